@@ -1,0 +1,1 @@
+"""ptxgen: PTX written, checked, emitted and run from Python."""

@@ -1,0 +1,49 @@
+"""What a PTX module is: frozen nodes, and the flow derived from them."""
+
+from ptxgen.ir.nodes import (
+    Comment,
+    Directive,
+    DirectiveKind,
+    Function,
+    FunctionKind,
+    Initial,
+    Instruction,
+    Label,
+    Linkage,
+    Module,
+    Parameter,
+    PointerFacts,
+    Pragma,
+    Registers,
+    Scope,
+    Space,
+    Statement,
+    Variable,
+    walk,
+)
+from ptxgen.ir.operands import (
+    Address,
+    Component,
+    Float,
+    Guard,
+    Int,
+    LabelName,
+    Negated,
+    Operand,
+    Register,
+    Scalar,
+    Sink,
+    Special,
+    SymbolAddress,
+    TensorCoordinate,
+    operand_text,
+    registers_of,
+)
+from ptxgen.ir.origin import Origin
+
+__all__ = [
+    "Address", "Comment", "Component", "Directive", "DirectiveKind", "Float", "Function", "FunctionKind", "Guard",
+    "Initial", "Instruction", "Int", "Label", "LabelName", "Linkage", "Module", "Negated", "Operand", "Origin",
+    "Parameter", "PointerFacts", "Pragma", "Register", "Registers", "Scalar", "Scope", "Sink", "Space", "Special",
+    "Statement", "SymbolAddress", "TensorCoordinate", "Variable", "operand_text", "registers_of", "walk",
+]  # fmt: skip

@@ -1,0 +1,190 @@
+"""Operands: what stands behind an instruction's name.
+
+Every operand is a frozen value with ordinary equality and says its own spelling through `text`, so that the emitter
+decides nothing. A vector `{a, b}` is a plain tuple of operands.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+from attrs import field, frozen
+
+if TYPE_CHECKING:
+    from isa.types import Type
+
+
+@frozen(cache_hash=True)
+class Register:
+    """A virtual register. `name` is its spelling (`%r7`), `scope` the ordinal of the scope that declares it (0: body)."""
+
+    name: str
+    type: Type
+    scope: int = 0
+
+    @property
+    def text(self) -> str:
+        return self.name
+
+
+@frozen
+class Special:
+    """A special register such as `%tid.x`; `name` is the manual's name without the percent sign (`tid.x`)."""
+
+    name: str
+
+    @property
+    def text(self) -> str:
+        return f"%{self.name}"
+
+
+@frozen
+class Int:
+    """An integer immediate, already folded to its value."""
+
+    value: int
+
+    @property
+    def text(self) -> str:
+        return str(self.value)
+
+
+@frozen
+class Float:
+    """A floating-point immediate by its bits; `type` is f32 or f64, the two widths PTX can spell."""
+
+    bits: int
+    type: Type
+
+    @property
+    def text(self) -> str:
+        return f"0f{self.bits:08X}" if self.type.bits == 32 else f"0d{self.bits:016X}"
+
+
+@frozen
+class SymbolAddress:
+    """The address of a variable, parameter or function by name, with a byte offset."""
+
+    name: str
+    offset: int = 0
+
+    @property
+    def text(self) -> str:
+        return self.name if self.offset == 0 else f"{self.name}{self.offset:+d}"
+
+
+@frozen
+class Address:
+    """A memory operand `[base+offset]`, offset in bytes.
+
+    The base is a register, a symbol (whose own offset is 0: the offset of the access stands here) or, for an absolute
+    address, an `Int` with offset 0.
+    """
+
+    base: Register | SymbolAddress | Int
+    offset: int = 0
+
+    @property
+    def text(self) -> str:
+        return f"[{self.base.text}]" if self.offset == 0 else f"[{self.base.text}+{self.offset}]"
+
+
+@frozen
+class TensorCoordinate:
+    """A tensor operand `[map, {c0, c1}]`: the address of the tensor map and one coordinate per dimension."""
+
+    map: Register | SymbolAddress
+    coordinates: tuple[Register | Int, ...]
+
+    @property
+    def text(self) -> str:
+        return f"[{self.map.text}, {vector_text(self.coordinates)}]"
+
+
+@frozen
+class Component:
+    """A part of a register: `v.x` of a vector register or the selector `.b0`, `.h1` of the video instructions."""
+
+    base: Register
+    part: str
+
+    @property
+    def text(self) -> str:
+        return f"{self.base.text}.{self.part}"
+
+
+@frozen
+class Negated:
+    """A predicate operand taken with the opposite truth: `!p`."""
+
+    register: Register
+
+    @property
+    def text(self) -> str:
+        return f"!{self.register.text}"
+
+
+@frozen
+class Sink:
+    """The destination `_`, whose value nobody wants."""
+
+    @property
+    def text(self) -> str:
+        return "_"
+
+
+@frozen
+class LabelName:
+    """The name of a label; `scope` is the ordinal of the scope that declares it (0: the function's body)."""
+
+    name: str
+    scope: int = 0
+
+    @property
+    def text(self) -> str:
+        return self.name
+
+
+@frozen
+class Guard:
+    """The condition before an instruction: `@p`, or `@!p` when negated."""
+
+    register: Register
+    negated: bool = field(default=False)
+
+    @property
+    def text(self) -> str:
+        return f"@!{self.register.text}" if self.negated else f"@{self.register.text}"
+
+
+Scalar: TypeAlias = (
+    Register | Special | Int | Float | SymbolAddress | Address | TensorCoordinate | Component | Negated | Sink | LabelName
+)
+Operand: TypeAlias = "Scalar | tuple[Scalar, ...]"
+
+
+def operand_text(operand: Operand) -> str:
+    """The spelling of an operand, vectors in braces."""
+    return vector_text(operand) if isinstance(operand, tuple) else operand.text
+
+
+def vector_text(parts: tuple[Scalar, ...]) -> str:
+    """The spelling of a vector operand: `{a, b, c, d}`."""
+    return "{" + ", ".join(part.text for part in parts) + "}"
+
+
+def registers_of(operand: Operand) -> tuple[Register, ...]:
+    """The registers that an operand names, in order; those of an address or a vector included."""
+    match operand:
+        case Register():
+            return (operand,)
+        case tuple():
+            return tuple(register for part in operand for register in registers_of(part))
+        case Address(base=Register() as base):
+            return (base,)
+        case Negated(register=register) | Component(base=register):
+            return (register,)
+        case TensorCoordinate(map=map_, coordinates=coordinates):
+            return registers_of(map_) + registers_of(coordinates)
+        case _:
+            return ()
