@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from enum import Enum
 from typing import Protocol
 
+from attrs import frozen
+
 
 class Severity(Enum):
     """How bad a finding is: an error stops the build, a warning is only shown."""
@@ -25,17 +27,23 @@ class Place(Protocol):
     def function(self) -> str: ...
 
 
-class FindingLike(Protocol):
-    """What an error needs of a finding: a stable code, a message, and where it is."""
+@frozen
+class Finding:
+    """One thing that is wrong: a stable code (`uninitialised.register`), how bad, what, and where.
 
-    @property
-    def code(self) -> str: ...
-    @property
-    def message(self) -> str: ...
-    @property
-    def origin(self) -> Place | None: ...
-    @property
-    def ptx_line(self) -> int | None: ...
+    `origin` is the user's line, `ptx_line` the line of the emitted text counted from 1 (None where there is no text),
+    `related` further places with what happened there.
+    """
+
+    code: str
+    severity: Severity
+    message: str
+    origin: Place | None = None
+    ptx_line: int | None = None
+    related: tuple[tuple[str, Place | None], ...] = ()
+
+    def __str__(self) -> str:
+        return describe(self)
 
 
 class PtxgenError(Exception):
@@ -45,7 +53,7 @@ class PtxgenError(Exception):
 class KernelError(PtxgenError):
     """The kernel is wrong. `findings` holds every finding; the message lists them all, each with the user's line."""
 
-    def __init__(self, findings: Iterable[FindingLike], heading: str = "") -> None:
+    def __init__(self, findings: Iterable[Finding], heading: str = "") -> None:
         self.findings = tuple(findings)
         lines = [describe(finding) for finding in self.findings]
         super().__init__("\n".join([heading, *lines] if heading else lines))
@@ -87,9 +95,14 @@ class InternalError(PtxgenError):
     """ptxgen contradicts itself: a mistake of ours, not of the kernel's author."""
 
 
-def describe(finding: FindingLike) -> str:
-    """One finding as text: `file:line: message [code]`, with the PTX line where it is known."""
-    origin = finding.origin
-    place = f"{origin.file}:{origin.line}: " if origin is not None else ""
+def describe(finding: Finding) -> str:
+    """A finding as text: `file:line: message [code]`, the PTX line where it is known, related places below it."""
     ptx = f" (PTX line {finding.ptx_line})" if finding.ptx_line is not None else ""
-    return f"{place}{finding.message} [{finding.code}]{ptx}"
+    lines = [f"{place_text(finding.origin)}{finding.message} [{finding.code}]{ptx}"]
+    lines += [f"    {place_text(place)}{message}" for message, place in finding.related]
+    return "\n".join(lines)
+
+
+def place_text(place: Place | None) -> str:
+    """`file:line: `, or nothing where the place is not known."""
+    return "" if place is None else f"{place.file}:{place.line}: "
