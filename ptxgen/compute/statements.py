@@ -1,0 +1,291 @@
+"""Arrays, statements and the compute that holds them: what to calculate, and nothing of how."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from enum import Enum
+
+from attrs import field, frozen
+
+from polyhedral import Affine, Constraint, Set, const, var
+
+from .elements import Element
+from .expressions import Expression, Load, Scalar, as_expression, loads, scalars, show
+
+
+@frozen
+class SourceLine:
+    """Where the user wrote something."""
+
+    file: str
+    line: int
+    function: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
+def caller(depth: int = 1) -> SourceLine:
+    """The line `depth` frames above the function that asks."""
+    frame = sys._getframe(depth + 1)
+    return SourceLine(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name)
+
+
+class ArrayKind(Enum):
+    """INPUT is read from and OUTPUT written to global memory; LOCAL has no address of its own."""
+
+    INPUT = "input"
+    OUTPUT = "output"
+    LOCAL = "local"
+
+
+@frozen
+class Dim:
+    """An iteration dimension, 0 <= name < extent."""
+
+    name: str
+    extent: Affine
+
+    @property
+    def affine(self) -> Affine:
+        return var(self.name)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+Index = Dim | Affine | int
+
+
+def as_affine(index: Index) -> Affine:
+    """The affine expression of a dim, an expression or a number."""
+    match index:
+        case Dim():
+            return index.affine
+        case int():
+            return const(index)
+        case _:
+            return index
+
+
+@frozen
+class Array:
+    """A rectangular array: extents and strides in elements, the strides as affine expressions of parameters.
+
+    One stride must be the constant 1 for vector access along that dimension.
+    """
+
+    name: str
+    element: Element
+    extents: tuple[Affine, ...]
+    strides: tuple[Affine, ...]
+    kind: ArrayKind
+
+    def __getitem__(self, indices: Index | tuple[Index, ...]) -> Load:
+        given = indices if isinstance(indices, tuple) else (indices,)
+        if len(given) != len(self.extents):
+            raise IndexError(f"{self.name} has {len(self.extents)} dimensions, {len(given)} indices were given")
+        return Load(self.name, tuple(map(as_affine, given)))
+
+    @property
+    def contiguous_dimension(self) -> int | None:
+        """The position of the dimension whose stride is the constant 1, if there is one."""
+        units = [place for place, stride in enumerate(self.strides) if stride == const(1)]
+        return units[-1] if units else None
+
+
+class ReductionOp(Enum):
+    """How a statement joins its terms, with the value that it starts from."""
+
+    ADD = ("sum", 0.0)
+    MAXIMUM = ("max", float("-inf"))
+
+    def __init__(self, label: str, identity: float) -> None:
+        self.label = label
+        self.identity = identity
+
+
+@frozen
+class Reduction:
+    """The terms over `dims` are joined by `op`. Declared associative: their self-dependence is set aside by name."""
+
+    op: ReductionOp
+    dims: tuple[str, ...]
+
+
+@frozen
+class Statement:
+    """`target = value` for every point of `dims`; with a reduction, `target` collects `value` over its dims."""
+
+    name: str
+    dims: tuple[Dim, ...]
+    target: Load
+    value: Expression
+    reduction: Reduction | None
+    line: SourceLine = field(eq=False)
+
+    @property
+    def domain(self) -> Set:
+        """All instances, as a set over the dims with the extents' parameters."""
+        bounds: list[Constraint] = []
+        for dim in self.dims:
+            bounds += [dim.affine >= 0, dim.affine < dim.extent]
+        return Set.of(tuple(dim.name for dim in self.dims), *bounds)
+
+    @property
+    def reduced(self) -> tuple[str, ...]:
+        """The names of the dims that the statement sums or compares away."""
+        return self.reduction.dims if self.reduction else ()
+
+    @property
+    def reads(self) -> tuple[Load, ...]:
+        """The accesses of the value, not counting a reduction's own target."""
+        return loads(self.value)
+
+    def dim(self, name: str) -> Dim:
+        """The dim of that name."""
+        for dim in self.dims:
+            if dim.name == name:
+                return dim
+        raise KeyError(f"statement {self.name} has no dim {name!r}; it has {', '.join(d.name for d in self.dims)}")
+
+    def __str__(self) -> str:
+        value = show(self.value)
+        if self.reduction:
+            value = f"{self.reduction.op.label}[{', '.join(self.reduction.dims)}] {value}"
+        ranges = " and ".join(f"0 <= {dim.name} < {dim.extent}" for dim in self.dims)
+        return f"{show(self.target)} = {value}    for {ranges}"
+
+
+@frozen
+class Compute:
+    """Affine statements in program order over arrays; parameters are the sizes and strides known only at the launch."""
+
+    name: str
+    arrays: tuple[Array, ...]
+    statements: tuple[Statement, ...]
+
+    def array(self, name: str) -> Array:
+        """The array of that name."""
+        for array in self.arrays:
+            if array.name == name:
+                return array
+        raise KeyError(f"{self.name} has no array {name!r}; it has {', '.join(a.name for a in self.arrays)}")
+
+    def statement(self, name: str) -> Statement:
+        """The statement of that name (a statement is named by what it fills)."""
+        for statement in self.statements:
+            if statement.name == name:
+                return statement
+        known = ", ".join(s.name for s in self.statements)
+        raise KeyError(f"{self.name} has no statement {name!r}; it has {known}")
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """Every size and stride by name, in order of first appearance."""
+        names: dict[str, None] = {}
+        for array in self.arrays:
+            for affine in array.extents + array.strides:
+                names.update(dict.fromkeys(affine.names))
+        for statement in self.statements:
+            for dim in statement.dims:
+                names.update(dict.fromkeys(dim.extent.names))
+        return tuple(names)
+
+    @property
+    def scalars(self) -> tuple[Scalar, ...]:
+        """Every number given at the launch, in order of first appearance."""
+        return tuple(dict.fromkeys(s for statement in self.statements for s in scalars(statement.value)))
+
+    def __str__(self) -> str:
+        return "\n".join([f"compute {self.name}", *(f"  {statement}" for statement in self.statements)])
+
+
+class ComputeBuilder:
+    """Collects arrays and statements, then `build()` freezes them.
+
+    ```python
+    c = ComputeBuilder("matmul")
+    m, n, k = c.dims(i="M", j="N", k="K")
+    a = c.input("A", f16, (m, k), strides=("lda", 1))
+    ```
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._arrays: list[Array] = []
+        self._statements: list[Statement] = []
+
+    def dims(self, **extents: str | int | Affine) -> tuple[Dim, ...]:
+        """Iteration dims with their extents: parameter names, numbers or affine expressions."""
+        return tuple(Dim(name, size(extent)) for name, extent in extents.items())
+
+    def input(self, name: str, element: Element, over: Sequence[Dim], strides: Sequence[str | int]) -> Array:
+        """An array read from global memory, with one stride in elements for each dim."""
+        return self._array(name, element, over, strides, ArrayKind.INPUT)
+
+    def output(self, name: str, element: Element, over: Sequence[Dim], strides: Sequence[str | int]) -> Array:
+        """An array written to global memory, with one stride in elements for each dim."""
+        return self._array(name, element, over, strides, ArrayKind.OUTPUT)
+
+    def local(self, name: str, element: Element, over: Sequence[Dim]) -> Array:
+        """An array without an address: it lives in registers or shared memory, where the plan puts it."""
+        return self._array(name, element, over, (0,) * len(over), ArrayKind.LOCAL)
+
+    def _array(
+        self, name: str, element: Element, over: Sequence[Dim], strides: Sequence[str | int], kind: ArrayKind
+    ) -> Array:
+        if any(array.name == name for array in self._arrays):
+            raise ValueError(f"{self._name}: an array {name!r} exists already")
+        if len(over) != len(strides):
+            raise ValueError(f"{name}: {len(over)} dims but {len(strides)} strides")
+        array = Array(name, element, tuple(dim.extent for dim in over), tuple(map(size, strides)), kind)
+        self._arrays.append(array)
+        return array
+
+    def define(self, target: Load, value: Expression | float, over: Sequence[Dim], name: str | None = None) -> None:
+        """`target = value` for every point of `over`."""
+        self._state(target, value, over, None, name)
+
+    def reduce(
+        self, op: ReductionOp, target: Load, value: Expression, over: Sequence[Dim], dims: Sequence[Dim]
+    ) -> None:
+        """`target` collects `value` by `op`; `over` lists all dims, `dims` those that are reduced away."""
+        self._state(target, value, over, Reduction(op, tuple(dim.name for dim in dims)), None)
+
+    def _state(
+        self,
+        target: Load,
+        value: Expression | float,
+        over: Sequence[Dim],
+        reduction: Reduction | None,
+        name: str | None,
+    ) -> None:
+        known = {array.name for array in self._arrays}
+        expression = as_expression(value)
+        for access in (target, *loads(expression)):
+            if access.array not in known:
+                raise ValueError(f"{self._name}: {show(access)} names no array of this compute")
+        self._statements.append(
+            Statement(name or target.array, tuple(over), target, expression, reduction, caller(2))
+        )
+
+    def build(self) -> Compute:
+        """The frozen compute. Every statement must assign an array of its own."""
+        filled = [statement.target.array for statement in self._statements]
+        twice = sorted({name for name in filled if filled.count(name) > 1})
+        if twice:
+            raise ValueError(f"{self._name}: {', '.join(twice)} is assigned by two statements; give each its own array")
+        return Compute(self._name, tuple(self._arrays), tuple(self._statements))
+
+
+def size(value: str | int | Affine) -> Affine:
+    """A parameter name, a number or an affine expression, as an affine expression."""
+    match value:
+        case str():
+            return var(value)
+        case int():
+            return const(value)
+        case _:
+            return value
