@@ -1,0 +1,119 @@
+"""Which signature an instruction follows, and which registers it reads and writes."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+from isa.operands import OperandKind, OperandSlot, Signature
+
+from ptxgen.ir.nodes import Instruction
+from ptxgen.ir.operands import (
+    Address,
+    Component,
+    Float,
+    Int,
+    LabelName,
+    Negated,
+    Operand,
+    Register,
+    Sink,
+    Special,
+    SymbolAddress,
+    TensorCoordinate,
+    registers_of,
+)
+
+if TYPE_CHECKING:
+    from isa.forms import Form
+
+_STANDS: dict[OperandKind, tuple[type, ...]] = {
+    OperandKind.REGISTER: (Register, Component),
+    OperandKind.VALUE: (Register, Component, Int, Float),
+    OperandKind.PREDICATE: (Register, Negated),
+    OperandKind.VECTOR: (tuple,),
+    OperandKind.ADDRESS: (Address,),
+    OperandKind.COORDINATE: (TensorCoordinate,),
+    OperandKind.IMMEDIATE: (Int, Float),
+    OperandKind.LABEL: (LabelName,),
+    OperandKind.SYMBOL: (SymbolAddress,),
+    OperandKind.SPECIAL: (Special,),
+}
+
+
+def stands(slot: OperandSlot, operand: Operand) -> bool:
+    """True if an operand is of the sort that the slot takes, whatever its type and value."""
+    if isinstance(operand, tuple):
+        return slot.kind is OperandKind.VECTOR and len(operand) == slot.count
+    if isinstance(operand, _STANDS[slot.kind]):
+        return slot.negatable or not isinstance(operand, Negated)
+    return (
+        (isinstance(operand, Sink) and slot.sink)
+        or (isinstance(operand, Special) and slot.special)
+        or (isinstance(operand, SymbolAddress) and slot.symbol)
+    )
+
+
+@cache
+def signatures_of_length(form: Form, count: int) -> tuple[Signature, ...]:
+    """The signatures of a form with that many operands."""
+    return tuple(signature for signature in form.signatures if len(signature.slots) == count)
+
+
+def signature_of(form: Form, operands: tuple[Operand, ...]) -> Signature | None:
+    """The signature that the operands follow: by their number, and by their sort where several have that number.
+
+    None where the form has no signature of that many operands; where none fits by sort, the first of that number.
+    """
+    found = signatures_of_length(form, len(operands))
+    if len(found) < 2:
+        return found[0] if found else None
+    for signature in found:
+        if all(map(stands, signature.slots, operands)):
+            return signature
+    return found[0]
+
+
+@cache
+def joined_slots(form: Form, count: int) -> frozenset[int]:
+    """The indices of the operands that are written behind `|` when the form stands with that many operands."""
+    found = signatures_of_length(form, count)
+    return frozenset(index for index, slot in enumerate(found[0].slots) if slot.joined) if found else frozenset()
+
+
+@cache
+def _roles(signature: Signature) -> tuple[tuple[bool, bool], ...]:
+    return tuple((_is_read(slot), slot.written) for slot in signature.slots)
+
+
+def _is_read(slot: OperandSlot) -> bool:
+    return slot.read or slot.kind is OperandKind.ADDRESS
+
+
+def reads(instruction: Instruction) -> tuple[Register, ...]:
+    """The registers that an instruction reads: sources, bases of addresses, and the guard, in this order."""
+    signature = signature_of(instruction.form, instruction.operands)
+    found: list[Register] = []
+    if signature is not None:
+        for operand, (is_read, _) in zip(instruction.operands, _roles(signature), strict=True):
+            if type(operand) is Register:
+                if is_read:
+                    found.append(operand)
+            elif is_read or isinstance(operand, Address):
+                found.extend(registers_of(operand))
+    if instruction.guard is not None:
+        found.append(instruction.guard.register)
+    return tuple(found)
+
+
+def writes(instruction: Instruction) -> tuple[Register, ...]:
+    """The registers that an instruction writes, in order; those that it also reads included."""
+    signature = signature_of(instruction.form, instruction.operands)
+    if signature is None:
+        return ()
+    return tuple(
+        register
+        for operand, (_, is_written) in zip(instruction.operands, _roles(signature), strict=True)
+        if is_written and not isinstance(operand, Address)
+        for register in registers_of(operand)
+    )
