@@ -76,19 +76,23 @@ class UnsupportedError(PtxgenError):
 
 
 class AssemblerError(PtxgenError):
-    """ptxas is absent, or refused the text; `log` is what it said."""
+    """ptxas is absent, or refused the text; `log` is what it said, `findings` the same on the user's lines."""
 
-    def __init__(self, message: str, *, log: str = "") -> None:
-        self.log = log
+    def __init__(self, message: str, *, log: str = "", findings: Iterable[Finding] = ()) -> None:
+        self.log, self.findings = log, tuple(findings)
         super().__init__(message)
 
 
 class DriverError(PtxgenError):
-    """The CUDA driver is absent, or refused; `log` is what its compiler said."""
+    """The CUDA driver is absent, or refused; `log` is what its compiler said, `findings` the same on the user's lines."""
 
-    def __init__(self, message: str, *, log: str = "") -> None:
-        self.log = log
+    def __init__(self, message: str, *, log: str = "", findings: Iterable[Finding] = ()) -> None:
+        self.log, self.findings = log, tuple(findings)
         super().__init__(message)
+
+
+class LaunchError(PtxgenError):
+    """A launch that does not fit its kernel: the arguments, the grid, the block or the shared bytes."""
 
 
 class InternalError(PtxgenError):
