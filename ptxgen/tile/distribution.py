@@ -1,0 +1,154 @@
+"""Who holds what: linear maps over F2 from the bits of (warp, lane, value) to tile coordinates, and from tile
+coordinates to shared-memory offsets.
+
+A map is stored as its images of single bits. Extents are powers of two, so the image of any index is the XOR of the
+images of its set bits (Zhou et al., "Linear Layouts", 2025).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import reduce
+from operator import xor
+
+from attrs import frozen
+
+Coordinate = tuple[int, ...]
+
+LANE_BITS = 5
+
+
+def zero(rank: int) -> Coordinate:
+    """The coordinate of `rank` dimensions that contributes nothing: a bit that maps to it is a replica."""
+    return (0,) * rank
+
+
+def combine(basis: tuple[Coordinate, ...], index: int, rank: int) -> Coordinate:
+    """The XOR of the images of the set bits of `index`."""
+    chosen = [image for bit, image in enumerate(basis) if index >> bit & 1]
+    return tuple(reduce(xor, (image[place] for image in chosen), 0) for place in range(rank))
+
+
+def bit_count(extent: int) -> int:
+    """log2 of a power of two; ValueError for anything else."""
+    if extent < 1 or extent & (extent - 1):
+        raise ValueError(f"a tile extent must be a power of two, got {extent}")
+    return extent.bit_length() - 1
+
+
+@frozen
+class Distribution:
+    """Which lane and value index of a warp holds which coordinate of a register tile of `shape`.
+
+    `values[b]`, `lanes[b]`, `warps[b]` are the coordinates that bit b of the value index, lane number and warp number
+    contributes. A zero contribution means that the bit only makes copies.
+    """
+
+    shape: tuple[int, ...]
+    values: tuple[Coordinate, ...]
+    lanes: tuple[Coordinate, ...]
+    warps: tuple[Coordinate, ...]
+
+    @property
+    def rank(self) -> int:
+        return len(self.shape)
+
+    @property
+    def value_count(self) -> int:
+        """Elements held by each lane."""
+        return 1 << len(self.values)
+
+    def value_coordinate(self, value: int) -> Coordinate:
+        """The part of the coordinate that the value index decides."""
+        return combine(self.values, value, self.rank)
+
+    def coordinate(self, warp: int, lane: int, value: int) -> Coordinate:
+        """The tile coordinate held by `value` of `lane` in `warp`."""
+        parts = (
+            combine(self.warps, warp, self.rank),
+            combine(self.lanes, lane, self.rank),
+            self.value_coordinate(value),
+        )
+        return tuple(a ^ b ^ c for a, b, c in zip(*parts, strict=True))
+
+    def warp_coordinates(self, warp: int) -> Iterator[Coordinate]:
+        """Every coordinate that some lane of `warp` holds, each once, in ascending order."""
+        lanes_and_values = {
+            self.coordinate(warp, lane, value) for lane in range(1 << LANE_BITS) for value in range(self.value_count)
+        }
+        return iter(sorted(lanes_and_values))
+
+    def replicated_lane_bits(self) -> tuple[int, ...]:
+        """The bits of the lane number that only make copies."""
+        return tuple(bit for bit, image in enumerate(self.lanes) if not any(image))
+
+    def replicated_warp_bits(self) -> tuple[int, ...]:
+        """The bits of the warp number that only make copies."""
+        return tuple(bit for bit, image in enumerate(self.warps) if not any(image))
+
+    def project(self, kept: tuple[int, ...]) -> Distribution:
+        """The distribution of a tile over the dimensions `kept` alone, in that order.
+
+        Value bits that move only along dropped dimensions disappear; lane and warp bits that do become replicas.
+        """
+
+        def keep(image: Coordinate) -> Coordinate:
+            return tuple(image[place] for place in kept)
+
+        return Distribution(
+            tuple(self.shape[place] for place in kept),
+            tuple(keep(image) for image in self.values if any(keep(image))),
+            tuple(map(keep, self.lanes)),
+            tuple(map(keep, self.warps)),
+        )
+
+    def projected_value(self, kept: tuple[int, ...], value: int) -> int:
+        """The value index in `project(kept)` of the element that `value` has here."""
+        index, place = 0, 0
+        for bit, image in enumerate(self.values):
+            if any(image[dimension] for dimension in kept):
+                index |= (value >> bit & 1) << place
+                place += 1
+        return index
+
+    def __str__(self) -> str:
+        def spell(basis: tuple[Coordinate, ...]) -> str:
+            return " ".join("(" + ",".join(map(str, image)) + ")" for image in basis) or "-"
+
+        return f"values {spell(self.values)}; lanes {spell(self.lanes)}; warps {spell(self.warps)}"
+
+
+@frozen
+class SharedLayout:
+    """Where a coordinate of a shared tile lies: `offsets[d][b]` is the offset in elements that bit b of coordinate d
+    contributes. The map is a bijection from the coordinates onto 0..size-1, so a swizzle is a layout like any other.
+    """
+
+    shape: tuple[int, ...]
+    offsets: tuple[tuple[int, ...], ...]
+
+    @property
+    def size(self) -> int:
+        """Elements of one tile."""
+        return 1 << sum(map(len, self.offsets))
+
+    def offset(self, coordinate: Coordinate) -> int:
+        """The offset in elements of `coordinate`."""
+        result = 0
+        for images, value in zip(self.offsets, coordinate, strict=True):
+            for bit, image in enumerate(images):
+                if value >> bit & 1:
+                    result ^= image
+        return result
+
+    @classmethod
+    def linear(cls, shape: tuple[int, ...], contiguous: int) -> SharedLayout:
+        """Dimension `contiguous` fastest, then the others from the last to the first, without a swizzle."""
+        order = [contiguous, *(place for place in reversed(range(len(shape))) if place != contiguous)]
+        offsets: list[tuple[int, ...]] = [()] * len(shape)
+        position = 0
+        for place in order:
+            bits = bit_count(shape[place])
+            offsets[place] = tuple(1 << (position + bit) for bit in range(bits))
+            position += bits
+        return cls(shape, tuple(offsets))

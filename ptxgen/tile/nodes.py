@@ -1,0 +1,386 @@
+"""The tile program: a frozen tree per role whose leaves move, multiply and map whole tiles.
+
+Quantities are affine expressions over parameters, tile indices of the grid ("cta.i") and loop variables. Every node
+keeps the user's line that asked for it.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from attrs import field, frozen
+
+from polyhedral import Affine, Constraint
+from ptxgen.compute import Element, Expression, ReductionOp, SourceLine
+
+from .distribution import Distribution, SharedLayout
+
+
+class Space(Enum):
+    """Where a buffer lives."""
+
+    GLOBAL = "global"
+    SHARED = "shared"
+    REGISTERS = "registers"
+
+
+class Outside(Enum):
+    """What a copy does for elements beyond the array: NEVER touches them (stores), reads ZERO, or may read ANY value."""
+
+    NEVER = "never"
+    ZERO = "zero"
+    ANY = "any"
+
+
+@frozen
+class GlobalPlacement:
+    """An array in global memory: extents and strides in elements."""
+
+    extents: tuple[Affine, ...]
+    strides: tuple[Affine, ...]
+
+
+@frozen
+class Buffer:
+    """Where a tile lives. `shape` has one power of two for each dimension of the array; a global buffer is the whole
+    array and has an empty shape. `depth` tiles lie one behind the other: tile number n is in slot n mod depth."""
+
+    name: str
+    array: str
+    element: Element
+    space: Space
+    shape: tuple[int, ...]
+    depth: int
+    placement: GlobalPlacement | SharedLayout | Distribution
+
+    @property
+    def layout(self) -> SharedLayout:
+        """The layout of a shared buffer."""
+        assert isinstance(self.placement, SharedLayout), self.name
+        return self.placement
+
+    @property
+    def distribution(self) -> Distribution:
+        """The distribution of a register buffer."""
+        assert isinstance(self.placement, Distribution), self.name
+        return self.placement
+
+    @property
+    def in_memory(self) -> GlobalPlacement:
+        """The extents and strides of a global buffer."""
+        assert isinstance(self.placement, GlobalPlacement), self.name
+        return self.placement
+
+    @property
+    def slot_bytes(self) -> int:
+        """Bytes of one slot of a shared buffer."""
+        return self.layout.size * self.element.byte_count
+
+
+@frozen
+class Region:
+    """The box of `buffer` that starts at `origin`, in tile number `rank` of its ring.
+
+    The box has the extents of the distribution or tile that the node moves. In a global buffer `origin` is in elements
+    of the array; in a shared or register tile it counts from the tile's corner and is constant.
+    """
+
+    buffer: Buffer
+    rank: Affine
+    origin: tuple[Affine, ...]
+
+
+class RequirementKind(Enum):
+    """Why one access must come before another."""
+
+    FLOW = "flow"
+    REUSE = "reuse"
+    REWRITE = "rewrite"
+
+
+@frozen
+class Covered:
+    """A requirement that a synchronisation node discharges: source(n) before sink(n + distance), on `buffer`."""
+
+    kind: RequirementKind
+    source: str
+    sink: str
+    distance: int
+    buffer: str
+
+    def __str__(self) -> str:
+        return f"{self.kind.value} {self.source} -> {self.sink} ({self.buffer}, distance {self.distance})"
+
+
+@frozen
+class Copy:
+    """Every element of `distribution` moves from `source` to `destination`, `vector` elements in one access.
+
+    One side is registers, the other global or shared memory. `guarded` names the dimensions along which the box may
+    leave the array; `outside` says what happens there.
+    """
+
+    op: str
+    source: Region
+    destination: Region
+    distribution: Distribution
+    vector: int
+    guarded: tuple[int, ...]
+    outside: Outside
+    line: SourceLine = field(eq=False)
+
+
+@frozen
+class Fill:
+    """Every value of a register buffer becomes `value`."""
+
+    op: str
+    destination: Region
+    value: float
+    line: SourceLine = field(eq=False)
+
+
+@frozen
+class Factor:
+    """An operand of a multiplication and the dimensions of its array that are the matrix's rows and columns."""
+
+    region: Region
+    row_dimension: int
+    column_dimension: int
+
+
+class MatrixOrder(Enum):
+    """How an operand lies in the instruction: `.row` or `.col`."""
+
+    ROW = "row"
+    COLUMN = "col"
+
+
+@frozen
+class MultiplyRow:
+    """The instruction row used: shape, element types, and the operands' orders."""
+
+    m: int
+    n: int
+    k: int
+    input: Element
+    accumulate: Element
+    a_order: MatrixOrder
+    b_order: MatrixOrder
+
+
+@frozen
+class Multiply:
+    """`c += a * b` on fragments: `repeats` (m, n, k) instructions a warp, visited in a serpentine over (m, n) for each
+    k, so that consecutive instructions share an operand.
+
+    Value bits of a fragment are, from the lowest: the instruction's own bits, then the repeats of its first matrix
+    dimension, then those of its second one. (c: m then n; a: m then k; b: n then k.)
+    """
+
+    op: str
+    row: MultiplyRow
+    c: Factor
+    a: Factor
+    b: Factor
+    repeats: tuple[int, int, int]
+    line: SourceLine = field(eq=False)
+
+
+@frozen
+class MapOperand:
+    """What `Operand(index)` of an expression reads: a region whose dimension d is indexed by iteration dim `dims[d]`
+    (None: the region's origin alone). A global region is read `vector` elements in one access."""
+
+    region: Region
+    dims: tuple[int | None, ...]
+    vector: int
+
+
+@frozen
+class Iteration:
+    """The box that a Map or Reduce visits: iteration dims by name with their tile origin, the array-wide extent, and
+    who holds what. `guarded` lists the positions of dims along which the box may leave the extent."""
+
+    dims: tuple[str, ...]
+    origin: tuple[Affine, ...]
+    extents: tuple[Affine, ...]
+    distribution: Distribution
+    guarded: tuple[int, ...]
+
+
+@frozen
+class Map:
+    """`target = expression(operands)` at every point of the iteration. The target is a register buffer with the
+    iteration's distribution, its dimension d indexed by iteration dim `target_dims[d]`. Guarded points compute a value that nobody uses;
+    their memory operands read zero."""
+
+    op: str
+    iteration: Iteration
+    target: Region
+    target_dims: tuple[int | None, ...]
+    expression: Expression
+    operands: tuple[MapOperand, ...]
+    line: SourceLine = field(eq=False)
+
+
+@frozen
+class Reduce:
+    """`target = join(target, expression over the dims that the target lacks)`: values of a lane in ascending order,
+    then lanes by butterfly (distance 1, 2, 4, ...) over the lane bits that move along reduced dims. Every lane ends
+    with the result. Guarded points contribute the identity. The target's distribution is the iteration's projection."""
+
+    op: str
+    join: ReductionOp
+    iteration: Iteration
+    target: Region
+    target_dims: tuple[int, ...]
+    expression: Expression
+    operands: tuple[MapOperand, ...]
+    line: SourceLine = field(eq=False)
+
+
+@frozen
+class Meet:
+    """All warps of the role wait for each other; memory accesses before are ordered before those after."""
+
+    barrier: int
+    covers: tuple[Covered, ...]
+
+
+@frozen
+class Quotient:
+    """floor(numerator / divisor)."""
+
+    numerator: Affine
+    divisor: int
+
+    def __str__(self) -> str:
+        return str(self.numerator) if self.divisor == 1 else f"floor(({self.numerator})/{self.divisor})"
+
+
+@frozen
+class Sequence:
+    """Its children one after the other."""
+
+    children: tuple[Node, ...]
+
+
+@frozen
+class Loop:
+    """`body` for variable = max(lower), max(lower) + step, ... up to and including min(upper)."""
+
+    variable: str
+    lower: tuple[Quotient, ...]
+    upper: tuple[Quotient, ...]
+    step: int
+    body: Node
+
+
+@frozen
+class Let:
+    """`body` with `variable` = `value`."""
+
+    variable: str
+    value: Quotient
+    body: Node
+
+
+@frozen
+class When:
+    """`then` where every condition holds, else `otherwise`. Conditions are the same for all threads of a block."""
+
+    conditions: tuple[Constraint, ...]
+    then: Node
+    otherwise: Node | None = None
+
+
+Node = Sequence | Loop | Let | When | Copy | Fill | Multiply | Map | Reduce | Meet
+
+
+class ParameterKind(Enum):
+    """POINTER: address of an array. SIZE: s32 extent. STRIDE: s64 distance in elements. SCALAR: f32 number."""
+
+    POINTER = "pointer"
+    SIZE = "size"
+    STRIDE = "stride"
+    SCALAR = "scalar"
+
+
+@frozen
+class Parameter:
+    """A kernel parameter; for a pointer, `element` and the alignment in bytes that the kernel relies on."""
+
+    name: str
+    kind: ParameterKind
+    element: Element | None = None
+    alignment: int = 1
+    written: bool = False
+
+
+@frozen
+class GridDim:
+    """A tile index of the grid: `variable` runs over 0 <= variable < floor(count)."""
+
+    variable: str
+    count: Quotient
+
+
+@frozen
+class Raster:
+    """The order of blocks. `group` 1: the last grid dim fastest. `group` g > 1: bands of g tiles along the first of
+    the last two dims are walked column by column, so that neighbours in time share operands in the L2 cache."""
+
+    group: int = 1
+
+
+@frozen
+class Grid:
+    """All tiles, one block each; the launch is one-dimensional with the product of the counts as blocks."""
+
+    dims: tuple[GridDim, ...]
+    raster: Raster
+
+
+@frozen
+class Fact:
+    """`value` is a multiple of `modulus`: tested at the launch."""
+
+    value: Affine
+    modulus: int
+
+    def __str__(self) -> str:
+        return f"{self.value} % {self.modulus} == 0"
+
+
+@frozen
+class Role:
+    """A set of warps and what they run."""
+
+    name: str
+    warps: int
+    body: Node
+
+
+@frozen
+class Program:
+    """A kernel at tile level: parameters in launch order, the grid, buffers in order of definition and one tree per
+    role. `facts` and the parameters' alignments are what a launcher must test."""
+
+    name: str
+    target: str
+    parameters: tuple[Parameter, ...]
+    facts: tuple[Fact, ...]
+    grid: Grid
+    buffers: tuple[Buffer, ...]
+    roles: tuple[Role, ...]
+
+    @property
+    def warps(self) -> int:
+        """Warps of a block."""
+        return sum(role.warps for role in self.roles)
+
+    @property
+    def shared_bytes(self) -> int:
+        """Shared memory of a block."""
+        return sum(b.slot_bytes * b.depth for b in self.buffers if b.space is Space.SHARED)
