@@ -1,0 +1,175 @@
+"""Arrays in device memory: ours, and those of others as far as a kernel needs them."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import weakref
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from attrs import define, field, frozen
+
+from ptxgen.errors import LaunchError
+from ptxgen.runtime.driver import binding, call, on_device
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike, NDArray
+
+DLPACK_HOST, DLPACK_CUDA, DLPACK_CUDA_MANAGED = 1, 2, 13
+LEGACY_DEFAULT_STREAM = 1
+
+
+@define(eq=False)
+class DeviceArray:
+    """An array in the memory of a device, in C order: address in bytes, shape, element type, number of the device.
+
+    It owns its memory, which goes back to the driver with the object. Others read it through
+    `__cuda_array_interface__`. Its contents after `empty` are whatever was there; `fill` makes them known.
+    """
+
+    address: int
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    device: int = 0
+    _release: Any = field(default=None, repr=False)
+
+    @classmethod
+    def empty(cls, shape: int | tuple[int, ...], dtype: DTypeLike = np.float32, *, device: int = 0) -> DeviceArray:
+        """Memory for an array of that shape and element type; DriverError where the device has too little."""
+        extents = (shape,) if isinstance(shape, int) else tuple(shape)
+        element = np.dtype(dtype)
+        with on_device(device) as api:
+            address = int(call(api.cuMemAlloc, max(1, math.prod(extents) * element.itemsize)))
+        made = cls(address, extents, element, device)
+        made._release = weakref.finalize(made, free, address, device)
+        made._release.atexit = False
+        return made
+
+    @classmethod
+    def from_numpy(cls, array: NDArray[Any], *, device: int = 0) -> DeviceArray:
+        """A copy of a numpy array in device memory, in C order."""
+        made = cls.empty(array.shape, array.dtype, device=device)
+        made.write(np.ascontiguousarray(array))
+        return made
+
+    @property
+    def nbytes(self) -> int:
+        """The size in bytes."""
+        return math.prod(self.shape) * self.dtype.itemsize
+
+    def to_numpy(self) -> NDArray[Any]:
+        """A copy in host memory, made after all work of the device is done."""
+        array: NDArray[Any] = np.empty(self.shape, self.dtype)
+        self.read(array)
+        return array
+
+    def fill(self, byte: int) -> None:
+        """Sets every byte to `byte` (0 to 255): 0 for zeros, 0xFF to poison a result with NaN."""
+        with on_device(self.device) as api:
+            if self.nbytes:
+                call(api.cuMemsetD8, self.address, byte, self.nbytes)
+            call(api.cuCtxSynchronize)
+
+    def write(self, array: NDArray[Any]) -> None:
+        """Copies the bytes of a host array here as they lie; it has as many bytes and is contiguous in some order."""
+        self.check_size(array)
+        with on_device(self.device) as api:
+            if array.nbytes:
+                call(api.cuMemcpyHtoD, self.address, array.ctypes.data, array.nbytes)
+            call(api.cuCtxSynchronize)
+
+    def read(self, array: NDArray[Any]) -> None:
+        """Copies the bytes here into a host array after all work of the device is done; the opposite of `write`."""
+        self.check_size(array)
+        with on_device(self.device) as api:
+            call(api.cuCtxSynchronize)
+            if array.nbytes:
+                call(api.cuMemcpyDtoH, array.ctypes.data, self.address, array.nbytes)
+
+    def check_size(self, array: NDArray[Any]) -> None:
+        """LaunchError unless a host array can be copied byte by byte to or from here."""
+        if array.nbytes != self.nbytes:
+            raise LaunchError(f"the host array has {array.nbytes} bytes, the device array {self.nbytes}")
+        if not array.flags.forc:
+            raise LaunchError(f"the host array of shape {array.shape} has gaps between its elements")
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        return {
+            "version": 3,
+            "shape": self.shape,
+            "typestr": self.dtype.str,
+            "data": (self.address, False),
+            "strides": None,
+            "stream": None,
+        }
+
+
+def free(address: int, device: int) -> None:
+    """Gives memory back to the driver."""
+    with on_device(device) as api:
+        call(api.cuMemFree, address)
+
+
+@frozen
+class Resident:
+    """Device memory of somebody: its address, the device where it is known, and what keeps it alive meanwhile."""
+
+    address: int
+    device: int | None
+    owner: Any = field(repr=False, eq=False)
+
+
+def resident(value: Any, stream: int) -> Resident | None:
+    """The device memory behind an object that has `__cuda_array_interface__` or DLPack's methods; None for another.
+
+    Work that the owner has pending on the memory is ordered before `stream`. LaunchError for memory of the host and for
+    masked arrays. Strides are not looked at: a kernel is told its leading dimensions.
+    """
+    if isinstance(value, DeviceArray):
+        return Resident(value.address, value.device, value)
+    interface = getattr(value, "__cuda_array_interface__", None)
+    if interface is not None:
+        return from_interface(value, interface, stream)
+    if hasattr(value, "__dlpack__") and hasattr(value, "__dlpack_device__"):
+        return from_dlpack(value, stream)
+    return None
+
+
+def from_interface(value: Any, interface: dict[str, Any], stream: int) -> Resident:
+    """The memory that a `__cuda_array_interface__` tells of; its stream, where it names another, is waited for."""
+    if interface.get("mask") is not None:
+        raise LaunchError("a masked device array cannot be passed")
+    pending = interface.get("stream")
+    if pending is not None and pending not in (stream, LEGACY_DEFAULT_STREAM if stream == 0 else stream):
+        call(binding().cuStreamSynchronize, pending)
+    return Resident(int(interface["data"][0]), None, value)
+
+
+class DLTensorHead(ctypes.Structure):
+    """The front of DLPack's DLManagedTensor: the fields up to `byte_offset`."""
+
+    _fields_ = (
+        ("data", ctypes.c_void_p),
+        ("device_type", ctypes.c_int32),
+        ("device_id", ctypes.c_int32),
+        ("ndim", ctypes.c_int32),
+        ("dtype", ctypes.c_uint32),
+        ("shape", ctypes.c_void_p),
+        ("strides", ctypes.c_void_p),
+        ("byte_offset", ctypes.c_uint64),
+    )
+
+
+def from_dlpack(value: Any, stream: int) -> Resident:
+    """The memory behind a DLPack capsule. The capsule is looked into, not consumed, and lives as long as the result."""
+    kind, device = value.__dlpack_device__()
+    if int(kind) not in (DLPACK_CUDA, DLPACK_CUDA_MANAGED):
+        where = "host memory" if int(kind) == DLPACK_HOST else f"memory of DLPack device type {int(kind)}"
+        raise LaunchError(f"the {type(value).__name__} is in {where}: pass a numpy array or move it to the GPU")
+    capsule = value.__dlpack__(stream=stream or LEGACY_DEFAULT_STREAM)
+    pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer.restype, pointer.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
+    head = DLTensorHead.from_address(pointer(capsule, b"dltensor"))
+    return Resident((head.data or 0) + head.byte_offset, int(device), (value, capsule))

@@ -1,0 +1,106 @@
+"""The CUDA driver: the only place that imports it, and only when something is run."""
+
+from __future__ import annotations
+
+import functools
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from ptxgen.errors import DriverError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+NO_PACKAGE = "running on a GPU needs the package cuda-python (cuda.bindings.driver)"
+NO_LIBRARY = (
+    "running on a GPU needs the NVIDIA driver library libcuda, which this machine does not have: "
+    "install the NVIDIA driver, or run the kernel on the CPU with ptxgen.simulate"
+)
+
+
+@functools.cache
+def binding() -> Any:
+    """The module cuda.bindings.driver with the driver started; DriverError says what the machine lacks."""
+    try:
+        from cuda.bindings import driver
+    except ImportError as error:
+        raise DriverError(f"{NO_PACKAGE}: {error}") from None
+    try:
+        (status,) = driver.cuInit(0)
+    except RuntimeError as error:
+        raise DriverError(f"{NO_LIBRARY} ({error})") from None
+    if status != driver.CUresult.CUDA_SUCCESS:
+        raise DriverError(f"the NVIDIA driver does not start: {status.name}. Is there a GPU that this process may use?")
+    return driver
+
+
+def call(function: Callable[..., Any], /, *arguments: Any) -> Any:
+    """Calls a function of the binding: nothing, the one result, or a tuple of results; DriverError names function and
+    reason.
+    """
+    status, *results = function(*arguments)
+    if status != binding().CUresult.CUDA_SUCCESS:
+        raise DriverError(f"{function.__name__}: {reason(status)}")
+    return results[0] if len(results) == 1 else tuple(results) or None
+
+
+def reason(status: Any) -> str:
+    """The name of an error code and what the driver says of it."""
+    known, text = binding().cuGetErrorString(status)
+    said = text.decode() if known == binding().CUresult.CUDA_SUCCESS and text else "no explanation"
+    return f"{status.name} ({said})"
+
+
+def device_count() -> int:
+    """How many GPUs the driver shows; 0 where there is no driver, so it may be asked anywhere."""
+    try:
+        return int(call(binding().cuDeviceGetCount))
+    except DriverError:
+        return 0
+
+
+@functools.cache
+def primary_context(device: int) -> Any:
+    """The primary context of a device, the one that torch and CuPy use too; held until the process ends."""
+    count = int(call(binding().cuDeviceGetCount))
+    if not 0 <= device < count:
+        raise DriverError(f"there is no device {device}: the driver shows {count}, counted from 0")
+    return call(binding().cuDevicePrimaryCtxRetain, call(binding().cuDeviceGet, device))
+
+
+@contextmanager
+def on_device(device: int) -> Iterator[Any]:
+    """The block runs with the device's primary context current and the binding at hand; afterwards the caller's is."""
+    api = binding()
+    call(api.cuCtxPushCurrent, primary_context(device))
+    try:
+        yield api
+    finally:
+        call(api.cuCtxPopCurrent)
+
+
+def compute_capability(device: int = 0) -> tuple[int, int]:
+    """The compute capability of a device, (9, 0) for sm_90."""
+    with on_device(device) as api:
+        which = call(api.cuDeviceGet, device)
+        kinds = api.CUdevice_attribute
+        major = call(api.cuDeviceGetAttribute, kinds.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, which)
+        minor = call(api.cuDeviceGetAttribute, kinds.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, which)
+    return int(major), int(minor)
+
+
+def stream_handle(stream: object) -> int:
+    """The handle of a stream: None is the default stream; an integer, a CUstream, or the stream object of torch
+    (`cuda_stream`), CuPy (`ptr`) or any library that has `__cuda_stream__`.
+    """
+    if stream is None:
+        return 0
+    if hasattr(stream, "__cuda_stream__"):
+        return int(stream.__cuda_stream__()[1])
+    for attribute in ("cuda_stream", "ptr"):
+        if hasattr(stream, attribute):
+            return int(getattr(stream, attribute))
+    try:
+        return int(stream)  # type: ignore[call-overload, no-any-return]
+    except (TypeError, ValueError):
+        raise DriverError(f"a stream is None, a handle or a stream object, not {type(stream).__name__}") from None
