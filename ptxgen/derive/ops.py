@@ -1,0 +1,59 @@
+"""Ops: what is left of a statement after tiling. One instance is a whole tile copy, one multiplication of fragments, one
+epilogue piece; the requirements between them decide the synchronisation."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from attrs import field, frozen
+
+from isa.mechanisms import Mechanism
+from polyhedral import Affine, Set
+from ptxgen.compute import SourceLine
+from ptxgen.tile import Buffer, Node
+
+
+class TouchKind(Enum):
+    """How an op uses a buffer."""
+
+    READ = "read"
+    WRITE = "write"
+
+
+@frozen
+class Touch:
+    """One tile of one buffer: tile number `rank`, an affine expression of the op's loop dims, in the buffer's ring."""
+
+    buffer: Buffer
+    kind: TouchKind
+    rank: Affine
+
+
+@frozen
+class Time:
+    """When an instance runs: in each loop, outermost first, `ahead` steps before the step of its own index, and inside
+    each body at `place` (one number more than loops: the first orders the top level)."""
+
+    loops: tuple[str, ...]
+    ahead: tuple[int, ...]
+    place: tuple[int, ...]
+
+
+@frozen
+class Op:
+    """A tile operation of a role. `domain` is a set over `time.loops` with the context's parameters; `node` is the tile
+    program's leaf, affine in the same dims; an unrolled op is one Op for each instance, told apart by `instance`."""
+
+    name: str
+    role: str
+    instance: tuple[int, ...]
+    domain: Set
+    time: Time
+    mechanism: Mechanism
+    touches: tuple[Touch, ...]
+    node: Node
+    line: SourceLine = field(eq=False)
+
+    def __str__(self) -> str:
+        suffix = f"[{','.join(map(str, self.instance))}]" if self.instance else ""
+        return self.name + suffix
