@@ -2,7 +2,6 @@
 
 import ctypes
 import functools
-import shutil
 import sys
 from importlib import metadata
 from pathlib import Path
@@ -15,7 +14,7 @@ DRIVER_LIBRARY = "nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"
 
 @functools.cache
 def device_count() -> int:
-    """How many GPUs the driver library shows; 0 without the library or when it cannot start. Imports no CUDA package."""
+    """How many GPUs the driver library shows; 0 without it or when it cannot start. Imports no CUDA package."""
     try:
         driver = ctypes.CDLL(DRIVER_LIBRARY)
     except OSError:
@@ -62,9 +61,8 @@ def ptxas() -> Path:
 
 
 @pytest.fixture
-def no_cuda_tools(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A machine without a CUDA toolkit: no CUDA_HOME and no ptxas on the PATH."""
+def no_cuda_toolkit(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A machine without a CUDA toolkit: no CUDA_HOME, nothing on the PATH."""
     for name in ("CUDA_HOME", "CUDA_PATH"):
         monkeypatch.delenv(name, raising=False)
-    python = shutil.which("python3")
-    monkeypatch.setenv("PATH", str(Path(python).parent) if python else "")
+    monkeypatch.setenv("PATH", str(tmp_path))

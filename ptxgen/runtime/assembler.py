@@ -80,14 +80,16 @@ def assemble(
 ) -> Cubin:
     """Assembles a module or PTX text with ptxas.
 
-    `target` ("sm_90") is that of the text where it is None. `assembler` is the path of a ptxas; None takes the first that
-    knows target and version, from the wheels in site-packages, then CUDA_HOME, then the PATH. `options` are further words
-    for ptxas. AssemblerError says which ptxas is missing, or holds its messages on the PTX and user lines.
+    `target` ("sm_90") is that of the text where it is None. `assembler` is the path of a ptxas; None takes the first
+    that knows target and version, from the wheels in site-packages, then CUDA_HOME, then the PATH. `options` are
+    further words for ptxas. AssemblerError says which ptxas is missing, or holds its messages on PTX and user lines.
     """
     listing = listing_of(source)
     headers = read_headers(listing.text)
     wanted = target or headers.target
-    chosen = find_assembler(wanted, headers.version) if assembler is None else describe_assembler(Path(assembler).resolve())
+    chosen = (
+        find_assembler(wanted, headers.version) if assembler is None else describe_assembler(Path(assembler).resolve())
+    )
     image, log = run_ptxas(chosen, listing, wanted, options)
     return Cubin(image, wanted, chosen, read_resources(log), headers.kernels, listing, log)
 
@@ -116,9 +118,7 @@ def kernel_resources(kernel: str, log: str) -> Resources:
     """The figures in one kernel's part of the log; what the log does not mention is 0."""
     stack = STACK.search(log)
     frame, stores, loads = map(int, stack.groups()) if stack else (0, 0, 0)
-    return Resources(
-        kernel, number(USED, log), frame, stores, loads, number(SHARED, log), number(BARRIERS, log)
-    )
+    return Resources(kernel, number(USED, log), frame, stores, loads, number(SHARED, log), number(BARRIERS, log))
 
 
 def number(pattern: re.Pattern[str], log: str) -> int:

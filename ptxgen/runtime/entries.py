@@ -21,7 +21,7 @@ ENTRY = re.compile(r"\.entry\s+([\w$%]+)\s*(?:\(([^)]*)\))?")
 PARAMETER = re.compile(
     r"\.param\s+(?:\.align\s+(?P<align>\d+)\s+)?\.(?P<type>\w+)\s+"
     r"(?P<pointer>\.ptr\s+(?:\.(?P<space>global|shared|const|local)\s+)?(?:\.align\s+(?P<points_to>\d+)\s+)?)?"
-    r"(?P<name>[\w$%]+)\s*(?:\[\s*(?P<count>\d+)\s*\])?\s*"
+    r"(?P<name>[\w$%]+)\s*(?P<shape>(?:\[\s*\d+\s*\]\s*)*)"
 )
 
 
@@ -68,7 +68,7 @@ def parameter(kernel: str, text: str) -> Parameter:
     return Parameter(
         found["name"],
         type_,
-        shape=(int(found["count"]),) if found["count"] else (),
+        shape=tuple(map(int, re.findall(r"\d+", found["shape"]))),
         align=int(found["align"]) if found["align"] else None,
         pointer=pointer_facts(found) if found["pointer"] else None,
     )

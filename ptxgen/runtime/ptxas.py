@@ -17,7 +17,7 @@ from attrs import field, frozen
 from ptxgen.errors import AssemblerError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 WHEELS = ("nvidia-cuda-nvcc-cu12", "nvidia-cuda-nvcc")
 TOOLKIT_VARIABLES = ("CUDA_HOME", "CUDA_PATH")
@@ -52,7 +52,7 @@ class Assembler:
 
 
 def assembler_paths() -> tuple[Path, ...]:
-    """Every ptxas in the order of preference: the wheels, the toolkit that CUDA_HOME names, the PATH; each path once."""
+    """Every ptxas in the order of preference: the wheels, the toolkit of CUDA_HOME, the PATH; each path once."""
     return tuple(dict.fromkeys(path.resolve() for path in candidates() if path.is_file()))
 
 
@@ -90,7 +90,7 @@ def describe_assembler(path: Path) -> Assembler:
     return Assembler(path, release[1], (int(newest[1]), int(newest[2])), frozenset(targets))
 
 
-def run(command: list[str | Path], *, folder: str | None = None) -> str:
+def run(command: Sequence[str | Path], *, folder: str | None = None) -> str:
     """What a command prints, both streams together, run in `folder`; AssemblerError where it cannot be started."""
     try:
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)

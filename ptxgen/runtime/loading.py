@@ -1,0 +1,215 @@
+"""PTX or a cubin into the driver, and its kernels launched."""
+
+from __future__ import annotations
+
+import weakref
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from attrs import define, field, frozen
+
+from ptxgen.emit import Listing
+from ptxgen.errors import DriverError, LaunchError
+from ptxgen.runtime.arguments import ArgumentBlock, pack
+from ptxgen.runtime.assembler import Cubin
+from ptxgen.runtime.driver import binding, call, on_device, reason, stream_handle
+from ptxgen.runtime.entries import read_headers
+from ptxgen.runtime.shape import Extent, check_shape, three
+from ptxgen.runtime.source import Source, complaint, listing_of
+from ptxgen.runtime.transfers import Placed, place
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ptxgen.ir import Parameter
+
+Loadable: TypeAlias = Source | Cubin
+LOG_BYTES = 1 << 16
+
+
+def load(module: Loadable, *, device: int = 0) -> LoadedModule:
+    """Loads a module, a listing, PTX text or a cubin on a device.
+
+    Text is compiled by the driver for that device; what its compiler refuses is a DriverError with the messages on the
+    PTX and user lines. DriverError also where there is no driver, no such device, or no code for it in the cubin.
+    """
+    if isinstance(module, Cubin):
+        listing, kernels, image = module.listing, module.kernels, module.image
+    else:
+        listing = listing_of(module)
+        kernels, image = read_headers(listing.text).kernels, listing.text.encode() + b"\0"
+    handle, log = load_image(image, listing, device)
+    return LoadedModule(handle, kernels, device, log)
+
+
+def load_image(image: bytes, listing: Listing, device: int) -> tuple[Any, str]:
+    """The driver's handle of a module and what its compiler had to say; DriverError where it refuses."""
+    with on_device(device) as api:
+        options, said = api.CUjit_option, (bytearray(LOG_BYTES), bytearray(LOG_BYTES))
+        chosen = {
+            options.CU_JIT_INFO_LOG_BUFFER: said[0],
+            options.CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES: LOG_BYTES,
+            options.CU_JIT_ERROR_LOG_BUFFER: said[1],
+            options.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES: LOG_BYTES,
+            options.CU_JIT_LOG_VERBOSE: 1,
+        }
+        status, handle = api.cuModuleLoadDataEx(image, len(chosen), list(chosen), list(chosen.values()))
+        info, errors = (buffer.partition(b"\0")[0].decode(errors="replace") for buffer in said)
+        if status != api.CUresult.CUDA_SUCCESS:
+            heading = f"the driver refuses the module on device {device}: {reason(status)}"
+            text = f"{heading}\n{complaint(listing, errors)}".rstrip()
+            raise DriverError(text, log=errors, findings=listing.blame(errors))
+    return handle, info
+
+
+@define(eq=False)
+class LoadedModule:
+    """A module in the driver: `module["name"]` is a kernel of it. `log` is what the driver's compiler said.
+
+    It is unloaded with the object; its kernels keep it.
+    """
+
+    handle: Any = field(repr=False)
+    parameters: Mapping[str, tuple[Parameter, ...]]
+    device: int
+    log: str = field(repr=False)
+
+    def __attrs_post_init__(self) -> None:
+        weakref.finalize(self, unload, self.handle, self.device).atexit = False
+
+    def __getitem__(self, name: str) -> LoadedKernel:
+        """The kernel of that name; LookupError names those that there are."""
+        if name not in self.parameters:
+            known = ", ".join(self.parameters) or "none"
+            raise LookupError(f"the module has no kernel {name!r}; it has: {known}")
+        with on_device(self.device) as api:
+            function = call(api.cuModuleGetFunction, self.handle, name.encode())
+        return LoadedKernel(self, name, function)
+
+
+def unload(handle: Any, device: int) -> None:
+    """Takes a module out of the driver."""
+    with on_device(device) as api:
+        call(api.cuModuleUnload, handle)
+
+
+@frozen(eq=False)
+class LoadedKernel:
+    """A kernel ready to be launched: call it with its arguments and a grid and block."""
+
+    module: LoadedModule
+    name: str
+    function: Any = field(repr=False)
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """The parameters that the kernel declares, in order."""
+        return self.module.parameters[self.name]
+
+    def attribute(self, attribute: Any) -> int:
+        """An attribute of the function, a member of the binding's CUfunction_attribute."""
+        return int(call(binding().cuFuncGetAttribute, attribute, self.function))
+
+    @property
+    def registers(self) -> int:
+        """32-bit registers per thread."""
+        return self.attribute(binding().CUfunction_attribute.CU_FUNC_ATTRIBUTE_NUM_REGS)
+
+    @property
+    def shared_bytes(self) -> int:
+        """Static shared bytes per CTA."""
+        return self.attribute(binding().CUfunction_attribute.CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)
+
+    @property
+    def local_bytes(self) -> int:
+        """Bytes of local memory per thread, spills among them."""
+        return self.attribute(binding().CUfunction_attribute.CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES)
+
+    @property
+    def threads_per_cta(self) -> int:
+        """The most threads that a CTA of this kernel can have."""
+        return self.attribute(binding().CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)
+
+    def __call__(
+        self,
+        *arguments: Any,
+        grid: Extent,
+        block: Extent,
+        cluster: Extent = 1,
+        shared_bytes: int = 0,
+        stream: object = None,
+    ) -> None:
+        """Launches the kernel on `grid` CTAs of `block` threads, each an extent or up to three.
+
+        Arrays go where the kernel has a parameter of 64 bits: a DeviceArray, an object with `__cuda_array_interface__`
+        or DLPack's methods in device memory, an address, or a numpy array, which is copied to the device and, unless it
+        is read-only, back after the kernel is done. Without numpy arrays the launch does not wait.
+        `shared_bytes` is dynamic shared memory per CTA. LaunchError for anything that does not fit, before the launch.
+        """
+        prepared = self.prepare(
+            *arguments, grid=grid, block=block, cluster=cluster, shared_bytes=shared_bytes, stream=stream
+        )
+        prepared()
+        prepared.placed.read_back()
+
+    def prepare(
+        self,
+        *arguments: Any,
+        grid: Extent,
+        block: Extent,
+        cluster: Extent = 1,
+        shared_bytes: int = 0,
+        stream: object = None,
+    ) -> Launch:
+        """The same launch checked and packed, to be made as often as one calls it; numpy arrays are not copied back."""
+        shape = (three("grid", grid), three("block", block), three("cluster", cluster))
+        device, handle = self.module.device, stream_handle(stream)
+        with on_device(device) as api:
+            check_shape(self.name, *shape, threads_per_cta=self.threads_per_cta)
+            placed = place(self.name, self.parameters, arguments, device=device, stream=handle)
+            block_of_arguments = pack(self.name, self.parameters, placed.arguments)
+            self.allow_shared(shared_bytes)
+            config = launch_config(api, shape, shared_bytes, handle)
+        return Launch(self, config, block_of_arguments, placed)
+
+    def allow_shared(self, shared_bytes: int) -> None:
+        """Raises the function's limit of dynamic shared bytes where it is lower; LaunchError beyond the device's."""
+        api = binding()
+        kind = api.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+        if shared_bytes < 0:
+            raise LaunchError(f"kernel {self.name}: shared_bytes is {shared_bytes}, wants 0 or more")
+        if shared_bytes > self.attribute(kind):
+            try:
+                call(api.cuFuncSetAttribute, self.function, kind, shared_bytes)
+            except DriverError as error:
+                total = f"{shared_bytes} dynamic and {self.shared_bytes} static shared bytes"
+                raise LaunchError(f"kernel {self.name}: {total} are more than the device has: {error}") from None
+
+
+def launch_config(api: Any, shape: tuple[tuple[int, int, int], ...], shared_bytes: int, stream: int) -> Any:
+    """The driver's record of a launch; the cluster is named in it only where it is larger than one CTA."""
+    grid, block, cluster = shape
+    config = api.CUlaunchConfig()
+    config.gridDimX, config.gridDimY, config.gridDimZ = grid
+    config.blockDimX, config.blockDimY, config.blockDimZ = block
+    config.sharedMemBytes, config.hStream = shared_bytes, stream
+    if cluster != (1, 1, 1):
+        attribute = api.CUlaunchAttribute()
+        attribute.id = api.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
+        extent = attribute.value.clusterDim
+        extent.x, extent.y, extent.z = cluster
+        config.attrs, config.numAttrs = [attribute], 1
+    return config
+
+
+@frozen(eq=False)
+class Launch:
+    """A launch with its arguments packed: each call makes it once more, on its stream, without waiting."""
+
+    kernel: LoadedKernel
+    config: Any = field(repr=False)
+    arguments: ArgumentBlock = field(repr=False)
+    placed: Placed
+
+    def __call__(self) -> None:
+        with on_device(self.kernel.module.device) as api:
+            call(api.cuLaunchKernelEx, self.config, self.kernel.function, self.arguments.pointer, 0)
