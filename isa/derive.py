@@ -1,0 +1,112 @@
+"""Named derivations: the type or the count of an operand as a function of the words of the instruction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from attrs import frozen
+
+from isa.types import Kind, Type, bits_type, of_width, type_named
+
+Words = Mapping[str, str]
+
+
+@frozen
+class Derivation:
+    """A function of the chosen words that can be named, printed and compared."""
+
+    name: str
+    arguments: tuple[Any, ...]
+    function: Callable[..., Any]
+
+    def of(self, words: Words) -> Any:
+        """The type or count for these words."""
+        return self.function(words, *self.arguments)
+
+    def __str__(self) -> str:
+        return f"{self.name}({', '.join(str(each) for each in self.arguments)})"
+
+
+def _by(words: Words, slot: str) -> Type:
+    return type_named(words[slot])
+
+
+def _bits_by(words: Words, slot: str) -> Type:
+    return bits_type(type_named(words[slot]).bits)
+
+
+def _doubled(words: Words, slot: str) -> Type:
+    narrow = type_named(words[slot])
+    return of_width(narrow.kind, 2 * narrow.bits)
+
+
+def _unsigned_by(words: Words, slot: str) -> Type:
+    return of_width(Kind.UNSIGNED, type_named(words[slot]).bits)
+
+
+def _vector_count(words: Words, slot: str) -> int:
+    width = words.get(slot)
+    return int(width[1:]) if width else 0
+
+
+def by(slot: str) -> Derivation:
+    """The type that the word in `slot` names."""
+    return Derivation("by", (slot,), _by)
+
+
+def bits_by(slot: str) -> Derivation:
+    """The untyped type of the width that the word in `slot` names."""
+    return Derivation("bits_by", (slot,), _bits_by)
+
+
+def unsigned_by(slot: str) -> Derivation:
+    """The unsigned type of the width that the word in `slot` names."""
+    return Derivation("unsigned_by", (slot,), _unsigned_by)
+
+
+def doubled(slot: str) -> Derivation:
+    """The integer type twice as wide as the one that the word in `slot` names."""
+    return Derivation("doubled", (slot,), _doubled)
+
+
+def vector_count(slot: str = "vec") -> Derivation:
+    """The number of elements that `v2`, `v4`, `v8` ask for; 0 (a single register) where the slot is empty."""
+    return Derivation("vector_count", (slot,), _vector_count)
+
+
+def shape_of(word: str) -> tuple[int, int, int]:
+    """`"m16n8k4"` as (16, 8, 4)."""
+    rows, _, rest = word[1:].partition("n")
+    columns, _, depth = rest.partition("k")
+    return int(rows), int(columns), int(depth)
+
+
+def tiles_per_warp(shape: str, element: Type) -> int:
+    """How many products of that shape a warp does in one instruction: four for the f16 m8n8k4, else one."""
+    return 4 if shape == "m8n8k4" and element.bits == 16 else 1
+
+
+_FRAGMENT_REGISTER = {"f16": "f16x2", "f32": "f32", "f64": "f64", "s32": "s32"}
+
+
+def _fragment_type(words: Words, operand: str) -> Type:
+    return type_named(_FRAGMENT_REGISTER.get(words[operand + "type"], "b32"))
+
+
+def _fragment_count(words: Words, operand: str) -> int:
+    rows, columns, depth = shape_of(words["shape"])
+    extent = {"a": rows * depth, "b": depth * columns}.get(operand, rows * columns)
+    element = type_named(words[operand + "type"])
+    tiles = tiles_per_warp(words["shape"], type_named(words["atype"]))
+    return extent * element.bits * tiles // 32 // max(32, element.bits)
+
+
+def fragment_type(operand: str) -> Derivation:
+    """The register type of the fragment of `mma` operand a, b, c or d."""
+    return Derivation("fragment_type", (operand,), _fragment_type)
+
+
+def fragment_count(operand: str) -> Derivation:
+    """Registers per lane: rows * columns * bits * tiles per warp / 32 lanes / max(32, bits)."""
+    return Derivation("fragment_count", (operand,), _fragment_count)
