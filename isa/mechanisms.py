@@ -1,0 +1,137 @@
+"""How the accesses of an instruction happen: through which proxy, issued by whom, complete when."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from attrs import frozen
+
+from isa.forms import Form
+
+
+class Proxy(Enum):
+    """The path of an access to memory; accesses through different proxies are ordered by a proxy fence only."""
+
+    GENERIC = "generic"
+    ASYNC = "async"
+
+    __hash__ = object.__hash__
+
+
+class IssuedBy(Enum):
+    """Who issues one instance. WARP and WARPGROUP are collective: done only after every member has issued."""
+
+    LANE = "lane"
+    ELECTED = "elected"
+    WARP = "warp"
+    WARPGROUP = "warpgroup"
+
+    __hash__ = object.__hash__
+
+
+class GroupKind(Enum):
+    """The groups that a commit closes and a wait retires."""
+
+    CP_ASYNC = "cp.async"
+    BULK = "cp.async.bulk"
+    WGMMA = "wgmma"
+
+    __hash__ = object.__hash__
+
+
+@frozen
+class AtIssue:
+    """Complete when issued: program order suffices for the issuing unit."""
+
+
+@frozen
+class Group:
+    """Complete when the group it was committed to is retired, seen by the owner of the group alone.
+
+    `read_wait`: a separate wait tells that the sources were read.
+    """
+
+    kind: GroupKind
+    owner: IssuedBy
+    read_wait: bool = False
+
+
+@frozen
+class Transaction:
+    """Complete when the mbarrier where the data lands has counted its bytes; seen by a wait on the phase."""
+
+
+Completion = AtIssue | Group | Transaction
+
+
+@frozen
+class Mechanism:
+    """`reads` and `writes` are the proxies of sources and destination, None for registers only."""
+
+    reads: Proxy | None
+    writes: Proxy | None
+    issued_by: IssuedBy
+    completes: Completion
+
+
+_GENERIC, _ASYNC = Proxy.GENERIC, Proxy.ASYNC
+AT_ISSUE = AtIssue()
+REGISTERS = Mechanism(None, None, IssuedBy.LANE, AT_ISSUE)
+LOAD = Mechanism(_GENERIC, None, IssuedBy.LANE, AT_ISSUE)
+STORE = Mechanism(None, _GENERIC, IssuedBy.LANE, AT_ISSUE)
+ATOMIC = Mechanism(_GENERIC, _GENERIC, IssuedBy.LANE, AT_ISSUE)
+WARP_LOAD = Mechanism(_GENERIC, None, IssuedBy.WARP, AT_ISSUE)
+WARP_STORE = Mechanism(None, _GENERIC, IssuedBy.WARP, AT_ISSUE)
+WARP_REGISTERS = Mechanism(None, None, IssuedBy.WARP, AT_ISSUE)
+LANE_COPY = Mechanism(_GENERIC, _GENERIC, IssuedBy.LANE, Group(GroupKind.CP_ASYNC, IssuedBy.LANE))
+BULK_LOAD = Mechanism(_ASYNC, _ASYNC, IssuedBy.ELECTED, Transaction())
+BULK_STORE = Mechanism(_ASYNC, _ASYNC, IssuedBy.ELECTED, Group(GroupKind.BULK, IssuedBy.LANE, read_wait=True))
+WARPGROUP_MULTIPLY = Mechanism(_ASYNC, None, IssuedBy.WARPGROUP, Group(GroupKind.WGMMA, IssuedBy.WARPGROUP))
+
+# The longest prefix of an instruction's name decides.
+_BY_PREFIX: dict[str, Mechanism] = {
+    "ld": LOAD,
+    "ldu": LOAD,
+    "st": STORE,
+    "atom": ATOMIC,
+    "red": ATOMIC,
+    "ldmatrix": WARP_LOAD,
+    "stmatrix": WARP_STORE,
+    "movmatrix": WARP_REGISTERS,
+    "mma": WARP_REGISTERS,
+    "wmma.mma": WARP_REGISTERS,
+    "wmma.load": WARP_LOAD,
+    "wmma.store": WARP_STORE,
+    "shfl": WARP_REGISTERS,
+    "vote": WARP_REGISTERS,
+    "match": WARP_REGISTERS,
+    "redux": WARP_REGISTERS,
+    "cp.async.ca": LANE_COPY,
+    "cp.async.cg": LANE_COPY,
+    "cp.async.bulk.shared::cluster.global": BULK_LOAD,
+    "cp.async.bulk.shared::cta.global": BULK_LOAD,
+    "cp.async.bulk.shared::cluster.shared::cta": BULK_LOAD,
+    "cp.async.bulk.global.shared::cta": BULK_STORE,
+    "cp.reduce.async.bulk.shared::cluster": BULK_LOAD,
+    "cp.reduce.async.bulk.global": BULK_STORE,
+    "cp.reduce.async.bulk.tensor": BULK_STORE,
+    "wgmma.mma_async": WARPGROUP_MULTIPLY,
+}
+_TENSOR_COPY = ("cp", "async", "bulk", "tensor")
+
+
+def mechanism(name: str) -> Mechanism:
+    """The mechanism of an instruction by its dotted name; what touches no memory is REGISTERS."""
+    words = tuple(name.split("."))
+    if words[:4] == _TENSOR_COPY:
+        return BULK_STORE if words[5:6] == ("global",) else BULK_LOAD
+    for length in range(len(words), 0, -1):
+        found = _BY_PREFIX.get(".".join(words[:length]))
+        if found is not None:
+            return found
+    return REGISTERS
+
+
+def mechanism_of(form: Form) -> Mechanism:
+    """The mechanism of a resolved form."""
+    return mechanism(form.name)
