@@ -68,7 +68,14 @@ class PtxSyntaxError(PtxgenError):
 
 
 class PlanError(PtxgenError):
-    """A schedule step that is not legal or cannot be carried out."""
+    """A schedule step that is not legal or cannot be carried out, on the user's line.
+
+    `instances` are the two statement instances that contradict each other, where a dependence is the reason.
+    """
+
+    def __init__(self, message: str, *, line: Place | None = None, instances: tuple[str, ...] = ()) -> None:
+        self.reason, self.line, self.instances = message, line, instances
+        super().__init__(place_text(line) + message)
 
 
 class UnsupportedError(PtxgenError):
