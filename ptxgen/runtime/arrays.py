@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import ctypes
 import math
-import weakref
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from attrs import define, field, frozen
+from attrs import field, frozen
 
 from ptxgen.errors import LaunchError
-from ptxgen.runtime.driver import binding, call, on_device
+from ptxgen.runtime.driver import binding, call, on_device, release_with
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
@@ -20,7 +19,7 @@ DLPACK_HOST, DLPACK_CUDA, DLPACK_CUDA_MANAGED = 1, 2, 13
 LEGACY_DEFAULT_STREAM = 1
 
 
-@define(eq=False)
+@frozen(eq=False)
 class DeviceArray:
     """An array in the memory of a device, in C order: address in bytes, shape, element type, number of the device.
 
@@ -32,7 +31,6 @@ class DeviceArray:
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
     device: int = 0
-    _release: Any = field(default=None, repr=False)
 
     @classmethod
     def empty(cls, shape: int | tuple[int, ...], dtype: DTypeLike = np.float32, *, device: int = 0) -> DeviceArray:
@@ -41,9 +39,8 @@ class DeviceArray:
         element = np.dtype(dtype)
         with on_device(device) as api:
             address = int(call(api.cuMemAlloc, max(1, math.prod(extents) * element.itemsize)))
-        made = cls(address, extents, element, device)
-        made._release = weakref.finalize(made, free, address, device)
-        made._release.atexit = False
+            made = cls(address, extents, element, device)
+            release_with(made, device, api.cuMemFree, address)
         return made
 
     @classmethod
@@ -104,12 +101,6 @@ class DeviceArray:
             "strides": None,
             "stream": None,
         }
-
-
-def free(address: int, device: int) -> None:
-    """Gives memory back to the driver."""
-    with on_device(device) as api:
-        call(api.cuMemFree, address)
 
 
 @frozen

@@ -98,7 +98,16 @@ def run_ptxas(assembler: Assembler, listing: Listing, target: str, options: Sequ
     """The cubin and the log; AssemblerError where ptxas refuses. The file name in the log is `kernel.ptx`, always."""
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "kernel.ptx").write_text(listing.text)
-        command = [assembler.path, "-v", "-arch", target, *options, "-o", "kernel.cubin", "kernel.ptx"]
+        command: list[str | Path] = [
+            assembler.path,
+            "-v",
+            "-arch",
+            target,
+            *options,
+            "-o",
+            "kernel.cubin",
+            "kernel.ptx",
+        ]
         log = run(command, folder=folder)
         cubin = Path(folder) / "kernel.cubin"
         if not cubin.exists():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import weakref
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -77,6 +78,21 @@ def on_device(device: int) -> Iterator[Any]:
         yield api
     finally:
         call(api.cuCtxPopCurrent)
+
+
+def release_with(owner: object, device: int, function: Callable[..., Any], handle: Any) -> None:
+    """Gives `handle` back through a function of the binding when `owner` goes; the driver's answer is not looked at,
+    for after a fault of a kernel it refuses everything. At the end of the process the driver cleans up by itself.
+    """
+    finalizer = weakref.finalize(owner, release, binding(), primary_context(device), function, handle)
+    finalizer.atexit = False
+
+
+def release(api: Any, context: Any, function: Callable[..., Any], handle: Any) -> None:
+    """Calls a releasing function of the binding with `context` current."""
+    api.cuCtxPushCurrent(context)
+    function(handle)
+    api.cuCtxPopCurrent()
 
 
 def compute_capability(device: int = 0) -> tuple[int, int]:

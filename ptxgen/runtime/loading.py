@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import weakref
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from attrs import define, field, frozen
+from attrs import field, frozen
 
 from ptxgen.emit import Listing
 from ptxgen.errors import DriverError, LaunchError
 from ptxgen.runtime.arguments import ArgumentBlock, pack
 from ptxgen.runtime.assembler import Cubin
-from ptxgen.runtime.driver import binding, call, on_device, reason, stream_handle
+from ptxgen.runtime.driver import binding, call, on_device, reason, release_with, stream_handle
 from ptxgen.runtime.entries import read_headers
 from ptxgen.runtime.shape import Extent, check_shape, three
 from ptxgen.runtime.source import Source, complaint, listing_of
@@ -38,7 +37,9 @@ def load(module: Loadable, *, device: int = 0) -> LoadedModule:
         listing = listing_of(module)
         kernels, image = read_headers(listing.text).kernels, listing.text.encode() + b"\0"
     handle, log = load_image(image, listing, device)
-    return LoadedModule(handle, kernels, device, log)
+    loaded = LoadedModule(handle, kernels, device, log)
+    release_with(loaded, device, binding().cuModuleUnload, handle)
+    return loaded
 
 
 def load_image(image: bytes, listing: Listing, device: int) -> tuple[Any, str]:
@@ -61,7 +62,7 @@ def load_image(image: bytes, listing: Listing, device: int) -> tuple[Any, str]:
     return handle, info
 
 
-@define(eq=False)
+@frozen(eq=False)
 class LoadedModule:
     """A module in the driver: `module["name"]` is a kernel of it. `log` is what the driver's compiler said.
 
@@ -73,9 +74,6 @@ class LoadedModule:
     device: int
     log: str = field(repr=False)
 
-    def __attrs_post_init__(self) -> None:
-        weakref.finalize(self, unload, self.handle, self.device).atexit = False
-
     def __getitem__(self, name: str) -> LoadedKernel:
         """The kernel of that name; LookupError names those that there are."""
         if name not in self.parameters:
@@ -84,12 +82,6 @@ class LoadedModule:
         with on_device(self.device) as api:
             function = call(api.cuModuleGetFunction, self.handle, name.encode())
         return LoadedKernel(self, name, function)
-
-
-def unload(handle: Any, device: int) -> None:
-    """Takes a module out of the driver."""
-    with on_device(device) as api:
-        call(api.cuModuleUnload, handle)
 
 
 @frozen(eq=False)

@@ -1,0 +1,154 @@
+"""A CUDA driver without a device: device memory is host memory, and a launch calls a Python function.
+
+Types and enumerations are those of the real binding, which needs no driver library for them.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from typing import Any
+
+from attrs import define, field
+from cuda.bindings import driver as real
+
+OK = (real.CUresult.CUDA_SUCCESS,)
+BAD_VALUE = (real.CUresult.CUDA_ERROR_INVALID_VALUE,)
+
+
+@define
+class Launched:
+    """What one launch gave the driver."""
+
+    function: str
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    cluster: tuple[int, int, int] | None
+    shared_bytes: int
+    stream: int
+    parameters: tuple[int, ...]
+
+    def read(self, index: int, size: int) -> bytes:
+        """The bytes at the address of a parameter; read them during the launch, while they live."""
+        return ctypes.string_at(self.parameters[index], size)
+
+
+@define
+class FakeDriver:
+    """Stands in for the module cuda.bindings.driver. `on_launch` is called in the place of the kernel."""
+
+    on_launch: Callable[[Launched], None] = lambda launched: None
+    parameter_count: int = 0
+    refusal: str | None = None
+    memory: dict[int, Any] = field(factory=dict)
+    launches: list[Launched] = field(factory=list)
+    images: list[bytes] = field(factory=list)
+    contexts: list[Any] = field(factory=list)
+    synchronised: list[int] = field(factory=list)
+    unloaded: list[Any] = field(factory=list)
+    max_dynamic_shared: int = 49152
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(real, name)
+
+    def cuInit(self, flags: int) -> Any:
+        return OK
+
+    def cuGetErrorString(self, status: Any) -> Any:
+        return *OK, b"as the fake driver says"
+
+    def cuDeviceGetCount(self) -> Any:
+        return *OK, 2
+
+    def cuDeviceGet(self, ordinal: int) -> Any:
+        return *OK, ordinal
+
+    def cuDeviceGetAttribute(self, attribute: Any, device: int) -> Any:
+        major = real.CUdevice_attribute.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR
+        return *OK, 9 if attribute == major else 0
+
+    def cuDevicePrimaryCtxRetain(self, device: int) -> Any:
+        return *OK, f"context of {device}"
+
+    def cuCtxPushCurrent(self, context: Any) -> Any:
+        self.contexts.append(context)
+        return OK
+
+    def cuCtxPopCurrent(self) -> Any:
+        return *OK, self.contexts.pop()
+
+    def cuCtxSynchronize(self) -> Any:
+        return OK
+
+    def cuStreamSynchronize(self, stream: int) -> Any:
+        self.synchronised.append(stream)
+        return OK
+
+    def cuMemAlloc(self, size: int) -> Any:
+        if size <= 0:
+            return *BAD_VALUE, None
+        buffer = (ctypes.c_char * size)()
+        address = ctypes.addressof(buffer)
+        self.memory[address] = buffer
+        return *OK, address
+
+    def cuMemFree(self, address: int) -> Any:
+        del self.memory[address]
+        return OK
+
+    def cuMemsetD8(self, address: int, byte: int, size: int) -> Any:
+        ctypes.memset(address, byte, size)
+        return OK
+
+    def cuMemcpyHtoD(self, to: int, source: int, size: int) -> Any:
+        ctypes.memmove(to, source, size)
+        return OK
+
+    cuMemcpyDtoH = cuMemcpyHtoD
+
+    def cuModuleLoadDataEx(self, image: bytes, count: int, options: list[Any], values: list[Any]) -> Any:
+        assert len(options) == len(values) == count
+        self.images.append(image)
+        if self.refusal is None:
+            return *OK, "a module"
+        said = self.refusal.encode()
+        values[options.index(real.CUjit_option.CU_JIT_ERROR_LOG_BUFFER)][: len(said)] = said
+        return real.CUresult.CUDA_ERROR_INVALID_PTX, None
+
+    def cuModuleUnload(self, module: Any) -> Any:
+        self.unloaded.append(module)
+        return OK
+
+    def cuModuleGetFunction(self, module: Any, name: bytes) -> Any:
+        return *OK, name.decode()
+
+    def cuFuncGetAttribute(self, attribute: Any, function: str) -> Any:
+        kinds = real.CUfunction_attribute
+        known = {
+            kinds.CU_FUNC_ATTRIBUTE_NUM_REGS: 40,
+            kinds.CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK: 1024,
+            kinds.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES: self.max_dynamic_shared,
+        }
+        return *OK, known.get(attribute, 0)
+
+    def cuFuncSetAttribute(self, function: str, attribute: Any, value: int) -> Any:
+        if value > 232448:
+            return BAD_VALUE
+        self.max_dynamic_shared = value
+        return OK
+
+    def cuLaunchKernelEx(self, config: Any, function: str, parameters: int, extra: int) -> Any:
+        addresses = (ctypes.c_void_p * self.parameter_count).from_address(parameters) if self.parameter_count else ()
+        extents = [attribute.value.clusterDim for attribute in config.attrs]
+        launched = Launched(
+            function,
+            (config.gridDimX, config.gridDimY, config.gridDimZ),
+            (config.blockDimX, config.blockDimY, config.blockDimZ),
+            (extents[0].x, extents[0].y, extents[0].z) if extents else None,
+            config.sharedMemBytes,
+            int(config.hStream),
+            tuple(addresses),
+        )
+        self.launches.append(launched)
+        self.on_launch(launched)
+        return OK
