@@ -1,0 +1,186 @@
+"""Projection of rows: Fourier-Motzkin with integer tightening, a history bound and an exactness flag."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import gcd
+from operator import neg
+from typing import NamedTuple
+
+from polyhedral.emptiness import choose_column, integer_point, split
+from polyhedral.rows import Contradiction, Equalities, Row, Table, hidden_equalities, insert, scaled_sum, table_of
+
+
+class Projection(NamedTuple):
+    """What is left of a projection. `columns` could not be eliminated: each is a congruence's or is inexact."""
+
+    equalities: list[Row]
+    inequalities: list[Row]
+    columns: list[int]
+    exact: bool
+
+
+def project(
+    equalities: Iterable[Row], inequalities: Iterable[Row], columns: Sequence[int], width: int, force: bool
+) -> Projection:
+    """The rows without `columns`: equalities first, then Fourier-Motzkin, exact columns before others.
+
+    Columns that carry a congruence stay, each in one equality only. A column that cannot be
+    eliminated exactly stays too, unless `force`: then its rational shadow, tightened to integers, is
+    taken and `exact` is False. Raises Contradiction where the rows hold at no integer point that is
+    seen on the way.
+    """
+    solved = Equalities(equalities, inequalities, columns).solve()
+    strides = [c for c in columns if c not in solved.free and any(r[c] for r in solved.rows)]
+    table = table_of(solved.inequalities)
+    hidden = hidden_equalities(table)
+    if any(row[c] for row in hidden for c in columns):
+        return project(solved.rows + hidden, _rows(table), columns, width, force)
+    steps = _Elimination(table, [c for c in solved.free if c not in strides], width, force)
+    if steps.run(solved.rows + hidden):
+        again = project(solved.rows + hidden + steps.hidden, _rows(steps.table), columns, width, force)
+        return again._replace(exact=again.exact and steps.exact)
+    left = strides + [c for c in steps.columns if any(r[c] for r in steps.table)]
+    equal = plain_congruences(solved.rows, strides) + hidden + steps.hidden
+    return Projection(equal, _rows(steps.table), left, steps.exact)
+
+
+def plain_congruences(rows: list[Row], strides: list[int]) -> list[Row]:
+    """The rows with each congruence reduced by its modulus, its first coefficient one where it can be, each once."""
+    found: dict[tuple[int, Row], Row] = {}
+    for row in rows:
+        own = next((c for c in strides if row[c]), None)
+        if own is None:
+            found[(0, row)] = row
+            continue
+        modulus = abs(row[own])
+        rest = [0 if i == own else c % modulus for i, c in enumerate(row)]
+        first = next((c for c in rest if c), 1)
+        if gcd(first, modulus) == 1:
+            inverse = pow(first, -1, modulus)
+            rest = [c * inverse % modulus for c in rest]
+        half = modulus // 2
+        rest = [c - modulus if c > half else c for c in rest[:-1]] + [rest[-1]]
+        if any(rest):
+            found[(modulus, tuple(rest))] = tuple([-modulus if i == own else c for i, c in enumerate(rest)])
+    return list(found.values())
+
+
+def _rows(table: Table) -> list[Row]:
+    return [c + (k,) for c, k in table.items()]
+
+
+class _Elimination:
+    """One run of Fourier-Motzkin; `history` holds for each row the set of first rows it comes from, as bits.
+
+    After k eliminations a row that comes from more than k + 1 first rows is implied by the others
+    (Kohler). A row that the integers tightened counts as a first row of its own.
+    """
+
+    def __init__(self, table: Table, columns: list[int], width: int, force: bool) -> None:
+        self.table = table
+        self.columns = columns
+        self.width = width
+        self.force = force
+        self.exact = True
+        self.hidden: list[Row] = []
+        self.history = {c: 1 << i for i, c in enumerate(table)}
+        self.firsts = len(table)
+        self.eliminated = 0
+
+    def run(self, equalities: list[Row]) -> bool:
+        """Eliminates what it may. Returns True, early, when hidden equalities hold a column still to go."""
+        cleaned = False
+        while self.columns:
+            self.columns = [c for c in self.columns if any(r[c] for r in self.table)]
+            if not self.columns:
+                break
+            column, exact = choose_column(self.table, self.columns)
+            if not exact and not cleaned:
+                cleaned = True
+                self._drop_redundant(equalities)
+                continue
+            if not exact and not self.force:
+                break
+            self.exact = self.exact and exact
+            self._eliminate(column)
+            self.hidden += hidden_equalities(self.table)
+            if any(row[c] for row in self.hidden for c in self.columns):
+                return True
+        return False
+
+    def _eliminate(self, column: int) -> None:
+        lower, upper, rest = split(self.table, column)
+        self.eliminated += 1
+        self.columns.remove(column)
+        self.table = rest
+        before = self.history
+        self.history = {c: before[c] for c in rest}
+        for low in lower:
+            for high in upper:
+                history = before[low[:-1]] | before[high[:-1]]
+                if history.bit_count() <= self.eliminated + 1:
+                    self._add(scaled_sum(-high[column], low, low[column], high), history)
+
+    def _add(self, row: Row, history: int) -> None:
+        divisor = gcd(*row[:-1])
+        if divisor == 0:
+            if row[-1] < 0:
+                raise Contradiction
+            return
+        coefficients = tuple([c // divisor for c in row[:-1]])
+        constant = row[-1] // divisor
+        if constant * divisor != row[-1]:
+            history = 1 << self.firsts
+            self.firsts += 1
+        old = self.table.get(coefficients)
+        if old is None or constant < old:
+            self.table[coefficients] = constant
+            self.history[coefficients] = history
+        elif constant == old and history.bit_count() < self.history[coefficients].bit_count():
+            self.history[coefficients] = history
+
+    def _drop_redundant(self, equalities: list[Row]) -> None:
+        kept = irredundant(equalities, _rows(self.table), (), (), self.width)
+        self.table = {r[:-1]: r[-1] for r in kept}
+        self.history = {c: 1 << i for i, c in enumerate(self.table)}
+        self.firsts = len(self.table)
+        self.eliminated = 0
+
+
+def irredundant(
+    equalities: Sequence[Row],
+    inequalities: Sequence[Row],
+    known_equalities: Sequence[Row],
+    known_inequalities: Sequence[Row],
+    width: int,
+) -> list[Row]:
+    """The inequalities without those that the others, the equalities and the known rows imply over the integers."""
+    kept = list(inequalities)
+    equal = [*equalities, *known_equalities]
+    for row in reversed(inequalities):
+        others = [r for r in kept if r is not row]
+        if implies(equal, [*others, *known_inequalities], row, width):
+            kept = others
+    return kept
+
+
+def implies(equalities: Sequence[Row], inequalities: Sequence[Row], row: Row, width: int) -> bool:
+    """Whether `row >= 0` holds at every integer point of the rows."""
+    if _is_alone(equalities, inequalities, row, width):
+        return False
+    coefficients, constant = row[:-1], row[-1]
+    if any(r[-1] <= constant and r[:-1] == coefficients for r in inequalities):
+        return True
+    opposite = tuple(map(neg, coefficients)) + (-constant - 1,)
+    return integer_point(equalities, [*inequalities, opposite], width) is None
+
+
+def _is_alone(equalities: Sequence[Row], inequalities: Sequence[Row], row: Row, width: int) -> bool:
+    for column in range(width):
+        c = row[column]
+        if not c or any(r[column] for r in equalities):
+            continue
+        if not any(r[column] * c > 0 for r in inequalities):
+            return True
+    return False

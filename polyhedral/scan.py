@@ -1,0 +1,240 @@
+"""From statements with schedules to a loop tree: Quillere, Rajopadhye and Wilde's scan, level by level."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+
+from attrs import field, frozen
+
+from polyhedral.affine import Affine, FloorDiv, as_affine, var
+from polyhedral.bounds import Range, Stride, shape_of, stride_of, unrolled_values
+from polyhedral.separation import Candidate, Region, merged, ordered, separated
+from polyhedral.sets import Set
+from polyhedral.shadows import Item, items_of
+from polyhedral.system import FALSE, UNIVERSE, System, definition, determined, reveal, without_congruences
+from polyhedral.tree import Block, Guard, Leaf, Let, Loop, Node, block
+
+Values = dict[str, Affine]
+Inside = Callable[[int, "list[Item]", System, Values], Node]
+
+
+@frozen
+class Statement:
+    """What is to run: `payload` once for each point of `domain`, at the time that `schedule` gives.
+
+    Schedule entries are affine in the dimensions of the domain and the parameters; instances run in
+    the lexicographic order of their times, those of one time in the order of the statements.
+    """
+
+    payload: Hashable
+    domain: Set
+    schedule: tuple[Affine, ...] = field(converter=lambda entries: tuple(as_affine(e) for e in entries))
+    name: str = ""
+
+
+def scan(
+    statements: Sequence[Statement],
+    context: System = UNIVERSE,
+    separate: bool | Iterable[int | str] = True,
+    unroll: Iterable[int | str] = (),
+    names: Sequence[str] | None = None,
+) -> Node:
+    """The loop tree that runs every instance once, in the order of the schedules.
+
+    `context` is what is known of the parameters. Levels (by number or name) in `separate`, or all of
+    them where it is True, are cut into regions in which the same statements run; others become one
+    loop with conditions inside wherever their statements overlap. Levels in `unroll` are written out;
+    ValueError where one has no constant number of iterations. Loops are named by `names`, or by the
+    dimension that their level is, or `t0`, `t1`, ...
+    """
+    width = max((len(s.schedule) for s in statements), default=0)
+    padded = [(*s.schedule, *([Affine()] * (width - len(s.schedule)))) for s in statements]
+    params = {n for s in statements for n in s.domain.params} | set(context.names)
+    params |= {n for s, p in zip(statements, padded) for e in p for n in e.names if n not in s.domain.dims}
+    levels = _level_names(statements, padded, params, names)
+    items = [
+        item
+        for statement, schedule in zip(statements, padded)
+        for item in items_of(statement.payload, statement.domain.intersect(context), schedule, levels, params)
+    ]
+    chosen = separate if isinstance(separate, bool) else frozenset(separate)
+    return _Scan(width, chosen, frozenset(unroll)).node(0, items, context, {}) if items else Block()
+
+
+def _level_names(
+    statements: Sequence[Statement],
+    schedules: Sequence[tuple[Affine, ...]],
+    params: set[str],
+    names: Sequence[str] | None,
+) -> tuple[str, ...]:
+    width = len(schedules[0]) if schedules else 0
+    if names is not None:
+        if len(names) != width or len(set(names)) != width or params.intersection(names):
+            raise ValueError(f"wanted {width} different loop names that are no parameters, got {tuple(names)}")
+        return tuple(names)
+    found: list[str] = []
+    for level in range(width):
+        entries = {s[level] for s in schedules if not s[level].is_constant}
+        own = {e.names[0] for e in entries if len(e.names) == 1 and e == var(e.names[0])}
+        name = own.pop() if len(own) == 1 and len(entries) == 1 else f"t{level}"
+        while name in params or name in found:
+            name += "_"
+        found.append(name)
+    return tuple(found)
+
+
+@frozen
+class _Scan:
+    """The recursion over levels. `known` is a system that holds around a node, `values` are of levels without a loop."""
+
+    width: int
+    separate: bool | frozenset[int | str]
+    unroll: frozenset[int | str]
+
+    def node(self, level: int, items: list[Item], known: System, values: Values) -> Node:
+        """The tree of these items from `level` on, behind the conditions that they share."""
+        return _behind_shared(level, items, known, values, self._inside)
+
+    def _inside(self, level: int, items: list[Item], known: System, values: Values) -> Node:
+        if level >= self.width:
+            return block([self._own_levels(level, item, known, values) for item in items])
+        times = {item.fixed[level] for item in items}
+        if None not in times:
+            groups = [[i for i in items if i.fixed[level] == time] for time in sorted(t for t in times if t is not None)]
+            return block([self.node(level + 1, group, known, values) for group in groups])
+        return self._regions(level, items, known, values)
+
+    def _own_levels(self, level: int, item: Item, known: System, values: Values) -> Node:
+        if level < len(item.levels):
+            return self._regions(level, [item], known, values)
+        return _leaf(item, known, values)
+
+    def _regions(self, level: int, items: list[Item], known: System, values: Values) -> Node:
+        name = items[0].levels[level]
+        candidates = _candidates(level, name, items, known, values)
+        if self._listed(self.separate, level, name):
+            regions = separated(candidates, known)
+        else:
+            regions = merged(candidates, name, known)
+        nodes = []
+        for region in ordered(regions, name, known):
+            members = [items[m] for m in region.members]
+
+            def body(level: int, left: list[Item], known: System, values: Values, region: Region = region) -> Node:
+                return self._loop(level, name, region, left, known, values)
+
+            nodes.append(_behind_shared(level, members, known, values, body))
+        return block(nodes)
+
+    @staticmethod
+    def _listed(chosen: bool | frozenset[int | str], level: int, name: str) -> bool:
+        return chosen if isinstance(chosen, bool) else level in chosen or name in chosen
+
+    def _loop(self, level: int, name: str, region: Region, items: list[Item], known: System, values: Values) -> Node:
+        rows, outer = region.rows.split_on(name)
+        guard = outer.gist(known)
+        known = known & guard
+        strides = [_stride(item, level, name, values) for item in items]
+        stride = strides[0]
+        for other in strides[1:]:
+            stride = stride.joined(other)
+        if self._listed(self.unroll, level, name):
+            times = unrolled_values(rows, name, stride)
+            return _when(guard, block([self._at(level, name, t, rows, items, known, values) for t in times]))
+        shape = shape_of(rows, name, stride, " and ".join(str(i.payload) for i in items))
+        if isinstance(shape, Range):
+            inside = known & rows
+            if stride.step > 1:
+                inside = inside & System.of(stride.condition(name))
+            body = self.node(level + 1, items, inside, values)
+            return _when(guard, _nonempty(Loop(name, shape.lower, shape.upper, shape.step, body)))
+        if isinstance(shape.value, Affine):
+            return _when(guard, self._at(level, name, shape.value, rows, items, known, values))
+        return _when(guard, self._quotient(level, name, shape.value, rows, items, known, values))
+
+    def _at(
+        self, level: int, name: str, value: Affine, rows: System, items: list[Item], known: System, values: Values
+    ) -> Node:
+        guard = rows.substitute({name: value}).gist(known)
+        if guard.is_false:
+            return Block()
+        return _when(guard, self.node(level + 1, items, known & guard, {**values, name: value}))
+
+    def _quotient(
+        self, level: int, name: str, value: FloorDiv, rows: System, items: list[Item], known: System, values: Values
+    ) -> Node:
+        defined = known & definition(name, value)
+        guard = rows.gist(defined)
+        body = self.node(level + 1, items, defined & guard, values)
+        return _nonempty(Let(name, value, _when(guard, body)))
+
+
+def _behind_shared(level: int, items: list[Item], known: System, values: Values, inside: Inside) -> Node:
+    inner = set(items[0].levels[level:])
+    shared = [c for c in items[0].conditions if inner.isdisjoint(c.names)]
+    for item in items[1:]:
+        shared = [c for c in shared if c in item.conditions] if shared else shared
+    if not shared:
+        return inside(level, items, known, values)
+    guard = System.of(*(c.substitute(values) for c in shared)).gist(known)
+    if guard.is_false:
+        return Block()
+    return _when(guard, inside(level, items, known & guard, values))
+
+
+def _candidates(level: int, name: str, items: list[Item], known: System, values: Values) -> list[Candidate]:
+    found: dict[tuple[System, System], list[int]] = {}
+    for number, item in enumerate(items):
+        shadow = item.shadows[level].substitute(values)
+        time = item.fixed[level]
+        own, outer = shadow.split_on(name) if time is None else (System.of(var(name).equals(time)), shadow)
+        around = known & outer
+        rows = without_congruences(own).gist(around) if not (around & own).is_empty() else FALSE
+        if not rows.is_false:
+            found.setdefault((rows, outer), []).append(number)
+    return [Candidate(rows, outer, tuple(members)) for (rows, outer), members in found.items()]
+
+
+def _stride(item: Item, level: int, name: str, values: Values) -> Stride:
+    time = item.fixed[level]
+    if time is not None:
+        return Stride(0, Affine((), time))
+    return stride_of(item.shadows[level].substitute(values), name)
+
+
+def _leaf(item: Item, known: System, values: Values) -> Node:
+    bindings = tuple((d, a.substitute(values)) for d, a in item.bindings)
+    guard = item.system.substitute(values).gist(known)
+    if guard.is_false:
+        return Block()
+    return _when(guard, Leaf(item.payload, bindings))
+
+
+def _when(guard: System, body: Node) -> Node:
+    if guard.is_universe or body == Block():
+        return body
+    try:
+        return Guard(guard.conditions, body)
+    except ValueError:
+        return _with_quotients(guard, body)
+
+
+def _with_quotients(guard: System, body: Node) -> Node:
+    parts = determined(guard)
+    if len(parts) != 1:
+        raise AssertionError(f"the guard {guard} has existentials that are no quotients")
+    names = {n: n.replace("$", "q") for n, _ in parts[0].quotients}
+    while any(n in guard.names for n in names.values()):
+        names = {n: m + "_" for n, m in names.items()}
+    known = UNIVERSE
+    for name, quotient in parts[0].quotients:
+        known = known & definition(names[name], quotient.substitute({n: var(m) for n, m in names.items()}))
+    shown = reveal(parts[0].system, names).gist(known)
+    node = _when(shown, body)
+    for name, quotient in reversed(parts[0].quotients):
+        node = Let(names[name], quotient.substitute({n: var(m) for n, m in names.items()}), node)
+    return node
+
+
+def _nonempty(node: Loop | Let) -> Node:
+    return Block() if node.body == Block() else node

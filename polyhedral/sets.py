@@ -1,0 +1,238 @@
+"""Sets of integer points: unions of systems over ordered, named dimensions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+
+from attrs import field, frozen
+
+from polyhedral.affine import Affine
+from polyhedral.system import FALSE, UNIVERSE, Bounds, Part, System, is_existential, make, negations
+
+
+def _checked_dims(instance: Set, attribute: object, dims: tuple[str, ...]) -> None:
+    if isinstance(dims, str) or not all(isinstance(d, str) for d in dims):
+        raise TypeError(f"the dimensions of a set are a tuple of names, not {dims!r}")
+    if len(set(dims)) != len(dims):
+        raise ValueError(f"the dimensions {dims} repeat a name")
+
+
+@frozen(cache_hash=True)
+class Set:
+    """A union of systems over the named dimensions `dims`.
+
+    Every variable of a piece that is neither a dimension nor existential is a parameter: the set is a
+    family of sets, one for each value of the parameters, and all operations are exact for each of
+    them. Sets of one operation must have the same dimensions in the same order.
+    """
+
+    dims: tuple[str, ...] = field(validator=_checked_dims)
+    pieces: tuple[System, ...] = ()
+
+    @staticmethod
+    def of(dims: Iterable[str], *parts: Part, exists: Iterable[str] = ()) -> Set:
+        """The points that satisfy all parts; names in `exists` may be any integer that makes them hold."""
+        return Set(tuple(dims), (System.of(*parts, exists=exists),)).normalised()
+
+    @staticmethod
+    def empty(dims: Iterable[str]) -> Set:
+        """The set without points."""
+        return Set(tuple(dims), ())
+
+    @property
+    def params(self) -> tuple[str, ...]:
+        """The parameters that occur, sorted."""
+        return tuple(sorted({n for p in self.pieces for n in p.visible} - set(self.dims)))
+
+    def normalised(self) -> Set:
+        """The same set without pieces that are empty or spelled twice."""
+        return Set(self.dims, tuple(dict.fromkeys(p for p in self.pieces if not p.is_empty())))
+
+    def __and__(self, other: Set) -> Set:
+        self._same_dims(other)
+        return Set(self.dims, tuple(a & b for a in self.pieces for b in other.pieces)).normalised()
+
+    def __or__(self, other: Set) -> Set:
+        self._same_dims(other)
+        return Set(self.dims, self.pieces + other.pieces).normalised()
+
+    def __sub__(self, other: Set) -> Set:
+        self._same_dims(other)
+        pieces = self.pieces
+        for taken in other.pieces:
+            pieces = tuple(s for p in pieces for s in difference(p, taken))
+        return Set(self.dims, pieces)
+
+    def complement(self) -> Set:
+        """The points of the whole space that are not in the set."""
+        return Set(self.dims, (UNIVERSE,)) - self
+
+    def intersect(self, *parts: Part) -> Set:
+        """The points that satisfy all parts as well."""
+        extra = System.of(*parts)
+        return Set(self.dims, tuple(p & extra for p in self.pieces)).normalised()
+
+    def project_out(self, *names: str) -> Set:
+        """The set without these dimensions, exact over the integers; parameters may be projected out too."""
+        left = tuple(d for d in self.dims if d not in names)
+        return Set(left, tuple(p.project_out(*names) for p in self.pieces)).normalised().coalesced()
+
+    def project_onto(self, *dims: str) -> Set:
+        """The set with the other dimensions projected out, in the order asked for."""
+        left = self.project_out(*(d for d in self.dims if d not in dims))
+        return Set(dims, left.pieces)
+
+    def rename(self, names: Mapping[str, str]) -> Set:
+        """The set with dimensions or parameters renamed."""
+        return Set(tuple(names.get(d, d) for d in self.dims), tuple(p.rename(names) for p in self.pieces))
+
+    def substitute(self, values: Mapping[str, Affine | int]) -> Set:
+        """The set with parameters replaced, or the slice at values of dimensions (which are then no dimensions)."""
+        left = tuple(d for d in self.dims if d not in values)
+        return Set(left, tuple(p.substitute(values) for p in self.pieces)).normalised()
+
+    def is_empty(self) -> bool:
+        """Whether there is no point for any value of the parameters."""
+        return all(p.is_empty() for p in self.pieces)
+
+    def is_subset(self, other: Set) -> bool:
+        """Whether each point is in `other`, for every value of the parameters."""
+        return (self - other).is_empty()
+
+    def equals(self, other: Set) -> bool:
+        """Whether both have the same points for every value of the parameters (`==` compares the spelling)."""
+        return self.is_subset(other) and other.is_subset(self)
+
+    def contains(self, point: Mapping[str, int]) -> bool:
+        """Whether the point, given with the parameters by name, is in the set."""
+        return any(p.holds(point) for p in self.pieces)
+
+    def disjoint(self) -> Set:
+        """The same set with pieces of which no two meet."""
+        pieces: tuple[System, ...] = ()
+        for piece in self.pieces:
+            rest: tuple[System, ...] = (piece,)
+            for earlier in pieces:
+                rest = tuple(s for r in rest for s in difference(r, earlier))
+            pieces += rest
+        return Set(self.dims, pieces)
+
+    def coalesced(self) -> Set:
+        """The same set without pieces that lie inside another, and with neighbours joined that make one system."""
+        return Set(self.dims, _coalesced(self.pieces))
+
+    def gist(self, context: System | Set) -> Set:
+        """The conditions that are left to test where `context` is known to hold."""
+        if isinstance(context, Set):
+            known = context.hull()
+            return Set(self.dims, tuple(p.gist(known) for p in self.pieces if not (p & known).is_empty()))
+        return Set(self.dims, tuple(p.gist(context) for p in self.pieces if not (p & context).is_empty()))
+
+    def simplified(self, context: System | None = None) -> Set:
+        """The same set with redundant conditions and pieces removed."""
+        return Set(self.dims, tuple(p.simplified(context) for p in self.pieces)).normalised().coalesced()
+
+    def hull(self) -> System:
+        """Conditions of the pieces that all of them satisfy: a system around the set, itself when convex."""
+        return simple_hull(self.pieces)
+
+    def sample(self, params: Mapping[str, int] | None = None) -> dict[str, int] | None:
+        """One integer point by name, with parameters where they are not given; None where there is none."""
+        for piece in self.pieces:
+            found = piece.substitute(dict(params or {})).sample()
+            if found is not None:
+                return dict.fromkeys(self.dims, 0) | dict.fromkeys(self.params, 0) | found | dict(params or {})
+        return None
+
+    def bounds(self, name: str) -> Bounds:
+        """Lower and upper (expression, divisor) terms of a dimension in a set of one piece."""
+        if len(self.pieces) != 1:
+            raise ValueError(f"bounds are asked of a set of one piece, not of {len(self.pieces)}: {self}")
+        return self.pieces[0].bounds(name)
+
+    def points(self, params: Mapping[str, int] | None = None) -> Iterator[tuple[int, ...]]:
+        """The points in lexicographic order, each once; raises ValueError where a dimension has no bound."""
+        from polyhedral.enumeration import lexicographic
+
+        return lexicographic(self, params or {})
+
+    def lexmin(self, params: Mapping[str, int] | None = None) -> tuple[int, ...] | None:
+        """The first point in lexicographic order at these parameters, None where there is none."""
+        return next(self.points(params), None)
+
+    def lexmax(self, params: Mapping[str, int] | None = None) -> tuple[int, ...] | None:
+        """The last point in lexicographic order at these parameters, None where there is none."""
+        mirrored = Set(self.dims, tuple(p.substitute({d: Affine(((d, -1),)) for d in self.dims}) for p in self.pieces))
+        first = mirrored.lexmin(params)
+        return None if first is None else tuple(-v for v in first)
+
+    def _same_dims(self, other: Set) -> None:
+        if not isinstance(other, Set):
+            raise TypeError(f"wanted a Set, got {other!r}")
+        if self.dims != other.dims:
+            raise ValueError(f"sets over {self.dims} and {other.dims} do not combine: their dimensions differ")
+
+    def __str__(self) -> str:
+        return f"{{ [{', '.join(self.dims)}] : {' or '.join(f'({p})' for p in self.pieces) or 'false'} }}"
+
+
+@lru_cache(maxsize=1 << 12)
+def difference(piece: System, taken: System) -> tuple[System, ...]:
+    """Systems, no two of which meet, whose union is what of `piece` is not in `taken`. Exact."""
+    if (piece & taken).is_empty():
+        return (piece,)
+    return tuple(s for n in negations(taken.gist(piece)) if not (s := piece & n).is_empty())
+
+
+@lru_cache(maxsize=1 << 10)
+def _coalesced(pieces: tuple[System, ...]) -> tuple[System, ...]:
+    kept: list[System] = []
+    for piece in pieces:
+        if any(not difference(piece, k) for k in kept):
+            continue
+        kept = [k for k in kept if difference(k, piece)]
+        kept.append(piece)
+    while (joined := _join_one(kept)) is not None:
+        kept = joined
+    return tuple(kept)
+
+
+def _join_one(pieces: list[System]) -> list[System] | None:
+    for i, first in enumerate(pieces):
+        for j in range(i + 1, len(pieces)):
+            hull = simple_hull((first, pieces[j]))
+            if hull.is_universe and len(pieces) > 2:
+                continue
+            if all(not difference(s, pieces[j]) for s in difference(hull, first)):
+                return [*pieces[:i], hull, *pieces[i + 1 : j], *pieces[j + 1 :]]
+    return None
+
+
+def simple_hull(pieces: tuple[System, ...]) -> System:
+    """The conjunction of those conditions of the pieces that every piece satisfies."""
+    if not pieces:
+        return FALSE
+    if len(pieces) == 1:
+        return pieces[0]
+    result = UNIVERSE
+    for piece in pieces:
+        for condition in _single_conditions(piece):
+            if all((other & n).is_empty() for n in negations(condition) for other in pieces):
+                result = result & condition
+    return result.simplified()
+
+
+@lru_cache(maxsize=1 << 12)
+def _single_conditions(piece: System) -> tuple[System, ...]:
+    found: list[System] = []
+    for row in piece.inequalities:
+        if not any(c and is_existential(n) for n, c in zip(piece.names, row)):
+            found.append(make(piece.names, (), (row,)))
+    for row in piece.equalities:
+        own = [n for n, c in zip(piece.names, row) if c and is_existential(n)]
+        if not own:
+            opposite = tuple(-c for c in row)
+            found += [make(piece.names, (), (row,)), make(piece.names, (), (opposite,))]
+        found.append(make(piece.names, (row,), ()))
+    return tuple(found)

@@ -1,0 +1,126 @@
+"""Statements made ready for a scan: times as variables, dimensions solved for them, a shadow for each level."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+
+from attrs import frozen
+
+from polyhedral.affine import Affine, Condition, var
+from polyhedral.sets import Set
+from polyhedral.system import System, determined
+
+
+@frozen
+class Item:
+    """One piece of one statement.
+
+    `system` is over the parameters and the levels; `shadows[l]` is its projection onto the levels up
+    to l, not always exact; `fixed[l]` is the constant time of level l, or None; `bindings` gives each
+    dimension of the statement in terms of levels and parameters.
+    """
+
+    payload: Hashable
+    system: System
+    levels: tuple[str, ...]
+    fixed: tuple[int | None, ...]
+    shadows: tuple[System, ...]
+    bindings: tuple[tuple[str, Affine], ...]
+
+    @property
+    def conditions(self) -> tuple[Condition, ...]:
+        """The conditions of `system` that hold no existential other than a congruence's own."""
+        return _plain_conditions(self.system)
+
+
+def _plain_conditions(system: System) -> tuple[Condition, ...]:
+    try:
+        return system.conditions
+    except ValueError:
+        own = set(system.exists)
+        rows = [r for r in system.inequalities if own.isdisjoint(system.affine(r).names)]
+        equal = [r for r in system.equalities if own.isdisjoint(system.affine(r).names)]
+        return System(system.names, tuple(equal), tuple(rows)).conditions
+
+
+def items_of(
+    payload: Hashable, domain: Set, schedule: Sequence[Affine], levels: Sequence[str], reserved: Iterable[str]
+) -> list[Item]:
+    """The items of a statement whose schedule is padded to `levels`; dimensions it leaves open become more levels."""
+    mark = {d: f"{d}@" for d in domain.dims}
+    times = [entry.substitute({d: var(m) for d, m in mark.items()}) for entry in schedule]
+    found = []
+    for piece in domain.disjoint().pieces:
+        system = piece.rename(mark)
+        found += _items(payload, system, times, tuple(levels), mark, set(reserved) | set(levels))
+    return found
+
+
+def _items(
+    payload: Hashable,
+    system: System,
+    times: list[Affine],
+    levels: tuple[str, ...],
+    mark: dict[str, str],
+    reserved: set[str],
+) -> list[Item]:
+    solution, conditions = _solve(system, times, levels, list(mark.values()))
+    rest = [m for m in mark.values() if m not in solution]
+    extra = {m: _free_name(m.removesuffix("@"), reserved) for m in rest}
+    renamed = {m: var(n) for m, n in extra.items()}
+    solution = {m: a.substitute(renamed) for m, a in solution.items()}
+    whole = system.substitute({**solution, **renamed})
+    whole = whole & System.of(*(c.substitute(renamed) for c in conditions)) if conditions else whole
+    bindings = tuple((d, solution.get(m, renamed.get(m, Affine()))) for d, m in mark.items())
+    fixed = tuple(t.constant if t.is_constant else None for t in times) + (None,) * len(rest)
+    order = levels + tuple(extra.values())
+    return [
+        Item(payload, part, order, fixed, _shadows(part, order, fixed), bindings)
+        for part in _determined_apart(whole.simplified())
+    ]
+
+
+def _free_name(name: str, reserved: set[str]) -> str:
+    while name in reserved:
+        name += "_"
+    reserved.add(name)
+    return name
+
+
+def _determined_apart(system: System) -> list[System]:
+    if system.is_empty():
+        return []
+    parts = determined(system)
+    if len(parts) == 1:
+        return [system]
+    apart = Set((), tuple(p.system for p in parts)).disjoint().pieces
+    return [p for part in apart for p in _determined_apart(part)]
+
+
+def _solve(
+    system: System, times: list[Affine], levels: Sequence[str], dims: list[str]
+) -> tuple[dict[str, Affine], list[Condition]]:
+    solution: dict[str, Affine] = {}
+    conditions: list[Condition] = []
+    equations = [(var(n) - t) for n, t in zip(levels, times) if not t.is_constant]
+    own = [system.affine(r) for r in system.equalities]
+    equations += [a for a in own if not any(n.startswith("$") for n in a.names)]
+    for number, equation in enumerate(equations):
+        left = equation.substitute(solution)
+        pivot = next((d for d in dims if abs(left.coefficient(d)) == 1), None)
+        if pivot is not None:
+            value = left.substitute({pivot: 0}) * -left.coefficient(pivot)
+            solution = {d: a.substitute({pivot: value}) for d, a in solution.items()} | {pivot: value}
+        elif number < len(equations) - len(own) or left.names:
+            conditions.append(left.equals(0))
+    return solution, [c.substitute(solution) for c in conditions]
+
+
+def _shadows(system: System, levels: tuple[str, ...], fixed: tuple[int | None, ...]) -> tuple[System, ...]:
+    shadow = system.eliminate()[0]
+    found = []
+    for level, value in zip(reversed(levels), reversed(fixed)):
+        found.append(shadow)
+        if value is None:
+            shadow = shadow.eliminate(level)[0]
+    return tuple(reversed(found))
