@@ -70,7 +70,7 @@ class SymbolAddress:
 
     @property
     def text(self) -> str:
-        return self.name if self.offset == 0 else f"{self.name}{self.offset:+d}"
+        return self.name if self.offset == 0 else f"{self.name}+{self.offset}"
 
 
 @frozen

@@ -1,0 +1,76 @@
+"""The attribute chain `k.mad.lo.u32`: each word an attribute, driven by the rows."""
+
+from __future__ import annotations
+
+import keyword
+from typing import TYPE_CHECKING, Any
+
+from isa.forms import continuations
+
+from ptxgen.build.blame import origin_of_frame, users_frame
+from ptxgen.errors import Finding, KernelError, Severity
+
+if TYPE_CHECKING:
+    from ptxgen.build.kernel import Kernel
+
+
+class UnknownWord(KernelError, AttributeError):
+    """A word that cannot stand there. It is an AttributeError too, so that `hasattr` and completion work."""
+
+
+def attribute_of(word: str) -> str:
+    """How a word of an instruction is written as an attribute: `global_`, `_2d`, `shared__cta`."""
+    name = word.replace("::", "__")
+    if name[:1].isdigit():
+        return f"_{name}"
+    return f"{name}_" if keyword.iskeyword(name) else name
+
+
+def word_of(attribute: str) -> str:
+    """The word that an attribute spells, the inverse of `attribute_of`."""
+    if attribute[:1] == "_" and attribute[1:2].isdigit():
+        attribute = attribute[1:]
+    elif attribute.endswith("_"):
+        attribute = attribute[:-1]
+    return attribute.replace("__", "::")
+
+
+class Word:
+    """The beginning of an instruction's name; its attributes are the words that may follow, callable where it may end."""
+
+    def __init__(self, kernel: Kernel, words: tuple[str, ...]) -> None:
+        self._kernel = kernel
+        self._words = words
+
+    def __getattr__(self, attribute: str) -> Any:
+        if attribute.startswith("__"):
+            raise AttributeError(attribute)
+        found = self.__dict__[attribute] = follow(self._kernel, self._words, attribute)
+        return found
+
+    def __call__(self, *sources: object, into: object = None, _depth: int = 1) -> Any:
+        return self._kernel.emit(".".join(self._words), *sources, into=into, _depth=_depth + 1)
+
+    def __dir__(self) -> list[str]:
+        return [attribute_of(word) for word in continuations(self._words) if word]
+
+    def __repr__(self) -> str:
+        return f"<{'.'.join(self._words)}: {', '.join(word or '(end)' for word in continuations(self._words))}>"
+
+
+def follow(kernel: Kernel, words: tuple[str, ...], attribute: str) -> Any:
+    """What the attribute behind `words` is: a further Word, or the instruction's function where the name is complete.
+
+    Raises UnknownWord on the user's line, listing what could stand there.
+    """
+    longer = (*words, word_of(attribute))
+    possible = continuations(words)
+    if longer[-1] not in possible or not longer[-1]:
+        written = ".".join(words) or "an instruction's first word"
+        choices = ", ".join(attribute_of(word) or "(end)" for word in possible)
+        message = f"{attribute!r} cannot follow {written}; possible: {choices}"
+        origin = origin_of_frame(users_frame())
+        raise UnknownWord([Finding("instruction.unknown", Severity.ERROR, message, origin)])
+    if continuations(longer) == ("",):
+        return kernel.function(".".join(longer))
+    return Word(kernel, longer)

@@ -1,0 +1,133 @@
+"""A module while it is written."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from isa.availability import Availability
+from isa.targets import PtxVersion, Target, UnknownTarget, version
+from isa.targets import target as target_named
+from isa.types import Kind, Type, b8
+
+from ptxgen import ir
+from ptxgen.build.blame import Resolver, fail, users_frame
+from ptxgen.build.handles import Symbol
+from ptxgen.build.initial import initial_of
+from ptxgen.build.kernel import Kernel
+from ptxgen.build.names import checked_name
+from ptxgen.build.parameters import check_align, parameter_of
+from ptxgen.build.versions import least_version_of
+from ptxgen.ir import Linkage, Space, Variable
+from ptxgen.verify import verified
+
+
+class Module:
+    """A PTX module for a target (`"sm_70"`); `build` gives its IR.
+
+    `version` (`"7.0"`) fixes the PTX version, and instructions it lacks are refused; None takes the least version that
+    has everything the module uses.
+    """
+
+    def __init__(self, target: str | Target, *, version: str | PtxVersion | None = None) -> None:
+        try:
+            self.target = target_named(target) if isinstance(target, str) else target
+        except UnknownTarget as unknown:
+            fail("target.unknown", str(unknown))
+        self.version = _version(version)
+        if self.version is not None and self.version < self.target.first_version:
+            fail("target.unsupported", f"PTX {self.version} does not know {self.target}; it exists since {self.target.first_version}")
+        self.address_size = 64
+        self.resolver = Resolver()
+        self._variables: list[Variable] = []
+        self._kernels: list[Kernel] = []
+        self._names: set[str] = set()
+        self._fresh = 0
+        self._dynamic: str | None = None
+
+    def kernel(self, name: str, /, **parameters: object) -> Kernel:
+        """A kernel to be written in a with-block; each parameter is a type, `pointer(f32)` or `array(b8, 128)`."""
+        checked_name(name, self._names)
+        frame = users_frame()
+        made = tuple(parameter_of(each, type_, self.address_size) for each, type_ in parameters.items())
+        for parameter in made:
+            checked_name(parameter.name, set())
+        return Kernel(self, name, made, (frame.f_code, frame.f_lasti))
+
+    def variable(
+        self,
+        name: str,
+        type: Type,
+        shape: int | tuple[int, ...] = (),
+        *,
+        space: str,
+        init: Any = None,
+        align: int | None = None,
+        linkage: str | None = None,
+    ) -> Symbol:
+        """A variable of the module in space global, const or shared; `init` a number or nested sequences of them."""
+        spaces = {each.value: each for each in (Space.GLOBAL, Space.CONST, Space.SHARED)}
+        linkages = {each.value: each for each in Linkage}
+        if space not in spaces or (linkage or "") not in linkages:
+            fail("variable.space", f"space is one of {', '.join(spaces)} and linkage one of {', '.join(filter(None, linkages))}")
+        if type.kind is Kind.PREDICATE or not type.register:
+            fail("variable.type", f"a variable cannot have type {type}")
+        check_align(align)
+        checked_name(name, self._names)
+        extents = (shape,) if isinstance(shape, int) else tuple(shape)
+        variable = Variable(
+            name, type, spaces[space], extents, align, 1, None if init is None else initial_of(init, type),
+            linkages[linkage or ""], self._origin(),
+        )  # fmt: skip
+        self._variables.append(variable)
+        return Symbol(name, type, spaces[space], extents, None, variable.size_bytes)
+
+    def dynamic_shared(self, align: int) -> Symbol:
+        """The module's one array of shared bytes whose size the launch gives, aligned to at least `align` bytes."""
+        if self._dynamic is None:
+            self._dynamic = checked_name("dynamic_shared", self._names)
+            self._variables.append(Variable(self._dynamic, b8, Space.SHARED, (None,), align, linkage=Linkage.EXTERN))
+        index = next(i for i, each in enumerate(self._variables) if each.name == self._dynamic)
+        kept = self._variables[index].align or align
+        self._variables[index] = Variable(
+            self._dynamic, b8, Space.SHARED, (None,), max(align, kept), linkage=Linkage.EXTERN
+        )
+        return Symbol(self._dynamic, b8, Space.SHARED, (None,), None, 0)
+
+    def build(self) -> ir.Module:
+        """The module as frozen IR, verified; KernelError with all findings where something is wrong."""
+        functions = tuple(kernel.frozen() for kernel in self._kernels)
+        at = self.version or least_version_of(functions, self.target)
+        return verified(ir.Module(at, self.target, self.address_size, (*self._variables, *functions)))
+
+    def has(self, availability: Availability) -> bool:
+        """True if this module's target, in its version or in any where none is fixed, has what exists so."""
+        if self.version is None:
+            return availability.least_version(self.target) is not None
+        return availability.holds(self.version, self.target)
+
+    @property
+    def described(self) -> str:
+        """The target and the version where it is fixed, in words."""
+        return f"{self.target}" if self.version is None else f"{self.target} with PTX {self.version}"
+
+    def finished(self, kernel: Kernel) -> None:
+        """Takes a kernel whose with-block has closed."""
+        self._kernels.append(kernel)
+
+    def fresh_name(self, stem: str) -> str:
+        """A name nobody has, numbered in order."""
+        self._fresh += 1
+        return f"{stem}{self._fresh}"
+
+    def _origin(self) -> ir.Origin:
+        frame = users_frame()
+        return self.resolver.origin((frame.f_code, frame.f_lasti))
+
+
+def _version(given: str | PtxVersion | None) -> PtxVersion | None:
+    if not isinstance(given, str):
+        return given
+    try:
+        return version(given)
+    except ValueError as wrong:
+        fail("version.unknown", str(wrong))

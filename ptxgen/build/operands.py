@@ -1,0 +1,72 @@
+"""From what the user gave to an operand node, judged by the slot it is for."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import TYPE_CHECKING
+
+from isa.operands import OperandKind, OperandSlot
+
+from ptxgen.build.blame import fail
+from ptxgen.build.handles import Label, Not, Offset, SpecialRegister, Symbol, Value, sink
+from ptxgen.build.immediates import UnfitNumber, immediate
+from ptxgen.ir import Address, Int, Negated, Operand, Scalar, Sink, SymbolAddress
+from ptxgen.verify.operands import refusal, wanted
+
+if TYPE_CHECKING:
+    from ptxgen.build.kernel import Kernel
+
+
+def operand(kernel: Kernel, name: str, slot: OperandSlot, given: object) -> Operand:
+    """The operand node for what was given to a slot of instruction `name`.
+
+    Raises KernelError on the user's line, naming the operand, what the slot wants and what came.
+    """
+    if isinstance(given, tuple | list):
+        node: Operand = tuple(scalar(kernel, name, slot, each) for each in given)
+    else:
+        node = scalar(kernel, name, slot, given)
+    refused = refusal(slot, node)
+    if refused is not None:
+        fail(refused.code, f"{name}: {refused.message}")
+    return node
+
+
+def scalar(kernel: Kernel, name: str, slot: OperandSlot, given: object) -> Scalar:
+    """The node for one handle or number; KernelError for a foreign kernel's handle or something else entirely."""
+    if isinstance(given, Value | Offset | Label | Symbol) and given.kernel is not None and given.kernel is not kernel:
+        fail("register.foreign", f"{name}: operand {slot.name} is {given!r} of kernel {given.kernel.name}, not of {kernel.name}")
+    match given:
+        case Value(node=node):
+            return Address(node) if slot.kind is OperandKind.ADDRESS else node
+        case Not(value=value):
+            if value.kernel is not kernel:
+                fail("register.foreign", f"{name}: operand {slot.name} is {value!r} of kernel {value.kernel.name}")
+            return Negated(value.node)
+        case Offset(address=address):
+            return _address(slot, address)
+        case Symbol(name=symbol):
+            return _address(slot, Address(SymbolAddress(symbol)))
+        case Label(node=node) | SpecialRegister(node=node):
+            return node
+        case Real():
+            return _number(name, slot, given)
+        case _:
+            if given is sink:
+                return Sink()
+            fail("operand.kind", f"{name}: operand {slot.name} wants {wanted(slot)}, got {given!r}")
+
+
+def _address(slot: OperandSlot, address: Address) -> Scalar:
+    if slot.kind is OperandKind.ADDRESS or not isinstance(address.base, SymbolAddress):
+        return address
+    return SymbolAddress(address.base.name, address.offset)
+
+
+def _number(name: str, slot: OperandSlot, number: Real) -> Scalar:
+    if slot.kind is OperandKind.ADDRESS and isinstance(number, int):
+        return Address(Int(number))
+    try:
+        return immediate(number, slot.type)
+    except UnfitNumber as unfit:
+        fail("immediate.type", f"{name}: operand {slot.name} wants {wanted(slot)}: {unfit}")

@@ -1,0 +1,185 @@
+"""Registers read before they are written on some path."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from attrs import frozen
+
+from ptxgen.ir import Guard, Instruction, Register, reads, writes
+from ptxgen.ir.flow import Flow, branch_target, flow_of, reverse_post_order
+from ptxgen.ir.nodes import Function
+
+
+@frozen
+class EarlyRead:
+    """An instruction and a register that it reads although some path from the entry has not written it."""
+
+    instruction: Instruction
+    register: Register
+
+
+def early_reads(function: Function) -> tuple[EarlyRead, ...]:
+    """The first read of each register that some path reaches without a write, in the order of the text.
+
+    A write under guard @p counts where @p is known to hold: under the same guard, and behind a branch on p, as long as
+    p is not written in between. Paths are otherwise taken as possible whatever the values.
+    """
+    flow = flow_of(function)
+    steps = [_Step.of(instruction) for instruction in flow.instructions]
+    suspects = _suspects(flow, steps)
+    return _refined(flow, steps, suspects) if suspects else ()
+
+
+@frozen
+class _Step:
+    reads: tuple[Register, ...]
+    writes: tuple[Register, ...]
+    guard: Guard | None
+
+    @staticmethod
+    def of(instruction: Instruction) -> _Step:
+        return _Step(reads(instruction), writes(instruction), instruction.guard)
+
+
+def _suspects(flow: Flow, steps: Sequence[_Step]) -> frozenset[Register]:
+    """The registers that an analysis without guards cannot clear."""
+    order = reverse_post_order(flow)
+    leaving: dict[int, frozenset[Register]] = {}
+    made = {block: _unguarded_writes(steps[flow.blocks[block].start : flow.blocks[block].stop]) for block in order}
+    entering = {block: _meet(flow, block, leaving) for block in order}
+    changed = True
+    while changed:
+        changed = False
+        for block in order:
+            entering[block] = _meet(flow, block, leaving)
+            after = entering[block] | made[block]
+            if leaving.get(block) != after:
+                leaving[block] = after
+                changed = True
+    found: set[Register] = set()
+    for block in order:
+        written = set(entering[block])
+        for step in steps[flow.blocks[block].start : flow.blocks[block].stop]:
+            found.update(register for register in step.reads if register not in written)
+            if step.guard is None:
+                written.update(step.writes)
+    return frozenset(found)
+
+
+def _unguarded_writes(steps: Sequence[_Step]) -> frozenset[Register]:
+    return frozenset(register for step in steps if step.guard is None for register in step.writes)
+
+
+def _meet(flow: Flow, block: int, leaving: dict[int, frozenset[Register]]) -> frozenset[Register]:
+    if block == 0:
+        return frozenset()
+    known = [leaving[each] for each in flow.blocks[block].predecessors if each in leaving]
+    return known[0].intersection(*known[1:]) if known else frozenset()
+
+
+class _Facts:
+    """Bits for "r is written" and for "r is written where the guard holds", over the suspects and their guards."""
+
+    def __init__(self, suspects: frozenset[Register], steps: Sequence[_Step]) -> None:
+        guards = list(dict.fromkeys(step.guard for step in steps if step.guard is not None))
+        guards += [each for guard in guards if (each := Guard(guard.register, not guard.negated)) not in guards]
+        registers = sorted(suspects, key=lambda register: (register.scope, register.name))
+        width = len(guards) + 1
+        self.written = {register: 1 << index * width for index, register in enumerate(registers)}
+        every = sum(self.written.values())
+        self.held = {guard: every << place for place, guard in enumerate(guards, 1)}
+        self.by_register: dict[Register, int] = {}
+        for guard, mask in self.held.items():
+            self.by_register[guard.register] = self.by_register.get(guard.register, 0) | mask
+        self.all_of = {register: bit * ((1 << width) - 1) for register, bit in self.written.items()}
+        self.place = {guard: place for place, guard in enumerate(guards, 1)}
+        self.everything = every * ((1 << width) - 1)
+
+    def known(self, facts: int, register: Register, guard: Guard | None) -> bool:
+        """True if the register is surely written here, or where the guard holds."""
+        bit = self.written[register]
+        return bool(facts & bit) or (guard is not None and bool(facts & bit << self.place[guard]))
+
+    def after(self, facts: int, step: _Step) -> int:
+        """The facts behind an instruction."""
+        for register in step.writes:
+            if register in self.by_register:
+                facts = self._renewed(facts, self.by_register[register])
+        for register in step.writes:
+            if register in self.written:
+                facts = self._written(facts, register, step.guard)
+        return facts
+
+    def _renewed(self, facts: int, conditional: int) -> int:
+        """Without what was known under a predicate that has a new value; what holds always still does."""
+        facts &= ~conditional
+        for register, bit in self.written.items():
+            if facts & bit:
+                facts |= self.all_of[register]
+        return facts
+
+    def _written(self, facts: int, register: Register, guard: Guard | None) -> int:
+        if guard is None:
+            return facts | self.all_of[register]
+        bit = self.written[register]
+        other = bit << self.place[Guard(guard.register, not guard.negated)]
+        return facts | self.all_of[register] if facts & other else facts | bit << self.place[guard]
+
+    def assuming(self, facts: int, guard: Guard) -> int:
+        """The facts on a path where the guard is known to hold."""
+        for register, bit in self.written.items():
+            if facts & bit << self.place[guard]:
+                facts |= self.all_of[register]
+        return facts | self.held[Guard(guard.register, not guard.negated)]
+
+
+def _refined(flow: Flow, steps: Sequence[_Step], suspects: frozenset[Register]) -> tuple[EarlyRead, ...]:
+    facts = _Facts(suspects, steps)
+    order = reverse_post_order(flow)
+    edges: dict[tuple[int, int], int] = {}
+    entering: dict[int, int] = {}
+    changed = True
+    while changed:
+        changed = False
+        for block in order:
+            before = 0 if block == 0 else facts.everything
+            for each in flow.blocks[block].predecessors if block else ():
+                before &= edges.get((each, block), facts.everything)
+            if entering.get(block) != before:
+                entering[block] = before
+                changed = True
+                edges.update(_leaving(flow, steps, block, before, facts))
+    return _reported(flow, steps, entering, facts)
+
+
+def _leaving(flow: Flow, steps: Sequence[_Step], block: int, before: int, facts: _Facts) -> dict[tuple[int, int], int]:
+    here = flow.blocks[block]
+    after = before
+    for step in steps[here.start : here.stop]:
+        after = facts.after(after, step)
+    last = flow.instructions[here.stop - 1]
+    target = branch_target(last)
+    found: dict[tuple[int, int], int] = {}
+    for successor in here.successors:
+        assumed = after
+        if target is not None and last.guard is not None and len(here.successors) > 1:
+            taken = target in flow.blocks[successor].labels
+            guard = last.guard if taken else Guard(last.guard.register, not last.guard.negated)
+            assumed = facts.assuming(after, guard)
+        found[block, successor] = assumed
+    return found
+
+
+def _reported(flow: Flow, steps: Sequence[_Step], entering: dict[int, int], facts: _Facts) -> tuple[EarlyRead, ...]:
+    found: dict[Register, int] = {}
+    for block, before in entering.items():
+        known = before
+        for index in range(flow.blocks[block].start, flow.blocks[block].stop):
+            step = steps[index]
+            for register in step.reads:
+                if register in facts.written and not facts.known(known, register, step.guard):
+                    found[register] = min(index, found.get(register, index))
+            known = facts.after(known, step)
+    ordered = sorted(found.items(), key=lambda each: (each[1], each[0].name))
+    return tuple(EarlyRead(flow.instructions[index], register) for register, index in ordered)

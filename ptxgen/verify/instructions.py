@@ -1,0 +1,58 @@
+"""What one instruction says about itself: its availability, its operands, its guard."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from isa.forms import Form
+from isa.special import special
+from isa.targets import PtxVersion, Target
+
+from ptxgen.errors import Finding, Severity
+from ptxgen.ir import Instruction, Operand, Special, signature_of
+from ptxgen.verify.operands import refusal, told
+
+
+def instruction_findings(instruction: Instruction, version: PtxVersion, target: Target) -> Iterator[Finding]:
+    """The findings on one instruction in PTX `version` for `target`."""
+    form = instruction.form
+    if not form.availability.holds(version, target):
+        yield _finding(instruction, "target.unsupported", unavailable(form.name, form, version, target))
+    for operand in instruction.operands:
+        if isinstance(operand, Special):
+            yield from _special(instruction, operand, version, target)
+    guard = instruction.guard
+    if guard is not None and guard.register.type.name != "pred":
+        yield _finding(instruction, "type.mismatch", f"the guard wants a predicate, got {told(guard.register)}")
+    yield from operand_findings(instruction)
+
+
+def unavailable(name: str, form: Form, version: PtxVersion, target: Target) -> str:
+    """That an instruction does not exist in a version for a target, both named."""
+    return f"{name} exists since {form.availability}; this module is PTX {version} for {target}"
+
+
+def operand_findings(instruction: Instruction) -> Iterator[Finding]:
+    """The findings on the number, sorts, types and values of an instruction's operands."""
+    form, operands = instruction.form, instruction.operands
+    signature = signature_of(form, operands)
+    if signature is None:
+        ways = " or ".join(f"'{each}'" for each in form.signatures)
+        yield _finding(instruction, "operand.count", f"{form.name} takes {ways}, got {len(operands)} operands")
+        return
+    for slot, operand in zip(signature.slots, operands, strict=True):
+        refused = refusal(slot, operand)
+        if refused is not None:
+            yield _finding(instruction, refused.code, f"{form.name}: {refused.message}")
+
+
+def _special(instruction: Instruction, operand: Operand, version: PtxVersion, target: Target) -> Iterator[Finding]:
+    if isinstance(operand, Special):
+        fact = special(operand.name)
+        if not fact.availability.holds(version, target):
+            message = f"{operand.text} exists since {fact.availability}; this module is PTX {version} for {target}"
+            yield _finding(instruction, "target.unsupported", message)
+
+
+def _finding(instruction: Instruction, code: str, message: str) -> Finding:
+    return Finding(code, Severity.ERROR, message, instruction.origin)

@@ -1,0 +1,64 @@
+"""Judging a whole module: all findings, collected."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from isa.targets import Target
+from isa.targets import target as target_named
+
+from ptxgen.errors import Finding, KernelError, Severity
+from ptxgen.ir import Function, Module, Variable
+from ptxgen.verify.budgets import budget_findings
+from ptxgen.verify.definitions import early_reads
+from ptxgen.verify.instructions import instruction_findings
+from ptxgen.verify.names import name_findings
+
+
+def verify(module: Module, *, target: str | Target | None = None) -> tuple[Finding, ...]:
+    """Everything that is wrong with a module, for its own target or another, in the order of the text.
+
+    Operands and availability of each instruction, names and labels, registers read before they are written on some
+    path, shared memory and threads. UnknownTarget where the target's name is not known.
+    """
+    judged = module.target if target is None else target_named(target) if isinstance(target, str) else target
+    found = list(_version(module, judged))
+    symbols = frozenset(item.name for item in module.items)
+    for item in module.items:
+        if isinstance(item, Function):
+            found += _function(module, item, judged, symbols)
+    found += _duplicates(module)
+    return tuple(found)
+
+
+def verified(module: Module) -> Module:
+    """The module itself where nothing is wrong; else KernelError with all findings."""
+    found = verify(module)
+    if any(finding.severity is Severity.ERROR for finding in found):
+        raise KernelError(found)
+    return module
+
+
+def _version(module: Module, target: Target) -> Iterator[Finding]:
+    if module.version < target.first_version:
+        message = f"PTX {module.version} does not know {target}, which exists since {target.first_version}"
+        yield Finding("target.unsupported", Severity.ERROR, message)
+
+
+def _function(module: Module, function: Function, target: Target, symbols: frozenset[str]) -> Iterator[Finding]:
+    for instruction in function.instructions():
+        yield from instruction_findings(instruction, module.version, target)
+    yield from name_findings(function, symbols)
+    for early in early_reads(function):
+        register = early.register
+        message = f"{register.type} register {register.name} is read before it is written on some path: {early.instruction}"
+        yield Finding("uninitialised.register", Severity.ERROR, message, early.instruction.origin)
+    yield from budget_findings(module, function, target)
+
+
+def _duplicates(module: Module) -> Iterator[Finding]:
+    seen: set[str] = set()
+    for item in module.items:
+        if item.name in seen and (isinstance(item, Variable) or item.body is not None):
+            yield Finding("name.duplicate", Severity.ERROR, f"{item.name} is defined twice", item.origin)
+        seen.add(item.name)

@@ -1,0 +1,129 @@
+"""Registers, labels and symbols: declared once, and visible where they are used."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from attrs import field, frozen
+
+from ptxgen.errors import Finding, Severity
+from ptxgen.ir import (
+    Address,
+    Function,
+    Instruction,
+    Label,
+    LabelName,
+    Operand,
+    Origin,
+    Register,
+    Registers,
+    Scope,
+    SymbolAddress,
+    Variable,
+    registers_of,
+)
+
+
+@frozen
+class _Room:
+    """What one scope declares: numbered and single registers, labels, symbols."""
+
+    ordinal: int
+    families: dict[str, Registers] = field(factory=dict)
+    labels: set[str] = field(factory=set)
+    symbols: set[str] = field(factory=set)
+
+
+def name_findings(function: Function, symbols: frozenset[str]) -> Iterator[Finding]:
+    """The findings on the names in a function; `symbols` are those of the module that it sees."""
+    if function.body is not None:
+        own = {parameter.name for parameter in (*function.parameters, *function.returns)}
+        yield from _Names(symbols | own).findings(function.body, ())
+
+
+class _Names:
+    def __init__(self, symbols: frozenset[str]) -> None:
+        self._symbols = symbols
+        self._scopes = 0
+        self._known: set[Register] = set()
+
+    def findings(self, scope: Scope, outer: tuple[_Room, ...]) -> Iterator[Finding]:
+        """The findings in a scope and the scopes inside it, numbered in the order of the text."""
+        room = _Room(self._scopes)
+        self._scopes += 1
+        rooms = (*outer, room)
+        for statement in scope.statements:
+            if isinstance(statement, Label):
+                if statement.name.name in room.labels:
+                    yield _finding("label.duplicate", f"label {statement.name.name} is defined twice", statement.origin)
+                room.labels.add(statement.name.name)
+            elif isinstance(statement, Variable):
+                room.symbols.add(statement.name)
+            elif isinstance(statement, Registers):
+                room.families[statement.name] = statement
+        for statement in scope.statements:
+            if isinstance(statement, Instruction):
+                yield from self._instruction(statement, rooms)
+            elif isinstance(statement, Scope):
+                yield from self.findings(statement, rooms)
+
+    def _instruction(self, instruction: Instruction, rooms: tuple[_Room, ...]) -> Iterator[Finding]:
+        for operand in instruction.operands:
+            if type(operand) is Register:
+                if operand not in self._known:
+                    yield from self._register(instruction, operand, rooms)
+            else:
+                yield from self._operand(instruction, operand, rooms)
+        if instruction.guard is not None:
+            yield from self._register(instruction, instruction.guard.register, rooms)
+
+    def _operand(self, instruction: Instruction, operand: Operand, rooms: tuple[_Room, ...]) -> Iterator[Finding]:
+        for register in registers_of(operand):
+            yield from self._register(instruction, register, rooms)
+        match operand:
+            case LabelName():
+                yield from _label(instruction, operand, rooms)
+            case SymbolAddress(name=name) | Address(base=SymbolAddress(name=name)):
+                if name not in self._symbols and not any(name in room.symbols for room in rooms):
+                    yield _finding("symbol.unknown", f"{name} is not declared here", instruction.origin)
+            case _:
+                pass
+
+    def _register(self, instruction: Instruction, register: Register, rooms: tuple[_Room, ...]) -> Iterator[Finding]:
+        if register in self._known:
+            return
+        self._known.add(register)
+        room = next((room for room in rooms if room.ordinal == register.scope), None)
+        declared = None if room is None else _declaration(register.name, room)
+        if declared is None:
+            yield _finding("register.undeclared", f"register {register.name} is not declared here", instruction.origin)
+        elif declared.type is not register.type:
+            message = f"register {register.name} is declared {declared.type}, not {register.type}"
+            yield _finding("register.undeclared", message, instruction.origin)
+
+
+def _declaration(name: str, room: _Room) -> Registers | None:
+    single = room.families.get(name)
+    if single is not None and single.count is None:
+        return single
+    stem = name.rstrip("0123456789")
+    digits = name[len(stem) :]
+    while digits:
+        family = room.families.get(stem)
+        if family is not None and family.count is not None and str(int(digits)) == digits and int(digits) < family.count:
+            return family
+        stem, digits = stem + digits[0], digits[1:]
+    return None
+
+
+def _label(instruction: Instruction, label: LabelName, rooms: tuple[_Room, ...]) -> Iterator[Finding]:
+    room = next((room for room in rooms if room.ordinal == label.scope), None)
+    if room is None:
+        message = f"{label.name} lies in a scope that cannot be entered from here"
+        yield _finding("label.scope", message, instruction.origin)
+    elif label.name not in room.labels:
+        yield _finding("label.unknown", f"label {label.name} has no place in the function", instruction.origin)
+
+
+def _finding(code: str, message: str, origin: Origin | None) -> Finding:
+    return Finding(code, Severity.ERROR, message, origin)

@@ -1,0 +1,143 @@
+"""Whether one operand may stand in one slot; the builder asks the same question at the user's call."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from isa.operands import OperandKind, OperandSlot
+from isa.types import Kind, Type
+
+from ptxgen.ir import (
+    Address,
+    Component,
+    Float,
+    Int,
+    Negated,
+    Operand,
+    Register,
+    Sink,
+    Special,
+    SymbolAddress,
+    operand_text,
+    stands,
+)
+
+
+class Refusal(NamedTuple):
+    """Why an operand may not stand in a slot: a stable code and what was wanted and what came."""
+
+    code: str
+    message: str
+
+
+def refusal(slot: OperandSlot, operand: Operand) -> Refusal | None:
+    """Why `operand` may not stand in `slot`: wrong sort, register type, vector size or immediate; None if it may."""
+    if isinstance(operand, tuple):
+        return _vector_refusal(slot, operand)
+    if not stands(slot, operand):
+        return Refusal("operand.kind", f"operand {slot.name} wants {wanted(slot)}, got {told(operand)}")
+    match operand:
+        case Register():
+            return _register_refusal(slot, operand)
+        case Negated(register=register) | Component(base=register):
+            return None if isinstance(operand, Component) else _register_refusal(slot, register)
+        case Address(base=Register() as base):
+            return _register_refusal(slot, base)
+        case Int(value=value):
+            return _int_refusal(slot, value)
+        case Float():
+            return _float_refusal(slot, operand)
+        case _:
+            return None
+
+
+def _vector_refusal(slot: OperandSlot, operand: tuple[Operand, ...]) -> Refusal | None:
+    if slot.kind is not OperandKind.VECTOR:
+        return Refusal("operand.kind", f"operand {slot.name} wants {wanted(slot)}, got a vector of {len(operand)}")
+    if len(operand) != slot.count:
+        return Refusal("vector.size", f"operand {slot.name} wants {wanted(slot)}, got a vector of {len(operand)}")
+    for index, element in enumerate(operand):
+        where = f"element {index} of operand {slot.name}"
+        match element:
+            case Register(type=type_) if type_ not in slot.accepts:
+                return Refusal("type.mismatch", f"{where} wants {_types(slot)}, got {told(element)}")
+            case Register():
+                pass
+            case Sink() if slot.sink or slot.written:
+                pass
+            case Int() | Float() if not slot.written:
+                pass
+            case _:
+                return Refusal("operand.kind", f"{where} wants a {_types(slot)} register, got {told(element)}")
+    return None
+
+
+def _register_refusal(slot: OperandSlot, register: Register) -> Refusal | None:
+    if register.type in slot.accepts:
+        return None
+    return Refusal("type.mismatch", f"operand {slot.name} wants {wanted(slot)}, got {told(register)}")
+
+
+def _int_refusal(slot: OperandSlot, value: int) -> Refusal | None:
+    if slot.domain is not None:
+        if slot.domain.holds(value):
+            return None
+        return Refusal("immediate.domain", f"operand {slot.name} wants {slot.domain}, got {value}")
+    bits = 64 if slot.type is None else max(slot.type.bits, 32) if slot.type.kind is Kind.PREDICATE else slot.type.bits
+    if slot.type is not None and slot.type.kind is Kind.FLOAT and slot.type.lanes == 1 and bits >= 32:
+        return Refusal("immediate.type", f"operand {slot.name} wants a floating-point immediate, got the integer {value}")
+    if -(1 << (bits - 1)) <= value < 1 << bits:
+        return None
+    return Refusal("immediate.range", f"operand {slot.name} wants {wanted(slot)}, got {value}, which needs more bits")
+
+
+def _float_refusal(slot: OperandSlot, operand: Float) -> Refusal | None:
+    wanted_type = slot.type
+    fits = wanted_type is not None and wanted_type.kind in (Kind.FLOAT, Kind.BITS) and wanted_type.lanes == 1
+    if fits and wanted_type is not None and wanted_type.bits == operand.type.bits:
+        return None
+    return Refusal("immediate.type", f"operand {slot.name} wants {wanted(slot)}, got {told(operand)}")
+
+
+def _types(slot: OperandSlot) -> str:
+    return "address" if slot.type is None else slot.type.name
+
+
+def wanted(slot: OperandSlot) -> str:
+    """What a slot takes, in words: `a u32 register or immediate`, `a vector of 4 b32 registers`."""
+    match slot.kind:
+        case OperandKind.VECTOR:
+            return f"a vector of {slot.count} {_types(slot)} registers"
+        case OperandKind.PREDICATE:
+            return "a predicate"
+        case OperandKind.REGISTER | OperandKind.VALUE:
+            return f"{_article(slot.type)} {slot.kind.value}"
+        case OperandKind.IMMEDIATE:
+            return "an immediate" if slot.domain is None else f"an immediate, {slot.domain}"
+        case OperandKind.ADDRESS | OperandKind.COORDINATE | OperandKind.LABEL | OperandKind.SYMBOL | OperandKind.SPECIAL:
+            return f"an {slot.kind.value}" if slot.kind is OperandKind.ADDRESS else f"a {slot.kind.value}"
+
+
+def _article(type_: Type | None) -> str:
+    if type_ is None:
+        return "a"
+    return f"an {type_.name}" if type_.name[0] in "fs" else f"a {type_.name}"
+
+
+def told(operand: Operand) -> str:
+    """What came, in words: `f32 register %f3`, `the immediate 7`."""
+    match operand:
+        case Register(name=name, type=type_):
+            return f"{type_.name} register {name}"
+        case Int(value=value):
+            return f"the immediate {value}"
+        case Float(type=type_):
+            return f"the {type_.name} immediate {operand.text}"
+        case Address():
+            return f"the address {operand.text}"
+        case SymbolAddress():
+            return f"the symbol {operand.text}"
+        case Special():
+            return f"the special register {operand.text}"
+        case _:
+            return operand_text(operand)
