@@ -1,0 +1,269 @@
+"""A tile program as text: declarations first, then one tree per role."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from collections.abc import Sequence as Items
+from typing import assert_never
+
+from polyhedral import Affine, var
+from ptxgen.compute import Expression, Load, Operand, rebuild
+from ptxgen.compute import show as show_expression
+from ptxgen.tile.distribution import Distribution, SharedLayout
+from ptxgen.tile.nodes import (
+    Buffer,
+    Copy,
+    Factor,
+    Fill,
+    GlobalPlacement,
+    Grid,
+    Iteration,
+    Let,
+    Loop,
+    Map,
+    MapOperand,
+    Meet,
+    Multiply,
+    Node,
+    Outside,
+    Parameter,
+    Program,
+    Quotient,
+    Reduce,
+    Region,
+    Role,
+    Sequence,
+    Space,
+    When,
+)
+
+INDENT = "  "
+
+
+def show(item: Program | Node) -> str:
+    """A program, or one node with all below it, as text: everything that decides its meaning, the same bytes for equal
+    programs. Lines of the user's source are left out.
+
+    `X{n}` is tile number n of buffer X, `X[...]` the corner of a box in it or, in a map, one element; there the name of
+    a dim counts from the corner of the iteration.
+    """
+    return "\n".join(program_lines(item) if isinstance(item, Program) else node_lines(item))
+
+
+def program_lines(program: Program) -> Iterator[str]:
+    """The lines of a whole program."""
+    yield f"program {program.name} for {program.target}: {program.warps} warps, {program.shared_bytes} shared bytes"
+    yield from section("parameters", table(map(parameter_cells, program.parameters)))
+    yield from section("requires", map(str, program.facts))
+    yield from section("grid", grid_lines(program.grid))
+    yield from section("buffers", buffer_lines(program.buffers))
+    for role in program.roles:
+        yield from role_lines(role)
+
+
+def section(heading: str, lines: Iterable[str]) -> Iterator[str]:
+    """`heading` and the indented lines; nothing at all where there are none."""
+    held = list(lines)
+    if held:
+        yield heading
+        yield from (INDENT + line for line in held)
+
+
+def table(rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
+    """Rows of cells with equally long columns."""
+    held = list(rows)
+    widths = [max(map(len, column)) for column in zip(*held, strict=True)]
+    for row in held:
+        yield INDENT.join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+
+
+def parameter_cells(parameter: Parameter) -> tuple[str, ...]:
+    """Name, kind and what is known of a parameter."""
+    notes = [str(parameter.element)] if parameter.element else []
+    if parameter.alignment > 1:
+        notes.append(f"aligned {parameter.alignment} bytes")
+    if parameter.written:
+        notes.append("written")
+    return parameter.name, parameter.kind.value, ", ".join(notes)
+
+
+def grid_lines(grid: Grid) -> Iterator[str]:
+    """One line for each tile index, then the order of the blocks."""
+    for dim in grid.dims:
+        yield f"{dim.variable} = 0 .. {dim.count} - 1"
+    group = grid.raster.group
+    yield "last dim fastest" if group == 1 else f"bands of {group} tiles, walked column by column"
+
+
+def buffer_lines(buffers: Items[Buffer]) -> Iterator[str]:
+    """A line for each buffer, below it the line of its layout or distribution."""
+    for buffer, line in zip(buffers, table(map(buffer_cells, buffers)), strict=True):
+        yield line
+        match buffer.placement:
+            case GlobalPlacement():
+                pass
+            case SharedLayout() as layout:
+                yield INDENT + f"offsets {layout_text(layout)}"
+            case Distribution() as distribution:
+                yield INDENT + str(distribution)
+            case _:
+                assert_never(buffer.placement)
+
+
+def buffer_cells(buffer: Buffer) -> tuple[str, ...]:
+    """Name, space, element and extent of a buffer."""
+    match buffer.placement:
+        case GlobalPlacement(extents, strides):
+            extent = f"{listed(extents)} strides {listed(strides)}"
+        case SharedLayout():
+            extent = f"{box_text(buffer.shape)} x {buffer.depth}, {buffer.slot_bytes * buffer.depth} bytes"
+        case Distribution() as distribution:
+            values = distribution.value_count * buffer.depth
+            extent = f"{box_text(buffer.shape)} x {buffer.depth}, {values} values a lane"
+        case _:
+            assert_never(buffer.placement)
+    return buffer.name, f"{buffer.array} in {buffer.space.value}", str(buffer.element), extent
+
+
+def layout_text(layout: SharedLayout) -> str:
+    """The offsets that each bit of each coordinate contributes."""
+    return "; ".join(f"d{place}: {' '.join(map(str, images)) or '-'}" for place, images in enumerate(layout.offsets))
+
+
+def role_lines(role: Role) -> Iterator[str]:
+    """The tree of a role."""
+    yield f"role {role.name}, {role.warps} warps"
+    yield from (INDENT + line for line in node_lines(role.body))
+
+
+def node_lines(node: Node) -> Iterator[str]:
+    """The lines of a node and of all below it."""
+    match node:
+        case Sequence(children):
+            for child in children:
+                yield from node_lines(child)
+        case Loop(variable, lower, upper, step, body):
+            stride = f" step {step}" if step != 1 else ""
+            yield from block(f"for {variable} = {bound('max', lower)} .. {bound('min', upper)}{stride}", body)
+        case Let(variable, value, body):
+            yield from block(f"let {variable} = {value}", body)
+        case When(conditions, then, otherwise):
+            yield from block(f"when {' and '.join(map(str, conditions)) or 'always'}", then)
+            if otherwise is not None:
+                yield from block("otherwise", otherwise)
+        case Copy():
+            yield from copy_lines(node)
+        case Fill(op, destination, value):
+            yield f"{op}: fill {region_text(destination)} with {value!r}"
+        case Multiply():
+            yield multiply_text(node)
+        case Map() | Reduce():
+            yield from map_lines(node)
+        case Meet(barrier, covers):
+            yield f"meet {barrier}" + ("" if covers else ", covers nothing")
+            yield from (INDENT + f"covers {covered}" for covered in covers)
+        case _:
+            assert_never(node)
+
+
+def block(heading: str, body: Node) -> Iterator[str]:
+    """`heading:` and the indented lines of `body`."""
+    yield heading + ":"
+    yield from (INDENT + line for line in list(node_lines(body)) or ["nothing"])
+
+
+def bound(join: str, quotients: tuple[Quotient, ...]) -> str:
+    """One bound, or the largest or smallest of several."""
+    return str(quotients[0]) if len(quotients) == 1 else f"{join}({', '.join(map(str, quotients))})"
+
+
+def copy_lines(copy: Copy) -> Iterator[str]:
+    """A copy, and who moves what where the register side's own distribution does not say it."""
+    moved = f"{box_text(copy.distribution.shape)} by {copy.vector}"
+    if copy.guarded:
+        effect = {Outside.NEVER: "nothing", Outside.ZERO: "zero", Outside.ANY: "any value"}[copy.outside]
+        moved += f", {effect} outside {dims_text(copy.guarded)}"
+    yield f"{copy.op}: copy {region_text(copy.destination)} <- {region_text(copy.source)}, {moved}"
+    held = [side.buffer.placement for side in (copy.source, copy.destination) if side.buffer.space is Space.REGISTERS]
+    if copy.distribution not in held:
+        yield INDENT + f"as {copy.distribution}"
+
+
+def multiply_text(node: Multiply) -> str:
+    """A multiplication with its instruction row."""
+    row = node.row
+    shape = f"m{row.m}n{row.n}k{row.k}.{row.a_order.value}.{row.b_order.value} {row.input} to {row.accumulate}"
+    c, a, b = map(factor_text, (node.c, node.a, node.b))
+    return f"{node.op}: multiply {c} += {a} * {b}, {box_text(node.repeats)} of {shape}"
+
+
+def factor_text(factor: Factor) -> str:
+    """An operand; its rows and columns where they are not dimensions 0 and 1."""
+    place = (factor.row_dimension, factor.column_dimension)
+    return region_text(factor.region) + ("" if place == (0, 1) else f"(d{place[0]}, d{place[1]})")
+
+
+def map_lines(node: Map | Reduce) -> Iterator[str]:
+    """A map or reduction: its assignment, its iteration, and who holds what where the target does not say it."""
+    iteration = node.iteration
+    operands = tuple(element(operand.region, operand.dims, iteration) for operand in node.operands)
+
+    def spell(leaf: Expression) -> Expression:
+        return operands[leaf.index] if isinstance(leaf, Operand) else leaf
+
+    value = show_expression(rebuild(node.expression, spell))
+    target = show_expression(element(node.target, node.target_dims, iteration))
+    if isinstance(node, Reduce):
+        yield f"{node.op}: reduce {target} = {node.join.label}({target}, {value})"
+    else:
+        yield f"{node.op}: map {target} = {value}"
+    yield from (INDENT + line for line in iteration_lines(iteration, node.target.buffer, node.operands))
+
+
+def iteration_lines(iteration: Iteration, target: Buffer, operands: tuple[MapOperand, ...]) -> Iterator[str]:
+    """Box, place, guards, access widths and distribution of an iteration."""
+    line = f"over {', '.join(iteration.dims)} in {box_text(iteration.distribution.shape)}"
+    line += f" from {listed(iteration.origin)} below {listed(iteration.extents)}"
+    if iteration.guarded:
+        line += f", guarded {', '.join(iteration.dims[place] for place in iteration.guarded)}"
+    for operand in operands:
+        if operand.region.buffer.space is not Space.REGISTERS:
+            line += f", {operand.region.buffer.name} by {operand.vector}"
+    yield line
+    if target.placement != iteration.distribution:
+        yield f"as {iteration.distribution}"
+
+
+def element(region: Region, dims: Items[int | None], iteration: Iteration) -> Load:
+    """One element of `region` at the iteration's point, as an expression that prints."""
+    places = (
+        corner if dim is None else corner + var(iteration.dims[dim])
+        for corner, dim in zip(region.origin, dims, strict=True)
+    )
+    return Load(tile_text(region), tuple(places))
+
+
+def region_text(region: Region) -> str:
+    """The tile of a region, and its corner unless that is all zero in a tile."""
+    everything = region.buffer.space is not Space.GLOBAL and not any(o.terms or o.constant for o in region.origin)
+    return tile_text(region) + ("" if everything else listed(region.origin))
+
+
+def tile_text(region: Region) -> str:
+    """The buffer's name, with the number of the tile where it is not an array in global memory."""
+    return region.buffer.name if region.buffer.space is Space.GLOBAL else f"{region.buffer.name}{{{region.rank}}}"
+
+
+def listed(items: Iterable[Affine]) -> str:
+    """`[a, b]`."""
+    return f"[{', '.join(map(str, items))}]"
+
+
+def box_text(shape: Iterable[int]) -> str:
+    """`128x32`."""
+    return "x".join(map(str, shape)) or "scalar"
+
+
+def dims_text(places: Iterable[int]) -> str:
+    """`d0, d1`."""
+    return ", ".join(f"d{place}" for place in places)
