@@ -123,9 +123,7 @@ def _collect(made: list[Form], form: Form) -> None:
     for place, other in enumerate(made):
         if other.words == form.words and other.signatures == form.signatures:
             either = other.availability | form.availability
-            made[place] = Form(
-                form.name, form.opcode, other.words, other.signatures, either, other.index, other.line
-            )
+            made[place] = Form(form.name, form.opcode, other.words, other.signatures, either, other.index, other.line)
             return
     made.append(form)
 
@@ -183,11 +181,10 @@ def _availability(family: Family, line: Line, chosen: dict[str, str], trace: _Tr
             trace.reason = trace.reason or constraint.reason(chosen)
             return None
         since = since & judged
-    return since if since.terms else _nowhere(trace, since)
-
-
-def _nowhere(trace: _Trace, since: Availability) -> None:
+    if since.terms:
+        return since
     trace.reason = trace.reason or "no target has this combination"
+    return None
 
 
 def _unknown(name: str, words: tuple[str, ...], trace: _Trace) -> UnknownInstruction:

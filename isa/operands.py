@@ -93,7 +93,7 @@ class OperandSlot:
     `count` is the number of elements of a VECTOR, else 1. `accepts` are the register types that may stand here
     (for an address: of its base register). `domain` bounds an immediate. A `joined` slot is written behind `|`
     of the slot before it, `sink` allows `_`, `negatable` allows `!p`, `special` a special register,
-    `symbol` the address of a variable.
+    `symbol` the address of a variable, `immediates` a constant (in a vector: as an element).
     """
 
     name: str
@@ -108,6 +108,7 @@ class OperandSlot:
     joined: bool = False
     special: bool = False
     symbol: bool = False
+    immediates: bool = False
 
     @property
     def written(self) -> bool:

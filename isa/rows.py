@@ -12,7 +12,7 @@ from attrs import evolve, frozen
 from isa.availability import ALWAYS, Availability
 from isa.derive import Derivation, Words
 from isa.operands import Domain, OperandKind, OperandSlot, Role, Signature
-from isa.types import Type, type_named, wider
+from isa.types import Kind, Type, type_named, wider
 
 ABSENT = "-"
 ANY_WORD = "*"
@@ -35,6 +35,10 @@ class Slot:
     def of(self, *words: str) -> Slot:
         """The slot restricted to these words; KeyError for a word it never had."""
         return Slot(self.name, {word: self.choices[word] for word in words}, self.optional)
+
+
+def _half(of_type: Type | None) -> bool:
+    return of_type is not None and (of_type.lanes > 1 or (of_type.kind is Kind.FLOAT and of_type.bits < 32))
 
 
 def slot(name: str, words: str, **since: Availability) -> Slot:
@@ -60,7 +64,9 @@ class Operand:
     """An operand slot as a function of the words. `count` 0 means a single register where vectors are possible.
 
     `wide` takes registers wider than the type (`ld`, `st`, `cvt`); `when` names the modifier slots that must
-    be filled for the operand to be there; `optional` ones may be left out.
+    be filled for the operand to be there; `optional` ones may be left out. Where `count` depends on the words,
+    `sink` holds for vectors only. A VALUE of a half-precision or packed
+    type must be a register (ptxas takes no such immediate).
     """
 
     name: str
@@ -77,6 +83,7 @@ class Operand:
     joined: bool = False
     special: bool = False
     symbol: bool = False
+    immediates: bool = False
 
     @property
     def maybe(self) -> Operand:
@@ -92,9 +99,18 @@ class Operand:
         of_type = self.type.of(words) if isinstance(self.type, Derivation) else self.type
         count = self.count.of(words) if isinstance(self.count, Derivation) else self.count
         return OperandSlot(
-            self.name, self.role, OperandKind.VECTOR if count else self.kind, of_type, max(count, 1),
-            self._accepts(of_type), self.domain, self.negatable, self.sink, self.joined, self.special, self.symbol,
+            self.name, self.role, self._kind(of_type, count), of_type, max(count, 1),
+            self._accepts(of_type), self.domain, self.negatable, self._sinks(count), self.joined, self.special, self.symbol,
+            self.immediates or self.kind is OperandKind.IMMEDIATE or (self.kind is OperandKind.VALUE and not _half(of_type)),
         )  # fmt: skip
+
+    def _sinks(self, count: int) -> bool:
+        return self.sink and (count > 0 or not isinstance(self.count, Derivation))
+
+    def _kind(self, of_type: Type | None, count: int) -> OperandKind:
+        if count:
+            return OperandKind.VECTOR
+        return OperandKind.REGISTER if self.kind is OperandKind.VALUE and _half(of_type) else self.kind
 
     def _accepts(self, of_type: Type | None) -> frozenset[Type]:
         if self.kind is OperandKind.ADDRESS:

@@ -66,7 +66,7 @@ _ROWS: tuple[tuple[str, Type, Availability, bool, str], ...] = (
     ("dynamic_smem_size", u32, since("4.1", 20), False, "grid"),
     ("current_graph_exec", u64, since("8.0", 50), False, "grid"),
 )
-_VECTORS = frozenset("tid ntid ctaid nctaid clusterid nclusterid cluster_ctaid cluster_nctaid".split())
+_VECTORS = ("tid", "ntid", "ctaid", "nctaid", "clusterid", "nclusterid", "cluster_ctaid", "cluster_nctaid")
 
 
 def _numbered(prefix: str, count: int, of: Type, where: Availability, volatile: bool) -> list[SpecialRegister]:

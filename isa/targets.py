@@ -94,3 +94,10 @@ def targets_named(*names: str) -> int:
 def named_in(mask: int) -> tuple[Target, ...]:
     """The targets of a mask, in order."""
     return tuple(each for each in TARGETS if each.bit & mask)
+
+
+VERSIONS: tuple[PtxVersion, ...] = tuple(
+    PtxVersion(major, minor)
+    for major, last in ((1, 5), (2, 3), (3, 2), (4, 3), (5, 1), (6, 5), (7, 8), (8, 8), (9, 5))
+    for minor in range(last + 1)
+)

@@ -140,11 +140,16 @@ def accepted_by(wanted: Type) -> frozenset[Type]:
 
 
 def wider(wanted: Type) -> frozenset[Type]:
-    """The register types that hold a value of type `wanted` in `ld`, `st` and `cvt`: integers may be wider."""
-    if wanted.kind is Kind.FLOAT or wanted.kind is Kind.PREDICATE:
-        return wanted.accepts
-    larger = [each for each in REGISTER_TYPES if wanted.bits < each.bits <= 64 and each.kind is not Kind.FLOAT]
-    return wanted.accepts.union(larger)
+    """The register types that hold a value of type `wanted` in `ld`, `st` and `cvt`: they may be wider.
+
+    Untyped values fit any wider register, integers any wider integer or untyped one, floats untyped ones.
+    """
+    larger = [each for each in REGISTER_TYPES if wanted.bits < each.bits <= 64]
+    if wanted.integer:
+        larger = [each for each in larger if each.kind is not Kind.FLOAT]
+    if wanted.kind is Kind.FLOAT:
+        larger = [each for each in larger if each.kind is Kind.BITS]
+    return wanted.accepts if wanted.kind is Kind.PREDICATE else wanted.accepts.union(larger)
 
 
 for _each in TYPES:

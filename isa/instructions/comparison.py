@@ -5,7 +5,7 @@ from __future__ import annotations
 from isa.availability import since
 from isa.derive import by
 from isa.instructions.vocabulary import FTZ, A, B, D, predicate, value, written, written_predicate
-from isa.rows import family, line, rule, slot
+from isa.rows import Constraint, family, line, rule, slot
 from isa.types import f32, s32
 
 COMPARISON = slot("cmp", "eq ne lt le gt ge lo ls hi hs equ neu ltu leu gtu geu num nan")
@@ -20,7 +20,7 @@ PACKED = slot("type", "f16x2 bf16x2", f16x2=HALVES["f16x2"], bf16x2=HALVES["bf16
 _UNORDERED = "equ neu ltu leu gtu geu num nan"
 
 
-def _comparison_rules(of: str) -> tuple[object, ...]:
+def _comparison_rules(of: str) -> tuple[Constraint, ...]:
     return (
         rule(when={of: "b16 b32 b64"}, only={"cmp": "eq ne"}),
         rule(when={of: "s16 s32 s64"}, only={"cmp": "eq ne lt le gt ge"}),

@@ -4,9 +4,20 @@ from __future__ import annotations
 
 from isa.availability import since
 from isa.instructions.vocabulary import (
-    F32, F64, FTZ, NAN_80, ROUNDING, ROUNDING_MAYBE, SAT, A, B, C, D, written_predicate,
+    F32,
+    F64,
+    FTZ,
+    NAN_80,
+    ROUNDING,
+    ROUNDING_MAYBE,
+    SAT,
+    A,
+    B,
+    C,
+    D,
+    written_predicate,
 )  # fmt: skip
-from isa.rows import family, flag, line, slot, word
+from isa.rows import family, line, slot, word
 
 UNARY = (D, A)
 BINARY = (D, A, B)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from isa.availability import since
 from isa.derive import doubled
-from isa.instructions.vocabulary import COUNT_B, COUNT_C, SAT, A, B, C, D, register, value, written
-from isa.operands import OperandKind, Role
-from isa.rows import Operand, family, flag, line, rule, slot, word
-from isa.types import b32, b64, s32, u32, u64
+from isa.instructions.vocabulary import COUNT_B, COUNT_C, A, B, C, D, value, written
+from isa.rows import family, flag, line, slot, word
+from isa.types import b32, s32, u32
 
 INTEGER = slot("type", "u16 u32 u64 s16 s32 s64")
 SIGNED = slot("type", "s16 s32 s64")

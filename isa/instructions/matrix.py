@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from isa.availability import since
 from isa.derive import fragment_count, fragment_type
-from isa.instructions.vocabulary import ADDRESS
 from isa.operands import OperandKind, Role
 from isa.rows import Operand, family, flag, line, slot, table, word
 

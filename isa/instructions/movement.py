@@ -5,15 +5,36 @@ from __future__ import annotations
 from isa.availability import since, until
 from isa.derive import by
 from isa.instructions.vocabulary import (
-    ADDRESS, FTZ, L2_HINT, LOADED, MEMBERS, POLICY, RELU_80, SAT, SCOPE, SEMANTICS_SINCE, SHARED_WINDOWS, STORED, TYPE,
-    VECTOR_MAYBE, A, D, predicate, register, value, written, written_predicate,
+    ADDRESS,
+    FTZ,
+    L2_HINT,
+    LOADED,
+    MEMBERS,
+    POLICY,
+    RELU_80,
+    SAT,
+    SCOPE,
+    SEMANTICS_SINCE,
+    SHARED_WINDOWS,
+    STORED,
+    TYPE,
+    A,
+    D,
+    register,
+    value,
+    written,
+    written_predicate,
 )  # fmt: skip
 from isa.operands import OperandKind, Role
 from isa.rows import Constraint, Operand, family, flag, line, rule, slot, table, word
-from isa.types import b8, b16, b32, b64, f32
+from isa.types import b8, b16, b32, b64, f32, pred
 
-MOVED = slot("type", "b16 b32 b64 u16 u32 u64 s16 s32 s64 f32 f64 b128", b128=since("8.3", 70))
+ADDRESSES = slot("type", "b32 b64 u32 u64 s32 s64")
+SMALL = slot("type", "b16 u16 s16")
+MOVED = slot("type", "f32 f64 b128", b128=since("8.3", 70))
 ANYTHING = Operand("a", Role.READ, OperandKind.VALUE, TYPE, special=True, symbol=True)
+VALUE_OR_SPECIAL = Operand("a", Role.READ, OperandKind.VALUE, TYPE, special=True)
+PREDICATE_OR_CONSTANT = Operand("a", Role.READ, OperandKind.PREDICATE, pred, immediates=True)
 
 
 def _vector(name: str, role: Role, element: object, count: int) -> Operand:
@@ -44,7 +65,7 @@ STORE_SPACE = slot(
     param__func=since("8.3"), **SHARED_WINDOWS,
 )  # fmt: skip
 ORDERED_SPACE = LOAD_SPACE.of("global", "shared", "shared::cta", "shared::cluster").maybe
-VOLATILE_SPACE = LOAD_SPACE.of("global", "local", "shared", "shared::cta", "shared::cluster", "const", "param").maybe
+VOLATILE_SPACE = LOAD_SPACE.of("global", "local", "shared", "shared::cta", "shared::cluster").maybe
 GLOBAL = LOAD_SPACE.of("global")
 WEAK = flag("weak", SEMANTICS_SINCE)
 LOAD_CACHE = slot("cop", "ca cg cs lu cv").maybe
@@ -72,6 +93,7 @@ MEMORY_RULES: tuple[Constraint, ...] = (
     rule(when={"vec": "v8"}, only={"type": "b32 u32 s32 f32", "space": "global"}),
     rule(when={"vec": "v4", "type": "b64 u64 s64 f64"}, only={"space": "global"}, since=since("8.8", 100)),
     rule(when={"type": "b128"}, only={"vec": "-"}),
+    rule(when={"type": "b128", "scope": "sys"}, since=since("8.4", 70)),
 )  # fmt: skip
 
 _LOAD = (LOADED, ADDRESS)
@@ -98,28 +120,43 @@ _CONVERT = (_CONVERTED, _CONVERTIBLE)
 _PAIR = (written("d", by("dtype")), value("a", f32), value("b", f32))
 _SINGLE = (written("d", by("dtype")), value("a", f32))
 _FROM_F32 = slot("atype", "f32")
-_FTZ_RULE = rule(when={"ftz": "*", "dtype": "u8 u16 u32 u64 s8 s16 s32 s64 f16 f64"}, only={"atype": "f32"})
-_NARROWING = table(
-    "dtype atype",
-    (since("1.0"), "f32", "f64"),
-    (since("1.0"), "f16", "f32 f64"),
-    (since("1.0"), "f16 f32 f64", _INTEGER),
+_EVER = since("1.0")
+_PLAIN = table(
+    "ftz dtype atype",
+    (_EVER, "-", _INTEGER, _INTEGER),
+    (_EVER, "-", "f16", "f16"),
+    (_EVER, "- ftz", "f32", "f16 f32"),
+    (_EVER, "-", "f64", "f16 f64"),
+    (_EVER, "- ftz", "f64", "f32"),
 )
-_WIDENING = table(
-    "dtype atype",
-    (since("1.0"), _INTEGER, _INTEGER),
-    (since("1.0"), "f32 f64", "f16"),
-    (since("1.0"), "f64", "f32"),
-    (since("1.0"), "f16", "f16"),
-    (since("1.0"), "f32", "f32"),
-    (since("1.0"), "f64", "f64"),
+_CLAMPED = table(
+    "sat dtype atype",
+    (_EVER, "-", _INTEGER, _INTEGER),
+    (_EVER, "- sat", _FLOAT, _FLOAT),
+    (_EVER, "sat", "u8", "u16 u32 u64 s8 s16 s32 s64"),
+    (_EVER, "sat", "u16", "u32 u64 s8 s16 s32 s64"),
+    (_EVER, "sat", "u32", "u64 s8 s16 s32 s64"),
+    (_EVER, "sat", "u64", "s8 s16 s32 s64"),
+    (_EVER, "sat", "s8", "u8 u16 u32 u64 s16 s32 s64"),
+    (_EVER, "sat", "s16", "u16 u32 u64 s32 s64"),
+    (_EVER, "sat", "s32", "u32 u64 s64"),
+    (_EVER, "sat", "s64", "u64"),
+)
+_ROUNDED = table(
+    "ftz dtype atype",
+    (_EVER, "-", "f16 f64", _INTEGER),
+    (_EVER, "- ftz", "f32", _INTEGER),
+    (_EVER, "- ftz", "f32", "f64"),
+    (_EVER, "- ftz", "f16", "f32"),
+    (_EVER, "-", "f16", "f64"),
 )
 _TO_WHOLE = table(
-    "dtype atype",
-    (since("1.0"), _INTEGER, _FLOAT),
-    (since("1.0"), "f16", "f16"),
-    (since("1.0"), "f32", "f32"),
-    (since("1.0"), "f64", "f64"),
+    "ftz dtype atype",
+    (_EVER, "-", _INTEGER, _FLOAT),
+    (_EVER, "ftz", _INTEGER, "f32"),
+    (_EVER, "-", "f16", "f16"),
+    (_EVER, "- ftz", "f32", "f32"),
+    (_EVER, "-", "f64", "f64"),
 )
 
 SHUFFLE = slot("mode", "up down bfly idx")
@@ -130,8 +167,10 @@ WORD = slot("type", "b32")
 FAMILIES = (
     family(
         "mov",
-        line(MOVED, operands=(D, ANYTHING)),
-        line(slot("type", "pred"), operands=(written_predicate("d"), predicate("a"))),
+        line(ADDRESSES, operands=(D, ANYTHING)),
+        line(SMALL, operands=(D, VALUE_OR_SPECIAL)),
+        line(MOVED, operands=(D, A)),
+        line(slot("type", "pred"), operands=(written_predicate("d"), PREDICATE_OR_CONSTANT)),
         *_packing(),  # type: ignore[arg-type]
         about="copy a value, a special register or an address; pack and unpack",
     ),
@@ -157,7 +196,7 @@ FAMILIES = (
         "st",
         line(WEAK, STORE_SPACE.maybe, STORE_CACHE, *_WRITE_TAIL, operands=_STORE_HINTED),
         line(WEAK, STORE_SPACE.maybe, EVICT, *_WRITE_TAIL, operands=_STORE_HINTED),
-        line(word("volatile"), STORE_SPACE.of("global", "local", "shared", "shared::cta", "shared::cluster").maybe,
+        line(word("volatile"), ORDERED_SPACE,
              VEC, MEMORY_TYPE, operands=_STORE),
         line(
             slot("sem", "relaxed release"), SCOPE, ORDERED_SPACE, EVICT.maybe, *_WRITE_TAIL,
@@ -183,9 +222,9 @@ FAMILIES = (
     ),
     family(
         "cvt",
-        line(FTZ, SAT, DTYPE, ATYPE, operands=_CONVERT, rules=(_WIDENING, _FTZ_RULE)),
-        line(TO_INTEGER, FTZ, SAT, DTYPE, ATYPE, operands=_CONVERT, rules=(_TO_WHOLE, _FTZ_RULE)),
-        line(TO_FLOAT, FTZ, SAT, DTYPE, ATYPE, operands=_CONVERT, rules=(_NARROWING, _FTZ_RULE)),
+        line(FTZ, SAT, DTYPE, ATYPE, operands=_CONVERT, rules=(_PLAIN, _CLAMPED)),
+        line(TO_INTEGER, FTZ, SAT, DTYPE, ATYPE, operands=_CONVERT, rules=(_TO_WHOLE,)),
+        line(TO_FLOAT, FTZ, SAT, DTYPE, ATYPE, operands=_CONVERT, rules=(_ROUNDED,)),
         line(TO_FLOAT.of("rn", "rz"), word("relu"), slot("dtype", "f16 bf16"), _FROM_F32, operands=_SINGLE,
              since=since("7.0", 80)),
         line(TO_FLOAT.of("rn", "rz"), RELU_80, slot("dtype", "f16x2 bf16x2"), _FROM_F32, operands=_PAIR,

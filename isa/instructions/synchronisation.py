@@ -4,18 +4,33 @@ from __future__ import annotations
 
 from isa.availability import since, until
 from isa.instructions.vocabulary import (
-    ADDRESS, L2_HINT, MEMBERS, POLICY, SCOPE, SEMANTICS_SINCE, SHARED_WINDOWS, A, B, C, D, predicate, value, written,
+    ADDRESS,
+    L2_HINT,
+    MEMBERS,
+    POLICY,
+    SCOPE,
+    SEMANTICS_SINCE,
+    SHARED_WINDOWS,
+    A,
+    B,
+    C,
+    D,
+    predicate,
+    register,
+    value,
+    written,
     written_predicate,
 )  # fmt: skip
-from isa.operands import OperandKind, Range, Role
-from isa.rows import Constraint, Operand, family, flag, line, rule, slot, table, word
+from isa.operands import Range
+from isa.rows import Constraint, family, flag, line, rule, slot, table, word
 from isa.types import b32, u32
 
 CTA = flag("cta", since("7.8"))
 ALIGNED = flag("aligned")
 IDENTITY = value("a", b32, Range(0, 15))
-THREADS = value("b", b32)
+THREADS = value("b", b32, Range(32, 1024, 32))
 THREADS_MAYBE = THREADS.maybe
+OLD = written(sink=True)
 VOTER = predicate("c", negatable=True)
 _COUNT = (written("d", u32), IDENTITY, THREADS_MAYBE, VOTER)
 _TRUTH = (written_predicate("p"), IDENTITY, THREADS_MAYBE, VOTER)
@@ -23,8 +38,8 @@ POPC, AND_OR = slot("op", "popc"), slot("op", "and or")
 U32, PRED, WORD = slot("type", "u32"), slot("type", "pred"), slot("type", "b32")
 SINCE_BARRIER = since("6.0", 30)
 
-SEM = slot("sem", "relaxed acquire release acq_rel", **{
-    each: SEMANTICS_SINCE for each in ("relaxed", "acquire", "release", "acq_rel")}).maybe  # fmt: skip
+SEM = slot("sem", "relaxed acquire release acq_rel").maybe
+_ORDERED = rule(when={"sem": "*"}, since=SEMANTICS_SINCE)
 ATOMIC_SCOPE = slot(
     "scope", "cta cluster gpu sys", cta=since("5.0", 60), gpu=since("5.0", 60), sys=since("5.0", 60),
     cluster=since("7.8", 90),
@@ -52,8 +67,8 @@ OPERATIONS: tuple[Constraint, ...] = (
         (since("3.1", 32), "min max", "u64 s64"),
     ),
 )
-_NEAR_SCOPE: tuple[Constraint, ...] = (rule(when={"sem": "*"}, only={"scope": "- cta cluster gpu sys"}),)
-_ATOM, _RED = (D, ADDRESS, B, POLICY), (ADDRESS, B, POLICY)
+_SWAPPED_REGISTERS = (register("b"), register("c"))
+_ATOM, _RED = (OLD, ADDRESS, B, POLICY), (ADDRESS, B, POLICY)
 _HINT_RULE = rule(when={"L2::cache_hint": "*"}, only={"space": "- global"})
 
 FAMILIES = (
@@ -76,7 +91,7 @@ FAMILIES = (
     ),
     family(
         "barrier.cluster",
-        line(word("arrive"), slot("sem", "release relaxed", relaxed=since("8.0", 90)).maybe, ALIGNED),
+        line(word("arrive"), slot("sem", "release relaxed", release=since("8.0", 90), relaxed=since("8.0", 90)).maybe, ALIGNED),
         line(word("wait"), slot("sem", "acquire", acquire=since("8.0", 90)).maybe, ALIGNED),
         rules=(rule(since=since("7.8", 90)),),
         about="barrier among threads of a cluster",
@@ -90,7 +105,8 @@ FAMILIES = (
     family(
         "fence",
         line(slot("sem", "sc acq_rel acquire release", acquire=since("8.6", 90), release=since("8.6", 90)).maybe, SCOPE,
-             since=SEMANTICS_SINCE),
+            since=SEMANTICS_SINCE,
+        ),
         line(word("proxy"), slot("kind", "alias async", alias=since("7.5", 70), **{"async": since("8.0", 90)})),
         line(word("proxy"), slot("kind", "async"), slot("space", "global shared::cta shared::cluster"),
              since=since("8.0", 90)),
@@ -127,16 +143,17 @@ FAMILIES = (
         "atom",
         line(SEM, ATOMIC_SCOPE, SPACE, ARITHMETIC, L2_HINT, ATOMIC_TYPE, operands=_ATOM, rules=OPERATIONS),
         line(SEM, ATOMIC_SCOPE, SPACE, slot("op", "exch"), L2_HINT, SWAPPED.of("b32", "b64", "b128"), operands=_ATOM),
-        line(SEM, ATOMIC_SCOPE, SPACE, slot("op", "cas"), L2_HINT, SWAPPED, operands=(D, ADDRESS, B, C, POLICY)),
+        line(SEM, ATOMIC_SCOPE, SPACE, slot("op", "cas"), SWAPPED.of("b16", "b32", "b64"), operands=(OLD, ADDRESS, B, C)),
+        line(SEM, ATOMIC_SCOPE, SPACE, slot("op", "cas"), SWAPPED.of("b128"), operands=(OLD, ADDRESS, *_SWAPPED_REGISTERS)),
         line(SEM, ATOMIC_SCOPE, SPACE, slot("op", "add"), NOFTZ, L2_HINT, PACKED, operands=_ATOM),
-        rules=(_HINT_RULE,),
+        rules=(_HINT_RULE, _ORDERED),
         about="read, modify and write at once; d is the old value",
     ),
     family(
         "red",
         line(SEM, ATOMIC_SCOPE, SPACE, ARITHMETIC, L2_HINT, ATOMIC_TYPE, operands=_RED, rules=OPERATIONS),
         line(SEM, ATOMIC_SCOPE, SPACE, slot("op", "add"), NOFTZ, L2_HINT, PACKED, operands=_RED),
-        rules=(_HINT_RULE, rule(never={"sem": "acquire acq_rel"})),
+        rules=(_HINT_RULE, _ORDERED, rule(never={"sem": "acquire acq_rel"})),
         about="modify memory at once, without the old value",
     ),
 )  # fmt: skip

@@ -1,0 +1,135 @@
+"""Statements for forms: operands made from the slots, names enumerated or drawn from the rows."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+from collections.abc import Iterator
+
+from isa.forms import Form, UnknownInstruction, resolve
+from isa.operands import OneOf, OperandKind, OperandSlot, PowerOfTwo, Range, Signature
+from isa.rows import Family, Line
+from isa.types import Kind, Type, bits_type
+
+ONE = {"f16": "0x3c00", "f16x2": "0x3c003c00", "f32": "0f3f800000", "f64": "0d3ff0000000000000"}
+MEMORY = {"param": "parameter", "param::entry": "parameter", "const": "constant_variable"}
+
+
+class Choice:
+    """How to fill the slots: `registers` picks among the accepted types, `immediates` puts constants into values."""
+
+    def __init__(self, *, immediates: bool = False, turn: int = 0) -> None:
+        self.immediates, self.turn = immediates, turn
+
+    def register(self, slot: OperandSlot) -> Type:
+        accepted = sorted(slot.accepts, key=lambda each: (each is not slot.type, each.bits, each.name))
+        return accepted[self.turn % len(accepted)]
+
+
+PLAIN = Choice()
+
+
+def statement(form: Form, signature: Signature, choice: Choice = PLAIN) -> str:
+    """One statement of PTX, each operand in registers of its own."""
+    text, number = "", itertools.count()
+    for slot in signature.slots:
+        said = operand(slot, form, choice, number)
+        text += said if not text else f"|{said}" if slot.joined else f", {said}"
+    return f"{form.name} {text};" if text else f"{form.name};"
+
+
+def operand(slot: OperandSlot, form: Form, choice: Choice, number: Iterator[int]) -> str:
+    """Text that may stand in the slot."""
+    match slot.kind:
+        case OperandKind.VECTOR:
+            return "{" + ", ".join(_register(slot, choice, number) for _ in range(slot.count)) + "}"
+        case OperandKind.ADDRESS:
+            return f"[{MEMORY.get(form.words.get('space', ''), '%b64_39')}]"
+        case OperandKind.LABEL:
+            return "END"
+        case OperandKind.PREDICATE:
+            return f"%pred_{next(number)}"
+        case OperandKind.IMMEDIATE:
+            return str(_inside(slot))
+        case OperandKind.VALUE if choice.immediates and slot.immediates:
+            return ONE.get(slot.type.name, str(_inside(slot))) if slot.type else str(_inside(slot))
+        case _:
+            return _register(slot, choice, number)
+
+
+def _register(slot: OperandSlot, choice: Choice, number: Iterator[int]) -> str:
+    return f"%{choice.register(slot).name}_{next(number)}"
+
+
+def _inside(slot: OperandSlot) -> int:
+    match slot.domain:
+        case OneOf(values):
+            return values[-1]
+        case Range(_, high):
+            return high
+        case PowerOfTwo(low):
+            return low
+        case None:
+            return 1
+
+
+def names(family: Family, at_most: int, seed: int = 0) -> list[str]:
+    """Legal names of a family: all of them if they are few, else about `at_most` drawn at random from its lines."""
+    drawn = random.Random(seed)
+    made: dict[str, None] = {}
+    for line in family.lines:
+        share = max(at_most // len(family.lines), 1)
+        for words in _combinations(line, share, drawn):
+            name = ".".join((family.opcode, *words))
+            if _known(name):
+                made.setdefault(name)
+    return list(made)
+
+
+def excluded(family: Family, at_most: int, seed: int = 0) -> list[tuple[str, Line, dict[str, str]]]:
+    """Names whose words fit a line but which a table or rule excludes."""
+    drawn = random.Random(seed)
+    made = []
+    for line in family.lines:
+        for words in _combinations(line, max(at_most // len(family.lines), 1), drawn):
+            name = ".".join((family.opcode, *words))
+            if not _known(name):
+                chosen = _assigned(line, words)
+                made.append((name, line, chosen))
+    return made
+
+
+def _combinations(line: Line, at_most: int, drawn: random.Random) -> Iterator[tuple[str, ...]]:
+    choices = [([""] if slot.optional else []) + list(slot.choices) for slot in line.slots]
+    if math.prod(len(each) for each in choices) <= 2 * at_most:
+        combinations: Iterator[tuple[str, ...]] = itertools.product(*choices)
+    else:
+        combinations = (tuple(_draw(each, drawn) for each in choices) for _ in range(2 * at_most))
+    for combination in combinations:
+        yield tuple(word for word in combination if word)
+
+
+def _draw(choices: list[str], drawn: random.Random) -> str:
+    return "" if not choices[0] and drawn.random() < 0.6 else drawn.choice(choices)
+
+
+def _assigned(line: Line, words: tuple[str, ...]) -> dict[str, str]:
+    chosen, left = {}, list(words)
+    for slot in line.slots:
+        if left and left[0] in slot.choices:
+            chosen[slot.name] = left.pop(0)
+    return chosen
+
+
+def _known(name: str) -> bool:
+    try:
+        resolve(name)
+    except UnknownInstruction:
+        return False
+    return True
+
+
+def untyped(of: Type) -> Type:
+    """The bits register of the same width."""
+    return of if of.kind is Kind.PREDICATE else bits_type(of.bits)

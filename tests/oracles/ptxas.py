@@ -1,0 +1,124 @@
+"""ptxas as an outside judge of PTX text: which lines of a module does it refuse?"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+from attrs import frozen
+
+from isa.targets import PtxVersion, Target, version
+
+OLD, NEW = "nvidia-cuda-nvcc-cu12", "nvidia-cuda-nvcc"
+_NEWEST = {OLD: version("8.8"), NEW: version("9.5")}
+_FOR_OLD_ONLY = {"sm_101", "sm_101a", "sm_101f"}
+_LINE = re.compile(r"line (\d+); (error|fatal)\s*:\s*(.*)")
+PER_MODULE = 60
+REGISTER_TYPES = ["b8", "b16", "b32", "b64", "b128", "u8", "u16", "u32", "u64", "s8", "s16", "s32", "s64", "f16", "f16x2", "f32", "f64", "pred"]
+
+
+@frozen
+class Verdict:
+    """`ok`, or what ptxas said, by line of the module (0: no line)."""
+
+    ok: bool
+    messages: tuple[tuple[int, str], ...]
+
+
+@cache
+def binary(distribution: str) -> Path | None:
+    """Where the wheel put its ptxas; None if it is not installed."""
+    try:
+        files = metadata.files(distribution) or []
+    except metadata.PackageNotFoundError:
+        return None
+    found = [Path(str(each.locate())) for each in files if each.name == "ptxas" and each.parent.name == "bin"]
+    return found[0] if found else None
+
+
+def distribution_for(target: Target) -> str:
+    """The wheel whose ptxas knows the target: the old one for sm_7x below 75 and earlier, else the new one."""
+    return OLD if target.number < 75 or target.name in _FOR_OLD_ONLY else NEW
+
+
+def newest_version(target: Target) -> PtxVersion:
+    """The newest PTX that the judge of this target reads."""
+    return _NEWEST[distribution_for(target)]
+
+
+def find_ptxas(target: Target) -> Path:
+    """The ptxas that judges this target; the test is skipped where it is not installed."""
+    path = binary(distribution_for(target))
+    if path is None:
+        pytest.skip(f"{distribution_for(target)} is not installed")
+    return path
+
+
+def verdict(text: str, target: Target) -> Verdict:
+    """What ptxas says of a whole module."""
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder) / "module.ptx"
+        source.write_text(text)
+        command = [str(find_ptxas(target)), f"-arch={target.name}", "-O1", str(source), "-o", str(Path(folder) / "out")]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    said = done.stdout + done.stderr
+    messages = [(int(number), words) for number, _, words in _LINE.findall(said)]
+    if done.returncode and not messages:
+        messages = [(0, said.strip())]
+    return Verdict(done.returncode == 0, tuple(messages))
+
+
+def module(lines: Sequence[str], at: PtxVersion, target: Target) -> tuple[str, int]:
+    """A module whose kernel holds these statements, one a line, and the number of the first of them."""
+    missing = set() if target.number >= 53 and at >= version("4.2") else {"f16", "f16x2"}
+    if at < version("8.3") or target.number < 70:
+        missing.add("b128")
+    kinds = [each for each in REGISTER_TYPES if each not in missing]
+    head = [
+        f".version {at}",
+        f".target {target.name}",
+        ".address_size 64",
+        ".const .align 64 .b8 constant_variable[256];",
+        ".global .align 64 .b8 global_variable[256];",
+        ".visible .entry judged(.param .align 64 .b8 parameter[256])",
+        "{",
+        ".shared .align 64 .b8 shared_variable[256];",
+        ".local .align 64 .b8 local_variable[256];",
+        *(f".reg .{kind} %{kind}_<40>;" for kind in kinds),
+    ]
+    # Statements must not be unreachable, so each stands behind a branch that may be taken.
+    return "\n".join([*head, *lines, "END:", "ret;", "}", ""]), len(head) + 1
+
+
+def refused(lines: Sequence[str], at: PtxVersion, target: Target) -> dict[int, str]:
+    """Which of the statements ptxas refuses, by index, with its words; the rest assemble together."""
+    said: dict[int, str] = {}
+    for first in range(0, len(lines), PER_MODULE):
+        batch = list(range(first, min(first + PER_MODULE, len(lines))))
+        _judge(lines, batch, at, target, said)
+    return said
+
+
+def _judge(lines: Sequence[str], batch: list[int], at: PtxVersion, target: Target, said: dict[int, str]) -> None:
+    while batch:
+        text, offset = module([lines[index] for index in batch], at, target)
+        judged = verdict(text, target)
+        if judged.ok:
+            return
+        guilty = {batch[line - offset]: words for line, words in judged.messages if 0 <= line - offset < len(batch)}
+        if not guilty:
+            if len(batch) == 1:
+                said[batch[0]] = "; ".join(words for _, words in judged.messages)
+                return
+            middle = len(batch) // 2
+            _judge(lines, batch[:middle], at, target, said)
+            _judge(lines, batch[middle:], at, target, said)
+            return
+        said.update(guilty)
+        batch = [index for index in batch if index not in guilty]
