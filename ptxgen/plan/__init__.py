@@ -1,0 +1,58 @@
+"""How to compute: the immutable list of schedule steps (see README.md)."""
+
+from .legality import Dependence, Witness, backwards, crossing, dependences
+from .nest import TileLoop, nest, placement, show_nest, tile_levels
+from .plan import Plan
+from .steps import (
+    Aligned,
+    Assume,
+    BlockOrder,
+    By,
+    Drain,
+    Fact,
+    Finish,
+    Into,
+    IntoFragments,
+    IntoRegisters,
+    IntoShared,
+    Isolate,
+    LayoutWish,
+    MatrixInstruction,
+    Multiple,
+    MultiplyBy,
+    Onto,
+    Order,
+    Place,
+    Shift,
+    Stage,
+    Step,
+    Tile,
+    Transport,
+    Unroll,
+    aligned,
+    blocks,
+    congruous,
+    crosswise,
+    fragments,
+    free,
+    grouped,
+    ld,
+    linear,
+    m8n8k4,
+    multiple,
+    registers,
+    rows,
+    serpentine,
+    shared,
+    st,
+    warps,
+)
+
+__all__ = [
+    "Aligned", "Assume", "BlockOrder", "By", "Dependence", "Drain", "Fact", "Finish", "Into", "IntoFragments",
+    "IntoRegisters", "IntoShared", "Isolate", "LayoutWish", "MatrixInstruction", "Multiple", "MultiplyBy", "Onto",
+    "Order", "Place", "Plan", "Shift", "Stage", "Step", "Tile", "TileLoop", "Transport", "Unroll", "Witness", "aligned",
+    "backwards", "blocks", "congruous", "crosswise", "crossing", "dependences", "fragments", "free", "grouped", "ld",
+    "linear", "m8n8k4", "multiple", "nest", "placement", "registers", "rows", "serpentine", "shared", "show_nest", "st",
+    "tile_levels", "warps",
+]  # fmt: skip

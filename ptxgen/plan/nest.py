@@ -1,0 +1,63 @@
+"""The loops around a statement that the tile and place steps give, from the outermost in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from attrs import frozen
+
+from ptxgen.compute import Statement
+
+from .steps import Onto, Place, Step, Tile
+
+
+@frozen
+class TileLoop:
+    """One tiled dim of one level: tile number floor(dim / size), run by a loop or dealt to blocks or warps."""
+
+    level: str
+    dim: str
+    size: int
+    onto: Onto | None
+
+    @property
+    def name(self) -> str:
+        """`cta.k`: the level and the dim."""
+        return f"{self.level}.{self.dim}"
+
+    def __str__(self) -> str:
+        return self.name if self.onto is None else f"{self.name}@{self.onto.value}"
+
+
+def tile_levels(steps: Iterable[Step]) -> tuple[Tile, ...]:
+    """The tile steps, outermost level first."""
+    return tuple(step for step in steps if isinstance(step, Tile))
+
+
+def placement(steps: Iterable[Step], level: str) -> Place | None:
+    """The place step of a level, if there is one."""
+    for step in steps:
+        if isinstance(step, Place) and step.level == level:
+            return step
+    return None
+
+
+def nest(steps: tuple[Step, ...], statement: Statement) -> tuple[TileLoop, ...]:
+    """The tile loops around `statement`: every level's tiled dims that it has, outermost first."""
+    own = {dim.name for dim in statement.dims}
+    loops: list[TileLoop] = []
+    for tile in tile_levels(steps):
+        place = placement(steps, tile.level)
+        for dim, size in tile.extents:
+            if dim in own:
+                onto = place.onto if place and dim in place.dims else None
+                loops.append(TileLoop(tile.level, dim, size, onto))
+    return tuple(loops)
+
+
+def show_nest(steps: tuple[Step, ...], statement: Statement) -> str:
+    """The loops around a statement in one line: tile loops, then what is left of each dim inside the innermost."""
+    loops = nest(steps, statement)
+    inner = {loop.dim: loop.size for loop in loops}
+    points = [f"{dim.name}<{inner.get(dim.name, dim.extent)}" for dim in statement.dims]
+    return ", ".join([*map(str, loops), *points])
