@@ -99,10 +99,25 @@ class Operand:
         of_type = self.type.of(words) if isinstance(self.type, Derivation) else self.type
         count = self.count.of(words) if isinstance(self.count, Derivation) else self.count
         return OperandSlot(
-            self.name, self.role, self._kind(of_type, count), of_type, max(count, 1),
-            self._accepts(of_type), self.domain, self.negatable, self._sinks(count), self.joined, self.special, self.symbol,
-            self.immediates or self.kind is OperandKind.IMMEDIATE or (self.kind is OperandKind.VALUE and not _half(of_type)),
-        )  # fmt: skip
+            name=self.name,
+            role=self.role,
+            kind=self._kind(of_type, count),
+            type=of_type,
+            count=max(count, 1),
+            accepts=self._accepts(of_type),
+            domain=self.domain,
+            negatable=self.negatable,
+            sink=self._sinks(count),
+            joined=self.joined,
+            special=self.special,
+            symbol=self.symbol,
+            immediates=self._takes_immediates(of_type),
+        )
+
+    def _takes_immediates(self, of_type: Type | None) -> bool:
+        return self.immediates or (
+            self.kind is OperandKind.IMMEDIATE or (self.kind is OperandKind.VALUE and not _half(of_type))
+        )
 
     def _sinks(self, count: int) -> bool:
         return self.sink and (count > 0 or not isinstance(self.count, Derivation))

@@ -100,7 +100,7 @@ FAMILIES = (
     ),
     family(
         "bmsk",
-        line(slot("mode", "clamp wrap"), slot("type", "b32"), operands=(D, A, COUNT_B), since=since("7.6", 70)),
+        line(slot("mode", "clamp wrap"), slot("type", "b32"), operands=(written("d", u32), value("a", u32), COUNT_B), since=since("7.6", 70)),
         about="mask of b ones from place a",
     ),
     family(
@@ -113,7 +113,7 @@ FAMILIES = (
         line(
             slot("atype", "u32 s32"),
             slot("btype", "u32 s32"),
-            operands=(written("d", b32), value("a", b32), value("b", b32), value("c", b32)),
+            operands=(written("d", u32), value("a", u32), value("b", u32), value("c", u32)),
             since=since("5.0", 61),
         ),
         about="dot product of four bytes plus c",
@@ -124,7 +124,7 @@ FAMILIES = (
             HALF,
             slot("atype", "u32 s32"),
             slot("btype", "u32 s32"),
-            operands=(written("d", b32), value("a", b32), value("b", b32), value("c", b32)),
+            operands=(written("d", u32), value("a", u32), value("b", u32), value("c", u32)),
             since=since("5.0", 61),
         ),
         about="dot product of two halves with two bytes plus c",

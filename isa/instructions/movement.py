@@ -27,7 +27,7 @@ from isa.instructions.vocabulary import (
 )  # fmt: skip
 from isa.operands import OperandKind, Role
 from isa.rows import Constraint, Operand, family, flag, line, rule, slot, table, word
-from isa.types import b8, b16, b32, b64, f32, pred
+from isa.types import b8, b16, b32, b64, f32, pred, u64
 
 ADDRESSES = slot("type", "b32 b64 u32 u64 s32 s64")
 SMALL = slot("type", "b16 u16 s16")
@@ -65,7 +65,6 @@ STORE_SPACE = slot(
     param__func=since("8.3"), **SHARED_WINDOWS,
 )  # fmt: skip
 ORDERED_SPACE = LOAD_SPACE.of("global", "shared", "shared::cta", "shared::cluster").maybe
-VOLATILE_SPACE = LOAD_SPACE.of("global", "local", "shared", "shared::cta", "shared::cluster").maybe
 GLOBAL = LOAD_SPACE.of("global")
 WEAK = flag("weak", SEMANTICS_SINCE)
 LOAD_CACHE = slot("cop", "ca cg cs lu cv").maybe
@@ -117,8 +116,10 @@ TO_FLOAT = slot("frnd", "rn rz rm rp")
 _CONVERTED = Operand("d", Role.WRITE, OperandKind.REGISTER, by("dtype"), wide=True)
 _CONVERTIBLE = Operand("a", Role.READ, OperandKind.VALUE, by("atype"), wide=True)
 _CONVERT = (_CONVERTED, _CONVERTIBLE)
-_PAIR = (written("d", by("dtype")), value("a", f32), value("b", f32))
-_SINGLE = (written("d", by("dtype")), value("a", f32))
+_WIDE_A = Operand("a", Role.READ, OperandKind.VALUE, f32, wide=True)
+_WIDE_B = Operand("b", Role.READ, OperandKind.VALUE, f32, wide=True)
+_PAIR = (_CONVERTED, _WIDE_A, _WIDE_B)
+_SINGLE = (_CONVERTED, _WIDE_A)
 _FROM_F32 = slot("atype", "f32")
 _EVER = since("1.0")
 _PLAIN = table(
@@ -178,7 +179,7 @@ FAMILIES = (
         "ld",
         line(WEAK, LOAD_SPACE.maybe, LOAD_CACHE, *_READ_TAIL, operands=_LOAD_HINTED),
         line(WEAK, LOAD_SPACE.maybe, EVICT, *_READ_TAIL, operands=_LOAD_HINTED),
-        line(word("volatile"), VOLATILE_SPACE, PREFETCH, VEC, MEMORY_TYPE, operands=_LOAD),
+        line(word("volatile"), ORDERED_SPACE, PREFETCH, VEC, MEMORY_TYPE, operands=_LOAD),
         line(
             slot("sem", "relaxed acquire"), SCOPE, ORDERED_SPACE, EVICT.maybe, *_READ_TAIL,
             operands=_LOAD_HINTED, since=SEMANTICS_SINCE,
@@ -217,7 +218,7 @@ FAMILIES = (
     ),
     family(
         "isspacep",
-        line(CONVERTED_SPACE, operands=(written_predicate("p"), register("a", b64))),
+        line(CONVERTED_SPACE, operands=(written_predicate("p"), register("a", u64))),
         about="does a generic address lie in the space",
     ),
     family(

@@ -27,8 +27,8 @@ from isa.types import b32, u32
 
 CTA = flag("cta", since("7.8"))
 ALIGNED = flag("aligned")
-IDENTITY = value("a", b32, Range(0, 15))
-THREADS = value("b", b32, Range(32, 1024, 32))
+IDENTITY = value("a", u32, Range(0, 15))
+THREADS = value("b", u32, Range(32, 1024, 32))
 THREADS_MAYBE = THREADS.maybe
 OLD = written(sink=True)
 VOTER = predicate("c", negatable=True)
@@ -40,6 +40,7 @@ SINCE_BARRIER = since("6.0", 30)
 
 SEM = slot("sem", "relaxed acquire release acq_rel").maybe
 _ORDERED = rule(when={"sem": "*"}, since=SEMANTICS_SINCE)
+_WIDEST = rule(when={"type": "b128", "scope": "sys"}, since=since("8.4", 90))
 ATOMIC_SCOPE = slot(
     "scope", "cta cluster gpu sys", cta=since("5.0", 60), gpu=since("5.0", 60), sys=since("5.0", 60),
     cluster=since("7.8", 90),
@@ -53,6 +54,8 @@ PACKED = slot(
     f16=since("6.3", 70), f16x2=since("6.2", 60), bf16=since("7.8", 90), bf16x2=since("7.8", 90),
 )  # fmt: skip
 NOFTZ = word("noftz")
+CAS = slot("op", "cas")
+ARRIVED = slot("sem", "release relaxed", release=since("8.0", 90), relaxed=since("8.0", 90)).maybe
 
 OPERATIONS: tuple[Constraint, ...] = (
     table(
@@ -91,7 +94,7 @@ FAMILIES = (
     ),
     family(
         "barrier.cluster",
-        line(word("arrive"), slot("sem", "release relaxed", release=since("8.0", 90), relaxed=since("8.0", 90)).maybe, ALIGNED),
+        line(word("arrive"), ARRIVED, ALIGNED),
         line(word("wait"), slot("sem", "acquire", acquire=since("8.0", 90)).maybe, ALIGNED),
         rules=(rule(since=since("7.8", 90)),),
         about="barrier among threads of a cluster",
@@ -127,26 +130,26 @@ FAMILIES = (
     ),
     family(
         "match",
-        line(slot("mode", "any"), word("sync"), slot("type", "b32 b64"), operands=(written("d", b32), A, MEMBERS)),
+        line(slot("mode", "any"), word("sync"), slot("type", "b32 b64"), operands=(written("d", u32), A, MEMBERS)),
         line(slot("mode", "all"), word("sync"), slot("type", "b32 b64"), operands=(
-            written("d", b32), written_predicate("p", joined=True, optional=True), A, MEMBERS)),
+            written("d", u32), written_predicate("p", joined=True, optional=True), A, MEMBERS)),
         rules=(rule(since=since("6.0", 70)),),
         about="which lanes hold the same value",
     ),
     family(
         "redux.sync",
         line(slot("op", "add min max"), slot("type", "u32 s32"), operands=(D, A, MEMBERS), since=since("7.0", 80)),
-        line(slot("op", "and or xor"), WORD, operands=(D, A, MEMBERS), since=since("7.0", 80)),
+        line(slot("op", "and or xor"), WORD, operands=(written("d", u32), value("a", u32), MEMBERS), since=since("7.0", 80)),
         about="reduce over the lanes of a warp",
     ),
     family(
         "atom",
         line(SEM, ATOMIC_SCOPE, SPACE, ARITHMETIC, L2_HINT, ATOMIC_TYPE, operands=_ATOM, rules=OPERATIONS),
         line(SEM, ATOMIC_SCOPE, SPACE, slot("op", "exch"), L2_HINT, SWAPPED.of("b32", "b64", "b128"), operands=_ATOM),
-        line(SEM, ATOMIC_SCOPE, SPACE, slot("op", "cas"), SWAPPED.of("b16", "b32", "b64"), operands=(OLD, ADDRESS, B, C)),
-        line(SEM, ATOMIC_SCOPE, SPACE, slot("op", "cas"), SWAPPED.of("b128"), operands=(OLD, ADDRESS, *_SWAPPED_REGISTERS)),
+        line(SEM, ATOMIC_SCOPE, SPACE, CAS, SWAPPED.of("b16", "b32", "b64"), operands=(OLD, ADDRESS, B, C)),
+        line(SEM, ATOMIC_SCOPE, SPACE, CAS, SWAPPED.of("b128"), operands=(OLD, ADDRESS, *_SWAPPED_REGISTERS)),
         line(SEM, ATOMIC_SCOPE, SPACE, slot("op", "add"), NOFTZ, L2_HINT, PACKED, operands=_ATOM),
-        rules=(_HINT_RULE, _ORDERED),
+        rules=(_HINT_RULE, _ORDERED, _WIDEST),
         about="read, modify and write at once; d is the old value",
     ),
     family(

@@ -6,7 +6,7 @@ from isa.availability import since
 from isa.derive import Derivation, by, vector_count
 from isa.operands import Domain, OperandKind, Role
 from isa.rows import Operand, flag, slot
-from isa.types import Type, b32, b64, pred
+from isa.types import Type, pred, u32, u64
 
 FTZ = flag("ftz")
 SAT = flag("sat")
@@ -60,9 +60,9 @@ def written_predicate(name: str = "p", *, joined: bool = False, optional: bool =
 
 
 D, A, B, C = written(), value("a"), value("b"), value("c")
-COUNT_B, COUNT_C = value("b", b32), value("c", b32)
+COUNT_B, COUNT_C = value("b", u32), value("c", u32)
 ADDRESS = Operand("a", Role.READ, OperandKind.ADDRESS)
-POLICY = Operand("policy", Role.READ, OperandKind.REGISTER, b64, when=("L2::cache_hint",))
-MEMBERS = value("membermask", b32)
+POLICY = Operand("policy", Role.READ, OperandKind.REGISTER, u64, when=("L2::cache_hint",))
+MEMBERS = value("membermask", u32)
 LOADED = Operand("d", Role.WRITE, OperandKind.REGISTER, TYPE, vector_count(), wide=True, sink=True)
 STORED = Operand("b", Role.READ, OperandKind.VALUE, TYPE, vector_count(), wide=True)
