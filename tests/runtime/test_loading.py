@@ -133,8 +133,8 @@ def test_a_prepared_launch_is_made_as_often_as_called(driver: FakeDriver, double
         ({"arguments": ("a", 0, 1)}, r"argument 1 \(a, .u64\) wants an array in device memory"),
         ({"arguments": (np.zeros((4, 4))[:, :2], 0, 1)}, r"argument 1 \(a\): the host array .* has gaps"),
         ({"arguments": (np.array([None]), 0, 1)}, r"argument 1 \(a\): a numpy array of Python objects"),
-        ({"arguments": (Interface(4), 0, 1)}, r"argument 1 \(a\): the array begins at 0x4, .* a multiple of 8 bytes"),
-        ({"arguments": (Interface(8, mask=1), 0, 1)}, r"argument 1 \(a\): a masked device array"),
+        ({"arguments": (Interface(4), 0, 0)}, r"argument 1 \(a\): the array begins at 0x4, .* a multiple of 8 bytes"),
+        ({"arguments": (Interface(8, mask=1), 0, 0)}, r"argument 1 \(a\): a masked device array"),
     ],
 )
 def test_what_does_not_fit_is_refused_before_the_launch(
@@ -191,6 +191,47 @@ def test_dlpack_memory_is_used_where_it_is(double: Any) -> None:
     assert b.array.tolist() == [4, 6, 8, 10]
     double(a, b, 4, grid=1, block=1, stream=99)
     assert a.streams == [1, 99]
+
+
+class ManagedTensor(ctypes.Structure):
+    """DLManagedTensor as dlpack.h lays it out, up to the fields that matter here."""
+
+    _fields_ = (
+        ("data", ctypes.c_void_p),
+        ("device_type", ctypes.c_int),
+        ("device_id", ctypes.c_int),
+        ("ndim", ctypes.c_int),
+        ("code", ctypes.c_uint8),
+        ("bits", ctypes.c_uint8),
+        ("lanes", ctypes.c_uint16),
+        ("shape", ctypes.c_void_p),
+        ("strides", ctypes.c_void_p),
+        ("byte_offset", ctypes.c_uint64),
+        ("manager", ctypes.c_void_p),
+        ("deleter", ctypes.c_void_p),
+    )
+
+
+class WithOffset:
+    """A DLPack object whose first element lies `byte_offset` bytes behind its data pointer."""
+
+    def __init__(self, address: int, byte_offset: int) -> None:
+        self.tensor = ManagedTensor(data=address, device_type=2, byte_offset=byte_offset)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 2, 0
+
+    def __dlpack__(self, *, stream: int) -> object:
+        make = ctypes.pythonapi.PyCapsule_New
+        make.restype, make.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
+        return make(ctypes.addressof(self.tensor), b"dltensor", None)
+
+
+def test_the_byte_offset_of_dlpack_counts(driver: FakeDriver, double: Any) -> None:
+    a = DeviceArray.from_numpy(np.arange(4, dtype=np.float32))
+    b = DeviceArray.empty(2)
+    double(WithOffset(a.address, 8), b, 2, grid=1, block=1)
+    assert b.to_numpy().tolist() == [4, 6]
 
 
 def test_a_jit_error_stands_on_the_lines(driver: FakeDriver) -> None:

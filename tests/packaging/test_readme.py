@@ -1,0 +1,26 @@
+"""The README's example, taken from its text: it runs, and ptxas takes what it prints."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from ptxgen.runtime import assemble
+
+README = (Path(__file__).resolve().parents[2] / "README.md").read_text()
+
+
+@pytest.mark.usefixtures("ptxas")
+def test_the_example_prints_ptx_that_assembles(capsys: pytest.CaptureFixture[str]) -> None:
+    example = re.findall(r"```python\n(.*?)```", README, re.DOTALL)[0]
+    exec(compile(example, "README.md", "exec"), {})
+    cubin = assemble(capsys.readouterr().out)
+    assert [each.name for each in cubin.kernels["scale"]] == ["a", "s", "n"]
+    assert cubin.spills == 0
+
+
+def test_the_commands_stand_in_the_readme() -> None:
+    shell = re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
+    assert len(shell) == 2
+    assert "pip install -e '.[ptxas]' && .venv/bin/ptxgen matmul" in shell[0]
+    assert ".venv/bin/pytest" in shell[1]
