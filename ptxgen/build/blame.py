@@ -5,12 +5,11 @@ from __future__ import annotations
 import sys
 from bisect import bisect_right
 from types import CodeType, FrameType
-from typing import NoReturn, TypeAlias
+from typing import NoReturn
 
 from ptxgen.errors import Finding, KernelError, Severity
 from ptxgen.ir import Origin
 
-Where: TypeAlias = "Origin | tuple[CodeType, int]"
 _ROOM = __name__.rpartition(".")[0]
 
 
@@ -21,11 +20,8 @@ class Resolver:
         self._tables: dict[int, tuple[CodeType, list[int], list[int]]] = {}
         self._known: dict[tuple[int, int], Origin] = {}
 
-    def origin(self, where: Where) -> Origin:
-        """The user's line of a statement."""
-        if isinstance(where, Origin):
-            return where
-        code, offset = where
+    def origin(self, code: CodeType, offset: int) -> Origin:
+        """The line of a code object at an instruction offset."""
         key = (id(code), offset)
         found = self._known.get(key)
         if found is None:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from isa.types import Type, s32
 
-from ptxgen.build.blame import Where, fail
+from ptxgen.build.blame import fail
 from ptxgen.build.handles import Label, Not, Value
-from ptxgen.ir import Guard
+from ptxgen.ir import Guard, Origin
 
 if TYPE_CHECKING:
     from ptxgen.build.kernel import Kernel
@@ -30,7 +30,7 @@ def guard_of(kernel: Kernel, what: str, condition: object, *, opposite: bool = F
 class When:
     """`with k.when(p):` runs its body where `p` holds; `k.otherwise()` right behind it continues where it does not."""
 
-    def __init__(self, kernel: Kernel, condition: object, where: Where) -> None:
+    def __init__(self, kernel: Kernel, condition: object, where: Origin) -> None:
         self._kernel, self._where = kernel, where
         self._guard = guard_of(kernel, "k.when", condition, opposite=True)
         self._end: Label | None = None
@@ -48,7 +48,7 @@ class When:
 class Otherwise:
     """The other side of the `when` that was closed just before."""
 
-    def __init__(self, kernel: Kernel, where: Where) -> None:
+    def __init__(self, kernel: Kernel, where: Origin) -> None:
         self._kernel, self._where = kernel, where
         self._end: Label | None = None
 
@@ -70,7 +70,7 @@ class Loop:
     `loop.while_(p)` as the last thing in the body goes round only where `p` holds: one guarded branch at the bottom.
     """
 
-    def __init__(self, kernel: Kernel, where: Where) -> None:
+    def __init__(self, kernel: Kernel, where: Origin) -> None:
         self._kernel, self._where = kernel, where
         self._top: Label | None = None
         self._next: Label | None = None
@@ -128,7 +128,7 @@ class Range(Loop):
     The test stands at the bottom, and once before the first round unless numbers show that there is one.
     """
 
-    def __init__(self, kernel: Kernel, bounds: tuple[object, object], step: int, where: Where) -> None:
+    def __init__(self, kernel: Kernel, bounds: tuple[object, object], step: int, where: Origin) -> None:
         super().__init__(kernel, where)
         if type(step) is not int or step == 0:
             fail("range.step", f"k.range wants an integer step that is not 0, got {step!r}")
@@ -141,7 +141,7 @@ class Range(Loop):
 
     def __enter__(self) -> Value:  # type: ignore[override]
         kernel, type_ = self._kernel, self._type
-        with kernel.attributed_to(self._where):
+        with kernel.attributed(self._where):
             self.counter = kernel.register(type_, self._start)
             if not self._surely_entered():
                 self._end = kernel.new_label("endloop")
@@ -161,7 +161,7 @@ class Range(Loop):
         kernel, type_ = self._kernel, self._type
         if self._next is not None:
             self._next.place()
-        with kernel.attributed_to(self._where):
+        with kernel.attributed(self._where):
             kernel.emit(f"add.{type_}", self.counter, self._step, into=self.counter)
             comparison = "lt" if self._step > 0 else "gt"
             again = kernel.emit(f"setp.{comparison}.{type_}", self.counter, self._stop)
@@ -195,9 +195,9 @@ class Guarded:
 class Attributed:
     """Statements of the with-block are said to come from a given line instead of the line that wrote them."""
 
-    def __init__(self, kernel: Kernel, where: Where) -> None:
+    def __init__(self, kernel: Kernel, where: Origin) -> None:
         self._kernel, self._where = kernel, where
-        self._before: Where | None = None
+        self._before: Origin | None = None
 
     def __enter__(self) -> None:
         self._before, self._kernel.attribution = self._kernel.attribution, self._where

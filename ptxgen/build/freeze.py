@@ -2,33 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from types import CodeType
-from typing import TypeAlias
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from attrs import field, frozen
 from isa.forms import Form, resolve
 
 from ptxgen.build.blame import Resolver
-from ptxgen.ir import Comment, Guard, Instruction, Label, Operand, Origin, Registers, Scope, Statement, Variable
+from ptxgen.ir import Instruction, Origin, Registers, Scope, Statement, Variable
 
-Written: TypeAlias = "tuple[Form, tuple[Operand, ...], Guard | None, Origin | tuple[CodeType, int]]"
+STRIDE = 5
 
 
 @frozen(eq=False)
 class Braced:
-    """A scope while it is written: its ordinal, the arrays it declares, and its statements so far."""
+    """A scope while it is written: its ordinal, the arrays it declares, and its statements so far.
+
+    `statements` is flat, STRIDE entries a statement, so that the garbage collector meets few objects: an instruction's
+    form, operands, guard, and its Origin and 0 or else code object and instruction offset; or a node and fillers.
+    """
 
     ordinal: int
     variables: list[Variable] = field(factory=list)
-    statements: list[Written | Label | Comment | Braced] = field(factory=list)
+    statements: list[Any] = field(factory=list)
 
 
-def frozen_body(body: Braced, declared: Sequence[Registers], entry: Sequence[Written], resolver: Resolver) -> Scope:
+def frozen_body(body: Braced, declared: Sequence[Registers], entry: list[Any], resolver: Resolver) -> Scope:
     """A function's body: register declarations, arrays, the entry block, the statements, and `ret` where it falls off."""
     statements: list[Statement] = [*declared, *body.variables]
-    statements += [_instruction(each, resolver) for each in entry]
-    statements += _statements(body, resolver)
+    statements += _statements(entry, resolver)
+    statements += _statements(body.statements, resolver)
     last = statements[-1] if statements else None
     leaves = isinstance(last, Instruction) and last.guard is None and last.form.opcode in ("ret", "exit", "bra", "trap")
     if not leaves:
@@ -36,18 +39,13 @@ def frozen_body(body: Braced, declared: Sequence[Registers], entry: Sequence[Wri
     return Scope(tuple(statements))
 
 
-def _statements(scope: Braced, resolver: Resolver) -> list[Statement]:
-    made: list[Statement] = []
-    for each in scope.statements:
-        if type(each) is tuple:
-            made.append(_instruction(each, resolver))
-        elif isinstance(each, Braced):
-            made.append(Scope((*each.variables, *_statements(each, resolver))))
-        elif isinstance(each, Label | Comment):
-            made.append(each)
-    return made
-
-
-def _instruction(written: Written, resolver: Resolver) -> Instruction:
-    form, operands, guard, where = written
-    return Instruction(form, operands, guard, resolver.origin(where))
+def _statements(flat: list[Any], resolver: Resolver) -> Iterator[Statement]:
+    entries = iter(flat)
+    for first, operands, guard, where, offset in zip(entries, entries, entries, entries, entries, strict=True):
+        if first.__class__ is Form:
+            origin = where if where.__class__ is Origin else resolver.origin(where, offset)
+            yield Instruction(first, operands, guard, origin)
+        elif isinstance(first, Braced):
+            yield Scope((*first.variables, *_statements(first.statements, resolver)))
+        else:
+            yield first

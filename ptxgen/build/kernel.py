@@ -7,15 +7,14 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from isa.forms import continuations, resolve
-from isa.operands import Signature
 from isa.types import Kind, Type
 
 from ptxgen.build.arguments import Arguments
-from ptxgen.build.blame import Where, fail, users_frame
+from ptxgen.build.blame import fail, users_frame
 from ptxgen.build.calls import Call, function_for
 from ptxgen.build.chain import follow
 from ptxgen.build.control import Attributed, Braces, Guarded, Loop, Otherwise, Range, When
-from ptxgen.build.freeze import Braced, Written, frozen_body
+from ptxgen.build.freeze import STRIDE, Braced, frozen_body
 from ptxgen.build.handles import Label, Symbol, Value
 from ptxgen.build.names import checked_name
 from ptxgen.build.parameters import check_align
@@ -51,13 +50,13 @@ class Kernel:
     in the manual's order, fresh destinations returned, `into=` to write existing registers.
     """
 
-    def __init__(self, module: Module, name: str, parameters: tuple[Parameter, ...], where: Where) -> None:
+    def __init__(self, module: Module, name: str, parameters: tuple[Parameter, ...], where: Origin) -> None:
         self.module = module
         self.name = name
         self.parameters = parameters
         self.args = Arguments(self)
         self.guarding: Guard | None = None
-        self.attribution: Where | None = None
+        self.attribution: Origin | None = None
         self.filled: dict[str, Value] = {}
         self._where = where
         self._functions: dict[str, Call] = {}
@@ -66,13 +65,13 @@ class Kernel:
         self._variables: list[Variable] = []
         self._names = {parameter.name for parameter in parameters}
         self._directives: dict[DirectiveKind, Directive] = {}
-        self._entry: list[Written] = []
+        self._entry: list[Any] = []
         self._body = Braced(0)
         self._open = [self._body]
         self._scopes = 1
         self._labels = 0
         self._when: Label | None = None
-        self.record: Callable[[Any], None] = self._body.statements.append
+        self.record: Callable[[tuple[Any, Any, Any, Any, Any]], None] = self._body.statements.extend
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -157,8 +156,7 @@ class Kernel:
             fail("variable.shape", f"k.shared wants positive extents, got {shape!r}")
         check_align(align)
         made = checked_name(name or self.module.fresh_name("shared"), self._names)
-        where = self.here()
-        variable = Variable(made, type, Space.SHARED, extents, align, origin=self.module.resolver.origin(where))
+        variable = Variable(made, type, Space.SHARED, extents, align, origin=self.here())
         self._open[-1].variables.append(variable)
         return Symbol(made, type, Space.SHARED, extents, self, variable.size_bytes)
 
@@ -205,7 +203,7 @@ class Kernel:
     def comment(self, text: str) -> None:
         """A comment line, or one per line of the text."""
         for line in text.splitlines():
-            self.record(Comment(line))
+            self._state(Comment(line))
 
     def maxntid(self, x: int, y: int = 1, z: int = 1) -> None:
         """At most x*y*z threads are launched per CTA."""
@@ -228,7 +226,7 @@ class Kernel:
             fail("directive.value", f".{kind.value} wants positive integers, got {values}")
         self._directives[kind] = Directive(kind, values)
 
-    def _flow(self, what: str) -> Where:
+    def _flow(self, what: str) -> Origin:
         if self.guarding is not None:
             fail("guard.flow", f"{what} cannot stand in k.guard, which predicates single instructions; use k.when")
         return self.here()
@@ -240,24 +238,20 @@ class Kernel:
             found = self._pools[type_] = Pool(self, type_)
         return found
 
-    def here(self) -> Where:
-        """Where the user's code stands now, or the line that statements are attributed to."""
+    def here(self) -> Origin:
+        """The line where the user's code stands now, or the one that statements are attributed to."""
         if self.attribution is not None:
             return self.attribution
         frame = users_frame()
-        return frame.f_code, frame.f_lasti
-
-    def attributed_to(self, where: Where) -> Attributed:
-        """As `attributed`, for a place that is not resolved yet."""
-        return Attributed(self, where)
+        return self.module.resolver.origin(frame.f_code, frame.f_lasti)
 
     def enter(self, name: str, operands: tuple[Operand, ...]) -> None:
         """Writes an instruction into the entry block, which runs before everything else."""
-        self._entry.append((resolve(name)[0], operands, None, self.here()))
+        self._entry.extend((resolve(name)[0], operands, None, self.here(), 0))
 
-    def branch(self, label: Label, where: Where, guard: Guard | None) -> None:
+    def branch(self, label: Label, where: Origin, guard: Guard | None) -> None:
         """Writes a branch to a label."""
-        self.record((resolve("bra")[0], (label.node,), guard, where))
+        self.record((resolve("bra")[0], (label.node,), guard, where, 0))
 
     def new_label(self, stem: str) -> Label:
         """A label without a place, named by a stem and the next number of the kernel."""
@@ -267,7 +261,7 @@ class Kernel:
     def _place(self, label: Label) -> None:
         if label.node.scope != self._open[-1].ordinal:
             fail("label.scope", f"label {label.node.name} was made in another scope and cannot be placed here")
-        self.record(LabelNode(label.node, self.module.resolver.origin(self.here())))
+        self._state(LabelNode(label.node, self.here()))
 
     def closed_when(self, end: Label) -> None:
         """Remembers the `when` that an `otherwise` may continue."""
@@ -276,27 +270,30 @@ class Kernel:
     def reopen_when(self) -> Label:
         """Takes back the end label of the `when` that closed just before and gives it unplaced; else KernelError."""
         statements = self._open[-1].statements
-        last = statements[-1] if statements else None
+        last = statements[-STRIDE] if statements else None
         end = self._when
         if end is None or not isinstance(last, LabelNode) or last.name != end.node:
             fail("flow.otherwise", "k.otherwise continues a k.when that closed just before; something stands between")
-        statements.pop()
+        del statements[-STRIDE:]
         self._when = None
         end.placed = False
         return end
+
+    def _state(self, node: LabelNode | Comment | Braced) -> None:
+        self.record((node, None, None, None, 0))
 
     def open_scope(self) -> None:
         """Begins a nested scope."""
         inner = Braced(self._scopes)
         self._scopes += 1
-        self.record(inner)
+        self._state(inner)
         self._open.append(inner)
-        self.record = inner.statements.append
+        self.record = inner.statements.extend
 
     def close_scope(self) -> None:
         """Ends the innermost scope."""
         self._open.pop()
-        self.record = self._open[-1].statements.append
+        self.record = self._open[-1].statements.extend
 
     def frozen(self) -> Function:
         """The kernel as an IR function; where its end can be reached, `ret` is added."""
@@ -307,10 +304,6 @@ class Kernel:
         directives = tuple(self._directives[kind] for kind in DirectiveKind if kind in self._directives)
         return Function(
             FunctionKind.ENTRY, self.name, Linkage.VISIBLE, (), self.parameters, directives, body,
-            resolver.origin(self._where),
+            self._where,
         )  # fmt: skip
 
-
-def described(signature: Signature) -> str:
-    """A signature as the manual prints it."""
-    return str(signature)

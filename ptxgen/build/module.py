@@ -47,11 +47,10 @@ class Module:
     def kernel(self, name: str, /, **parameters: object) -> Kernel:
         """A kernel to be written in a with-block; each parameter is a type, `pointer(f32)` or `array(b8, 128)`."""
         checked_name(name, self._names)
-        frame = users_frame()
         made = tuple(parameter_of(each, type_, self.address_size) for each, type_ in parameters.items())
         for parameter in made:
             checked_name(parameter.name, set())
-        return Kernel(self, name, made, (frame.f_code, frame.f_lasti))
+        return Kernel(self, name, made, self._origin())
 
     def variable(
         self,
@@ -121,7 +120,7 @@ class Module:
 
     def _origin(self) -> ir.Origin:
         frame = users_frame()
-        return self.resolver.origin((frame.f_code, frame.f_lasti))
+        return self.resolver.origin(frame.f_code, frame.f_lasti)
 
 
 def _version(given: str | PtxVersion | None) -> PtxVersion | None:

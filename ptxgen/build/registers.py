@@ -53,7 +53,7 @@ class Pool:
             number = self.count
             self.count = number + 1
             if number == len(nodes):
-                nodes.append(Register(f"{prefix}{number}", type_))
+                nodes.extend([Register(f"{prefix}{each}", type_) for each in range(number, number + 16)])
             return Value(kernel, type_, nodes[number])
 
         return take

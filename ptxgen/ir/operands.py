@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from isa.types import Type
 
 
-@frozen(cache_hash=True)
+@frozen
 class Register:
     """A virtual register. `name` is its spelling (`%r7`), `scope` the ordinal of the scope that declares it (0: body)."""
 
