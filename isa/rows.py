@@ -63,7 +63,7 @@ def flag(text: str, since: Availability = ALWAYS) -> Slot:
 class Operand:
     """An operand slot as a function of the words. `count` 0 means a single register where vectors are possible.
 
-    `wide` takes registers wider than the type (`ld`, `st`, `cvt`); `when` names the modifier slots that must
+    `wide` takes registers wider than the type (`ld`, `st`, `cvt`) if registers can have the type; `when` names the modifier slots that must
     be filled for the operand to be there; `optional` ones may be left out. Where `count` depends on the words,
     `sink` holds for vectors only. A VALUE of a half-precision or packed
     type must be a register (ptxas takes no such immediate).
@@ -132,7 +132,7 @@ class Operand:
             return _ADDRESS_TYPES
         if of_type is None or self.kind is OperandKind.IMMEDIATE:
             return frozenset()
-        return wider(of_type) if self.wide else of_type.accepts
+        return wider(of_type) if self.wide and of_type.register else of_type.accepts
 
 
 @frozen(eq=False)

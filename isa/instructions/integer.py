@@ -100,7 +100,12 @@ FAMILIES = (
     ),
     family(
         "bmsk",
-        line(slot("mode", "clamp wrap"), slot("type", "b32"), operands=(written("d", u32), value("a", u32), COUNT_B), since=since("7.6", 70)),
+        line(
+            slot("mode", "clamp wrap"),
+            slot("type", "b32"),
+            operands=(written("d", u32), value("a", u32), COUNT_B),
+            since=since("7.6", 70),
+        ),
         about="mask of b ones from place a",
     ),
     family(

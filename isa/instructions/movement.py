@@ -88,7 +88,6 @@ MEMORY_RULES: tuple[Constraint, ...] = (
     rule(when={"L2::cache_hint": "*"}, only={"space": _FAR}),
     rule(when={"prefetch": "*"}, only={"space": _FAR}),
     rule(when={"l1": "*"}, only={"space": _FAR}),
-    rule(when={"cop": "*"}, only={"space": "- global local shared shared::cta shared::cluster const"}),
     rule(when={"vec": "v8"}, only={"type": "b32 u32 s32 f32", "space": "global"}),
     rule(when={"vec": "v4", "type": "b64 u64 s64 f64"}, only={"space": "global"}, since=since("8.8", 100)),
     rule(when={"type": "b128"}, only={"vec": "-"}),

@@ -28,6 +28,7 @@ from isa.types import b32, u32
 CTA = flag("cta", since("7.8"))
 ALIGNED = flag("aligned")
 IDENTITY = value("a", u32, Range(0, 15))
+BITS_A = value("a", u32)
 THREADS = value("b", u32, Range(32, 1024, 32))
 THREADS_MAYBE = THREADS.maybe
 OLD = written(sink=True)
@@ -139,7 +140,7 @@ FAMILIES = (
     family(
         "redux.sync",
         line(slot("op", "add min max"), slot("type", "u32 s32"), operands=(D, A, MEMBERS), since=since("7.0", 80)),
-        line(slot("op", "and or xor"), WORD, operands=(written("d", u32), value("a", u32), MEMBERS), since=since("7.0", 80)),
+        line(slot("op", "and or xor"), WORD, operands=(written("d", u32), BITS_A, MEMBERS), since=since("7.0", 80)),
         about="reduce over the lanes of a warp",
     ),
     family(

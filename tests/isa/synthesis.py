@@ -5,45 +5,66 @@ from __future__ import annotations
 import itertools
 import math
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+
+from attrs import frozen
 
 from isa.forms import Form, UnknownInstruction, resolve
 from isa.operands import OneOf, OperandKind, OperandSlot, PowerOfTwo, Range, Signature
 from isa.rows import Family, Line
-from isa.types import Kind, Type, bits_type
+from isa.types import Type
 
 ONE = {"f16": "0x3c00", "f16x2": "0x3c003c00", "f32": "0f3f800000", "f64": "0d3ff0000000000000"}
 MEMORY = {"param": "parameter", "param::entry": "parameter", "const": "constant_variable"}
 
 
+@frozen
 class Choice:
-    """How to fill the slots: `registers` picks among the accepted types, `immediates` puts constants into values."""
+    """How to fill the slots: `immediates` puts constants where they may stand."""
 
-    def __init__(self, *, immediates: bool = False, turn: int = 0) -> None:
-        self.immediates, self.turn = immediates, turn
+    immediates: bool = False
 
     def register(self, slot: OperandSlot) -> Type:
-        accepted = sorted(slot.accepts, key=lambda each: (each is not slot.type, each.bits, each.name))
-        return accepted[self.turn % len(accepted)]
+        """The type itself, or the narrowest untyped register that is taken."""
+        return min(slot.accepts, key=lambda each: (each is not slot.type, each.bits, each.name))
 
 
-PLAIN = Choice()
+PLAIN, CONSTANTS = Choice(), Choice(immediates=True)
 
 
-def statement(form: Form, signature: Signature, choice: Choice = PLAIN) -> str:
-    """One statement of PTX, each operand in registers of its own."""
+@frozen
+class Spelled:
+    """What a statement needs of a form; also for words that no form has."""
+
+    name: str
+    opcode: str
+    words: Mapping[str, str]
+
+
+def statement(
+    form: Form | Spelled, signature: Signature, choice: Choice = PLAIN, alien: tuple[int, Type] | None = None
+) -> str:
+    """One statement of PTX, each operand in registers of its own; `alien` puts registers of a type into a place."""
     text, number = "", itertools.count()
-    for slot in signature.slots:
-        said = operand(slot, form, choice, number)
+    for place, slot in enumerate(signature.slots):
+        if alien and alien[0] == place:
+            said = _alien(slot, alien[1])
+        else:
+            said = operand(slot, form, choice, number)
         text += said if not text else f"|{said}" if slot.joined else f", {said}"
-    return f"{form.name} {text};" if text else f"{form.name};"
+    whole = f"{form.name} {text};" if text else f"{form.name};"
+    if form.words.get("space", "").startswith("param") and form.opcode == "st":
+        return f"{{ .param .align 16 .b8 argument[64]; {whole} }}"
+    return whole
 
 
-def operand(slot: OperandSlot, form: Form, choice: Choice, number: Iterator[int]) -> str:
+def operand(slot: OperandSlot, form: Form | Spelled, choice: Choice, number: Iterator[int]) -> str:
     """Text that may stand in the slot."""
     match slot.kind:
         case OperandKind.VECTOR:
             return "{" + ", ".join(_register(slot, choice, number) for _ in range(slot.count)) + "}"
+        case OperandKind.ADDRESS if form.opcode == "st" and form.words.get("space", "").startswith("param"):
+            return "[argument]"
         case OperandKind.ADDRESS:
             return f"[{MEMORY.get(form.words.get('space', ''), '%b64_39')}]"
         case OperandKind.LABEL:
@@ -87,17 +108,23 @@ def names(family: Family, at_most: int, seed: int = 0) -> list[str]:
     return list(made)
 
 
-def excluded(family: Family, at_most: int, seed: int = 0) -> list[tuple[str, Line, dict[str, str]]]:
-    """Names whose words fit a line but which a table or rule excludes."""
+def excluded(family: Family, at_most: int, seed: int = 0) -> list[str]:
+    """Statements whose words fit a line but which a table or rule excludes."""
     drawn = random.Random(seed)
-    made = []
+    made: dict[str, None] = {}
     for line in family.lines:
         for words in _combinations(line, max(at_most // len(family.lines), 1), drawn):
             name = ".".join((family.opcode, *words))
-            if not _known(name):
-                chosen = _assigned(line, words)
-                made.append((name, line, chosen))
-    return made
+            if _known(name):
+                continue
+            spelled = Spelled(name, family.opcode, _assigned(line, words))
+            made.update((statement(spelled, each), None) for each in line.signatures(spelled.words)[:1])
+    return list(made)
+
+
+def _alien(slot: OperandSlot, register: Type) -> str:
+    said = [f"%{register.name}_{20 + index}" for index in range(slot.count)]
+    return "{" + ", ".join(said) + "}" if slot.kind is OperandKind.VECTOR else said[0]
 
 
 def _combinations(line: Line, at_most: int, drawn: random.Random) -> Iterator[tuple[str, ...]]:
@@ -128,8 +155,3 @@ def _known(name: str) -> bool:
     except UnknownInstruction:
         return False
     return True
-
-
-def untyped(of: Type) -> Type:
-    """The bits register of the same width."""
-    return of if of.kind is Kind.PREDICATE else bits_type(of.bits)

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from attrs import frozen
 
+import isa.types
 from isa.targets import PtxVersion, Target, version
 
 OLD, NEW = "nvidia-cuda-nvcc-cu12", "nvidia-cuda-nvcc"
@@ -20,7 +21,7 @@ _NEWEST = {OLD: version("8.8"), NEW: version("9.5")}
 _FOR_OLD_ONLY = {"sm_101", "sm_101a", "sm_101f"}
 _LINE = re.compile(r"line (\d+); (error|fatal)\s*:\s*(.*)")
 PER_MODULE = 60
-REGISTER_TYPES = ["b8", "b16", "b32", "b64", "b128", "u8", "u16", "u32", "u64", "s8", "s16", "s32", "s64", "f16", "f16x2", "f32", "f64", "pred"]
+REGISTER_TYPES = [each.name for each in isa.types.REGISTER_TYPES]
 
 
 @frozen
@@ -92,7 +93,6 @@ def module(lines: Sequence[str], at: PtxVersion, target: Target) -> tuple[str, i
         ".local .align 64 .b8 local_variable[256];",
         *(f".reg .{kind} %{kind}_<40>;" for kind in kinds),
     ]
-    # Statements must not be unreachable, so each stands behind a branch that may be taken.
     return "\n".join([*head, *lines, "END:", "ret;", "}", ""]), len(head) + 1
 
 

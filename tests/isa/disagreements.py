@@ -1,0 +1,52 @@
+"""Where ptxas is known to differ from the rows, and why the rows stay as they are."""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+
+from attrs import frozen
+
+
+class Question(Enum):
+    """What was asked of ptxas."""
+
+    LEGAL = "legal where claimed"
+    REFUSED = "refused outside"
+    EXCLUDED = "refused, since a table or rule excludes it"
+    ACCEPTS = "takes this register type"
+    TYPES_OUTSIDE = "refuses this register type"
+
+
+@frozen
+class Disagreement:
+    """Statements that match `pattern` (behind the PTX version and target) are judged differently by ptxas."""
+
+    question: Question
+    pattern: str
+    reason: str
+
+
+KNOWN: tuple[Disagreement, ...] = (
+    Disagreement(Question.LEGAL, r"cvta\.\S*u32", "the judge refuses 32-bit addressing of every kind"),
+    Disagreement(Question.LEGAL, r"param::func", "legal only between a declaration of a call argument and the call"),
+    Disagreement(Question.REFUSED, r"^5\.1 .*(\.sync|barrier|fns|neg)", "5.1 was never published: read as 6.0"),
+    Disagreement(Question.REFUSED, r"^4\.2 \S+ (addc|subc|madc)\.", "carry in without carry out is not dated by ptxas"),
+    Disagreement(Question.REFUSED, r"^6\.2 \S+ nanosleep", "the manual says 6.3"),
+    Disagreement(
+        Question.EXCLUDED, r" (ld|st)\.\S*v8\.[bus](8|16) ", "emits several stores; the manual has v8 of 32 bits"
+    ),
+    Disagreement(Question.EXCLUDED, r" (ld|st)\.\S*(v8|v4)\.", "the manual has 256 bits for .global only"),
+    Disagreement(Question.TYPES_OUTSIDE, r"%f16x2_2", "f16x2 registers pass as 32-bit integers and even predicates"),
+    Disagreement(Question.TYPES_OUTSIDE, r"%b128_2", "no wider register than 64 bits is of use"),
+    Disagreement(Question.TYPES_OUTSIDE, r"isspacep", "32-bit addresses pass here"),
+    Disagreement(Question.TYPES_OUTSIDE, r"fns", "not checked for the offset"),
+    Disagreement(Question.TYPES_OUTSIDE, r"(ld|st)\.\S*v\d\.f(32|64) .*%[us]", "not checked inside float vectors"),
+    Disagreement(Question.ACCEPTS, r"cvta\.\S*u32", "the judge refuses 32-bit addressing of every kind"),
+    Disagreement(Question.ACCEPTS, r"param::func", "legal only between a declaration of a call argument and the call"),
+)
+
+
+def known(question: Question, asked: str) -> bool:
+    """True if the table has it. `asked` is `"8.8 sm_70 add.u32 ..."`."""
+    return any(each.question is question and re.search(each.pattern, asked) for each in KNOWN)
