@@ -1,6 +1,6 @@
 """What a PTX module is: frozen nodes, and what follows from them (`ptxgen.ir.flow`, `ptxgen.ir.liveness`)."""
 
-from ptxgen.ir.access import joined_slots, reads, signature_of, signatures_of_length, stands, writes
+from ptxgen.ir.access import accesses, joined_slots, reads, signature_of, signatures_of_length, stands, writes
 from ptxgen.ir.nodes import (
     Comment,
     Directive,
@@ -46,6 +46,6 @@ __all__ = [
     "Address", "Comment", "Component", "Directive", "DirectiveKind", "Float", "Function", "FunctionKind", "Guard",
     "Initial", "Instruction", "Int", "Label", "LabelName", "Linkage", "Module", "Negated", "Operand", "Origin",
     "Parameter", "PointerFacts", "Pragma", "Register", "Registers", "Scalar", "Scope", "Sink", "Space", "Special",
-    "Statement", "SymbolAddress", "TensorCoordinate", "Variable", "joined_slots", "operand_text", "reads",
+    "Statement", "SymbolAddress", "TensorCoordinate", "Variable", "accesses", "joined_slots", "operand_text", "reads",
     "registers_of", "signature_of", "signatures_of_length", "stands", "walk", "writes",
 ]  # fmt: skip

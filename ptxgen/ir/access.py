@@ -82,38 +82,49 @@ def joined_slots(form: Form, count: int) -> frozenset[int]:
 
 
 @cache
-def _roles(signature: Signature) -> tuple[tuple[bool, bool], ...]:
-    return tuple((_is_read(slot), slot.written) for slot in signature.slots)
+def _roles(form: Form, count: int) -> tuple[tuple[bool, bool], ...] | None:
+    """Whether each operand is read and written; None where that depends on the sorts of the operands."""
+    found = signatures_of_length(form, count)
+    return _roles_of(found[0]) if len(found) == 1 else None
 
 
-def _is_read(slot: OperandSlot) -> bool:
-    return slot.read or slot.kind is OperandKind.ADDRESS
+@cache
+def _roles_of(signature: Signature) -> tuple[tuple[bool, bool], ...]:
+    address = OperandKind.ADDRESS
+    return tuple((slot.read or slot.kind is address, slot.written and slot.kind is not address) for slot in signature.slots)
+
+
+def accesses(instruction: Instruction) -> tuple[list[Register], list[Register]]:
+    """The registers that an instruction reads (sources, bases of addresses, the guard last) and those it writes."""
+    operands = instruction.operands
+    roles = _roles(instruction.form, len(operands))
+    if roles is None:
+        signature = signature_of(instruction.form, operands)
+        roles = () if signature is None else _roles_of(signature)
+    read: list[Register] = []
+    written: list[Register] = []
+    for operand, (is_read, is_written) in zip(operands, roles, strict=False):
+        if operand.__class__ is Register:
+            if is_read:
+                read.append(operand)  # type: ignore[arg-type]
+            if is_written:
+                written.append(operand)  # type: ignore[arg-type]
+        elif operand.__class__ is not Int:
+            named = registers_of(operand)
+            if is_read:
+                read += named
+            if is_written:
+                written += named
+    if instruction.guard is not None:
+        read.append(instruction.guard.register)
+    return read, written
 
 
 def reads(instruction: Instruction) -> tuple[Register, ...]:
     """The registers that an instruction reads: sources, bases of addresses, and the guard, in this order."""
-    signature = signature_of(instruction.form, instruction.operands)
-    found: list[Register] = []
-    if signature is not None:
-        for operand, (is_read, _) in zip(instruction.operands, _roles(signature), strict=True):
-            if type(operand) is Register:
-                if is_read:
-                    found.append(operand)
-            elif is_read or isinstance(operand, Address):
-                found.extend(registers_of(operand))
-    if instruction.guard is not None:
-        found.append(instruction.guard.register)
-    return tuple(found)
+    return tuple(accesses(instruction)[0])
 
 
 def writes(instruction: Instruction) -> tuple[Register, ...]:
     """The registers that an instruction writes, in order; those that it also reads included."""
-    signature = signature_of(instruction.form, instruction.operands)
-    if signature is None:
-        return ()
-    return tuple(
-        register
-        for operand, (_, is_written) in zip(instruction.operands, _roles(signature), strict=True)
-        if is_written and not isinstance(operand, Address)
-        for register in registers_of(operand)
-    )
+    return tuple(accesses(instruction)[1])

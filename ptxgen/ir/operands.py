@@ -175,11 +175,14 @@ def vector_text(parts: tuple[Scalar, ...]) -> str:
 
 def registers_of(operand: Operand) -> tuple[Register, ...]:
     """The registers that an operand names, in order; those of an address or a vector included."""
+    if operand.__class__ is Register:
+        return (operand,)  # type: ignore[return-value]
+    if isinstance(operand, tuple):
+        plain = tuple([part for part in operand if part.__class__ is Register])
+        if len(plain) == len(operand):
+            return plain  # type: ignore[return-value]
+        return tuple(register for part in operand for register in registers_of(part))
     match operand:
-        case Register():
-            return (operand,)
-        case tuple():
-            return tuple(register for part in operand for register in registers_of(part))
         case Address(base=Register() as base):
             return (base,)
         case Negated(register=register) | Component(base=register):

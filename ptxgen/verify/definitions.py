@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from attrs import frozen
 
-from ptxgen.ir import Guard, Instruction, Register, reads, writes
+from ptxgen.ir import Guard, Instruction, Register, accesses
 from ptxgen.ir.flow import Flow, branch_target, flow_of, reverse_post_order
 from ptxgen.ir.nodes import Function
 
@@ -26,28 +27,56 @@ def early_reads(function: Function) -> tuple[EarlyRead, ...]:
     p is not written in between. Paths are otherwise taken as possible whatever the values.
     """
     flow = flow_of(function)
-    steps = [_Step.of(instruction) for instruction in flow.instructions]
+    numbers = _Numbers()
+    steps = [_step(instruction, numbers) for instruction in flow.instructions]
     suspects = _suspects(flow, steps)
-    return _refined(flow, steps, suspects) if suspects else ()
+    return _refined(flow, steps, suspects, numbers) if suspects else ()
 
 
-@frozen
-class _Step:
-    reads: tuple[Register, ...]
-    writes: tuple[Register, ...]
+class _Step(NamedTuple):
+    reads: list[int]
+    writes: list[int]
     guard: Guard | None
 
-    @staticmethod
-    def of(instruction: Instruction) -> _Step:
-        return _Step(reads(instruction), writes(instruction), instruction.guard)
+
+class _Numbers:
+    """A number per register, the same for equal ones: cheaper in sets than the register itself."""
+
+    def __init__(self) -> None:
+        self.registers: list[Register] = []
+        self._by_id: dict[int, int] = {}
+        self._by_value: dict[Register, int] = {}
+
+    def of(self, registers: list[Register]) -> list[int]:
+        """The numbers of registers, whose objects must stay alive meanwhile."""
+        try:
+            return [self._by_id[id(register)] for register in registers]
+        except KeyError:
+            return [self._new(register) for register in registers]
+
+    def number(self, register: Register) -> int:
+        """The number of one register."""
+        return self.of([register])[0]
+
+    def _new(self, register: Register) -> int:
+        number = self._by_value.setdefault(register, len(self.registers))
+        if number == len(self.registers):
+            self.registers.append(register)
+        self._by_id[id(register)] = number
+        return number
 
 
-def _suspects(flow: Flow, steps: Sequence[_Step]) -> frozenset[Register]:
-    """The registers that an analysis without guards cannot clear."""
+def _step(instruction: Instruction, numbers: _Numbers) -> _Step:
+    read, written = accesses(instruction)
+    return _Step(numbers.of(read), numbers.of(written), instruction.guard)
+
+
+def _suspects(flow: Flow, steps: Sequence[_Step]) -> frozenset[int]:
+    """The numbers of the registers that an analysis without guards cannot clear."""
     order = reverse_post_order(flow)
-    leaving: dict[int, frozenset[Register]] = {}
     made = {block: _unguarded_writes(steps[flow.blocks[block].start : flow.blocks[block].stop]) for block in order}
-    entering = {block: _meet(flow, block, leaving) for block in order}
+    entering: dict[int, frozenset[int]] = {}
+    leaving: dict[int, frozenset[int]] = {}
     changed = True
     while changed:
         changed = False
@@ -57,21 +86,22 @@ def _suspects(flow: Flow, steps: Sequence[_Step]) -> frozenset[Register]:
             if leaving.get(block) != after:
                 leaving[block] = after
                 changed = True
-    found: set[Register] = set()
+    found: set[int] = set()
     for block in order:
         written = set(entering[block])
         for step in steps[flow.blocks[block].start : flow.blocks[block].stop]:
-            found.update(register for register in step.reads if register not in written)
+            if not written.issuperset(step.reads):
+                found.update(number for number in step.reads if number not in written)
             if step.guard is None:
                 written.update(step.writes)
     return frozenset(found)
 
 
-def _unguarded_writes(steps: Sequence[_Step]) -> frozenset[Register]:
-    return frozenset(register for step in steps if step.guard is None for register in step.writes)
+def _unguarded_writes(steps: Sequence[_Step]) -> frozenset[int]:
+    return frozenset([number for step in steps if step.guard is None for number in step.writes])
 
 
-def _meet(flow: Flow, block: int, leaving: dict[int, frozenset[Register]]) -> frozenset[Register]:
+def _meet(flow: Flow, block: int, leaving: dict[int, frozenset[int]]) -> frozenset[int]:
     if block == 0:
         return frozenset()
     known = [leaving[each] for each in flow.blocks[block].predecessors if each in leaving]
@@ -81,22 +111,22 @@ def _meet(flow: Flow, block: int, leaving: dict[int, frozenset[Register]]) -> fr
 class _Facts:
     """Bits for "r is written" and for "r is written where the guard holds", over the suspects and their guards."""
 
-    def __init__(self, suspects: frozenset[Register], steps: Sequence[_Step]) -> None:
+    def __init__(self, suspects: frozenset[int], steps: Sequence[_Step], numbers: _Numbers) -> None:
         guards = list(dict.fromkeys(step.guard for step in steps if step.guard is not None))
         guards += [each for guard in guards if (each := Guard(guard.register, not guard.negated)) not in guards]
-        registers = sorted(suspects, key=lambda register: (register.scope, register.name))
         width = len(guards) + 1
-        self.written = {register: 1 << index * width for index, register in enumerate(registers)}
+        self.written = {number: 1 << index * width for index, number in enumerate(sorted(suspects))}
         every = sum(self.written.values())
         self.held = {guard: every << place for place, guard in enumerate(guards, 1)}
-        self.by_register: dict[Register, int] = {}
+        self.by_predicate: dict[int, int] = {}
         for guard, mask in self.held.items():
-            self.by_register[guard.register] = self.by_register.get(guard.register, 0) | mask
+            predicate = numbers.number(guard.register)
+            self.by_predicate[predicate] = self.by_predicate.get(predicate, 0) | mask
         self.all_of = {register: bit * ((1 << width) - 1) for register, bit in self.written.items()}
         self.place = {guard: place for place, guard in enumerate(guards, 1)}
         self.everything = every * ((1 << width) - 1)
 
-    def known(self, facts: int, register: Register, guard: Guard | None) -> bool:
+    def known(self, facts: int, register: int, guard: Guard | None) -> bool:
         """True if the register is surely written here, or where the guard holds."""
         bit = self.written[register]
         return bool(facts & bit) or (guard is not None and bool(facts & bit << self.place[guard]))
@@ -104,8 +134,8 @@ class _Facts:
     def after(self, facts: int, step: _Step) -> int:
         """The facts behind an instruction."""
         for register in step.writes:
-            if register in self.by_register:
-                facts = self._renewed(facts, self.by_register[register])
+            if register in self.by_predicate:
+                facts = self._renewed(facts, self.by_predicate[register])
         for register in step.writes:
             if register in self.written:
                 facts = self._written(facts, register, step.guard)
@@ -119,7 +149,7 @@ class _Facts:
                 facts |= self.all_of[register]
         return facts
 
-    def _written(self, facts: int, register: Register, guard: Guard | None) -> int:
+    def _written(self, facts: int, register: int, guard: Guard | None) -> int:
         if guard is None:
             return facts | self.all_of[register]
         bit = self.written[register]
@@ -134,8 +164,8 @@ class _Facts:
         return facts | self.held[Guard(guard.register, not guard.negated)]
 
 
-def _refined(flow: Flow, steps: Sequence[_Step], suspects: frozenset[Register]) -> tuple[EarlyRead, ...]:
-    facts = _Facts(suspects, steps)
+def _refined(flow: Flow, steps: Sequence[_Step], suspects: frozenset[int], numbers: _Numbers) -> tuple[EarlyRead, ...]:
+    facts = _Facts(suspects, steps, numbers)
     order = reverse_post_order(flow)
     edges: dict[tuple[int, int], int] = {}
     entering: dict[int, int] = {}
@@ -150,7 +180,7 @@ def _refined(flow: Flow, steps: Sequence[_Step], suspects: frozenset[Register]) 
                 entering[block] = before
                 changed = True
                 edges.update(_leaving(flow, steps, block, before, facts))
-    return _reported(flow, steps, entering, facts)
+    return _reported(flow, steps, entering, facts, numbers)
 
 
 def _leaving(flow: Flow, steps: Sequence[_Step], block: int, before: int, facts: _Facts) -> dict[tuple[int, int], int]:
@@ -171,8 +201,10 @@ def _leaving(flow: Flow, steps: Sequence[_Step], block: int, before: int, facts:
     return found
 
 
-def _reported(flow: Flow, steps: Sequence[_Step], entering: dict[int, int], facts: _Facts) -> tuple[EarlyRead, ...]:
-    found: dict[Register, int] = {}
+def _reported(
+    flow: Flow, steps: Sequence[_Step], entering: dict[int, int], facts: _Facts, numbers: _Numbers
+) -> tuple[EarlyRead, ...]:
+    found: dict[int, int] = {}
     for block, before in entering.items():
         known = before
         for index in range(flow.blocks[block].start, flow.blocks[block].stop):
@@ -181,5 +213,5 @@ def _reported(flow: Flow, steps: Sequence[_Step], entering: dict[int, int], fact
                 if register in facts.written and not facts.known(known, register, step.guard):
                     found[register] = min(index, found.get(register, index))
             known = facts.after(known, step)
-    ordered = sorted(found.items(), key=lambda each: (each[1], each[0].name))
-    return tuple(EarlyRead(flow.instructions[index], register) for register, index in ordered)
+    ordered = sorted((index, number) for number, index in found.items())
+    return tuple(EarlyRead(flow.instructions[index], numbers.registers[number]) for index, number in ordered)

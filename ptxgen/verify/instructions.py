@@ -3,28 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 from isa.forms import Form
+from isa.operands import OperandKind
 from isa.special import special
 from isa.targets import PtxVersion, Target
 
 from ptxgen.errors import Finding, Severity
-from ptxgen.ir import Instruction, Operand, Special, signature_of
+from ptxgen.ir import Instruction, Operand, Register, Special, signature_of
 from ptxgen.verify.operands import refusal, told
+
+_TYPED = frozenset({OperandKind.REGISTER, OperandKind.VALUE, OperandKind.PREDICATE})
 
 
 def instruction_findings(instruction: Instruction, version: PtxVersion, target: Target) -> Iterator[Finding]:
     """The findings on one instruction in PTX `version` for `target`."""
     form = instruction.form
-    if not form.availability.holds(version, target):
+    if not _holds(form, version, target):
         yield _finding(instruction, "target.unsupported", unavailable(form.name, form, version, target))
     for operand in instruction.operands:
-        if isinstance(operand, Special):
+        if operand.__class__ is Special:
             yield from _special(instruction, operand, version, target)
     guard = instruction.guard
     if guard is not None and guard.register.type.name != "pred":
         yield _finding(instruction, "type.mismatch", f"the guard wants a predicate, got {told(guard.register)}")
     yield from operand_findings(instruction)
+
+
+@lru_cache(4096)
+def _holds(form: Form, version: PtxVersion, target: Target) -> bool:
+    return form.availability.holds(version, target)
 
 
 def unavailable(name: str, form: Form, version: PtxVersion, target: Target) -> str:
@@ -41,6 +50,8 @@ def operand_findings(instruction: Instruction) -> Iterator[Finding]:
         yield _finding(instruction, "operand.count", f"{form.name} takes {ways}, got {len(operands)} operands")
         return
     for slot, operand in zip(signature.slots, operands, strict=True):
+        if operand.__class__ is Register and operand.type in slot.accepts and slot.kind in _TYPED:  # type: ignore[union-attr]
+            continue
         refused = refusal(slot, operand)
         if refused is not None:
             yield _finding(instruction, refused.code, f"{form.name}: {refused.message}")

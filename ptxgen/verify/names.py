@@ -11,6 +11,7 @@ from ptxgen.ir import (
     Address,
     Function,
     Instruction,
+    Int,
     Label,
     LabelName,
     Operand,
@@ -45,7 +46,7 @@ class _Names:
     def __init__(self, symbols: frozenset[str]) -> None:
         self._symbols = symbols
         self._scopes = 0
-        self._known: set[Register] = set()
+        self._known: set[int] = set()
 
     def findings(self, scope: Scope, outer: tuple[_Room, ...]) -> Iterator[Finding]:
         """The findings in a scope and the scopes inside it, numbered in the order of the text."""
@@ -69,17 +70,18 @@ class _Names:
 
     def _instruction(self, instruction: Instruction, rooms: tuple[_Room, ...]) -> Iterator[Finding]:
         for operand in instruction.operands:
-            if type(operand) is Register:
-                if operand not in self._known:
-                    yield from self._register(instruction, operand, rooms)
-            else:
+            if operand.__class__ is Register:
+                if id(operand) not in self._known:
+                    yield from self._register(instruction, operand, rooms)  # type: ignore[arg-type]
+            elif operand.__class__ is not Int:
                 yield from self._operand(instruction, operand, rooms)
         if instruction.guard is not None:
             yield from self._register(instruction, instruction.guard.register, rooms)
 
     def _operand(self, instruction: Instruction, operand: Operand, rooms: tuple[_Room, ...]) -> Iterator[Finding]:
         for register in registers_of(operand):
-            yield from self._register(instruction, register, rooms)
+            if id(register) not in self._known:
+                yield from self._register(instruction, register, rooms)
         match operand:
             case LabelName():
                 yield from _label(instruction, operand, rooms)
@@ -90,9 +92,10 @@ class _Names:
                 pass
 
     def _register(self, instruction: Instruction, register: Register, rooms: tuple[_Room, ...]) -> Iterator[Finding]:
-        if register in self._known:
+        """Judges a register object once; the body keeps it alive, so its id stays its own."""
+        if id(register) in self._known:
             return
-        self._known.add(register)
+        self._known.add(id(register))
         room = next((room for room in rooms if room.ordinal == register.scope), None)
         declared = None if room is None else _declaration(register.name, room)
         if declared is None:

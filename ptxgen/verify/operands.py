@@ -57,12 +57,12 @@ def _vector_refusal(slot: OperandSlot, operand: tuple[Operand, ...]) -> Refusal 
     if len(operand) != slot.count:
         return Refusal("vector.size", f"operand {slot.name} wants {wanted(slot)}, got a vector of {len(operand)}")
     for index, element in enumerate(operand):
+        if element.__class__ is Register and element.type in slot.accepts:  # type: ignore[union-attr]
+            continue
         where = f"element {index} of operand {slot.name}"
         match element:
-            case Register(type=type_) if type_ not in slot.accepts:
-                return Refusal("type.mismatch", f"{where} wants {_types(slot)}, got {told(element)}")
             case Register():
-                pass
+                return Refusal("type.mismatch", f"{where} wants {_types(slot)}, got {told(element)}")
             case Sink() if slot.sink or slot.written:
                 pass
             case Int() | Float() if not slot.written:
