@@ -12,34 +12,72 @@ from polyhedral.affine import (
     const,
     var,
 )
+from polyhedral.bits import BitMatrix, bank_conflict_degree
+from polyhedral.dependences import Access, Dependence, Kind, Reduction, ScheduledStatement, dependences, primed
+from polyhedral.legality import (
+    QuotientDim,
+    Times,
+    Violation,
+    is_parallel,
+    is_permutable,
+    legal,
+    parallelism_violation,
+    permutability_violation,
+    violations,
+)
+from polyhedral.maps import Map
 from polyhedral.scan import Statement, scan
 from polyhedral.sets import Set
-from polyhedral.system import System
+from polyhedral.system import System, negations
+from polyhedral.tiling import full_tiles, isolated, tile
 from polyhedral.tree import Block, Bound, Guard, Leaf, Let, Loop, Node, Term, execute, pseudo_c
 
 __all__ = [
+    "Access",
     "Affine",
+    "BitMatrix",
     "Block",
     "Bound",
     "Condition",
     "Congruence",
     "Constraint",
+    "Dependence",
     "FloorDiv",
     "Guard",
+    "Kind",
     "Leaf",
     "Let",
     "Loop",
+    "Map",
     "Node",
+    "QuotientDim",
+    "Reduction",
     "Remainder",
+    "ScheduledStatement",
     "Set",
     "Statement",
     "System",
     "Term",
+    "Times",
+    "Violation",
     "as_affine",
+    "bank_conflict_degree",
     "congruent",
     "const",
+    "dependences",
     "execute",
+    "full_tiles",
+    "is_parallel",
+    "is_permutable",
+    "isolated",
+    "legal",
+    "negations",
+    "parallelism_violation",
+    "permutability_violation",
+    "primed",
     "pseudo_c",
     "scan",
+    "tile",
     "var",
+    "violations",
 ]

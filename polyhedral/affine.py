@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Union
+from typing import TYPE_CHECKING, TypeAlias
 
 from attrs import field, frozen
 
@@ -173,7 +173,7 @@ class Constraint:
 
 
 def _positive(instance: object, attribute: object, value: int) -> None:
-    if not isinstance(value, int) or value < 1:
+    if value < 1:
         raise ValueError(f"a divisor is a positive integer, not {value!r}")
 
 
@@ -247,7 +247,7 @@ class Congruence:
         return f"({self.affine}) mod {self.modulus} == 0"
 
 
-Condition = Union[Constraint, Congruence]
+Condition: TypeAlias = Constraint | Congruence
 
 
 def var(name: str) -> Affine:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import gcd
 
-from attrs import frozen
+from attrs import field, frozen
 
 from polyhedral.affine import Affine, Congruence, FloorDiv, var
 from polyhedral.system import System
@@ -17,7 +17,7 @@ class Stride:
     """The values that are `residue` modulo `step`; where `step` is 0 only `residue` itself."""
 
     step: int = 1
-    residue: Affine = Affine()
+    residue: Affine = field(factory=Affine)
 
     def joined(self, other: Stride) -> Stride:
         """The coarsest stride that has the values of both."""
@@ -87,7 +87,9 @@ def shape_of(rows: System, level: str, stride: Stride, where: str) -> One | Rang
     lower, upper = rows.bounds(level)
     if not lower or not upper:
         side = "lower" if not lower else "upper"
-        raise ValueError(f"loop {level} of {where} has no {side} bound: a scan needs domains bounded in every direction")
+        raise ValueError(
+            f"loop {level} of {where} has no {side} bound: a scan needs domains bounded in every direction"
+        )
     bounds = [_aligned(a, d, stride) for a, d in lower]
     return Range(tuple(sorted(bounds, key=str)), tuple(Term(a, d) for a, d in sorted(upper, key=str)), stride.step)
 
@@ -119,7 +121,7 @@ def _only_value(rows: System, level: str) -> Affine | FloorDiv | None:
 
 
 def _holds_existential(rows: System, row: Sequence[int]) -> bool:
-    return any(c and n.startswith("$") for n, c in zip(rows.names, row))
+    return any(c and n.startswith("$") for n, c in zip(rows.names, row, strict=False))
 
 
 def unrolled_values(rows: System, level: str, stride: Stride) -> list[Affine]:

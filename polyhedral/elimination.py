@@ -8,7 +8,7 @@ from operator import neg
 from typing import NamedTuple
 
 from polyhedral.emptiness import choose_column, integer_point, split
-from polyhedral.rows import Contradiction, Equalities, Row, Table, hidden_equalities, insert, scaled_sum, table_of
+from polyhedral.rows import Contradiction, Equalities, Row, Table, hidden_equalities, scaled_sum, table_of
 
 
 class Projection(NamedTuple):
@@ -67,7 +67,7 @@ def plain_congruences(rows: list[Row], strides: list[int]) -> list[Row]:
 
 
 def _rows(table: Table) -> list[Row]:
-    return [c + (k,) for c, k in table.items()]
+    return [(*c, k) for c, k in table.items()]
 
 
 class _Elimination:
@@ -172,7 +172,7 @@ def implies(equalities: Sequence[Row], inequalities: Sequence[Row], row: Row, wi
     coefficients, constant = row[:-1], row[-1]
     if any(r[-1] <= constant and r[:-1] == coefficients for r in inequalities):
         return True
-    opposite = tuple(map(neg, coefficients)) + (-constant - 1,)
+    opposite = (*tuple(map(neg, coefficients)), -constant - 1)
     return integer_point(equalities, [*inequalities, opposite], width) is None
 
 

@@ -19,7 +19,7 @@ def integer_point(equalities: Iterable[Row], inequalities: Iterable[Row], width:
     except Contradiction:
         return None
     if hidden:
-        point = integer_point(hidden, [c + (k,) for c, k in table.items()], width)
+        point = integer_point(hidden, [(*c, k) for c, k in table.items()], width)
     else:
         point = _point_by_components(table, width)
     if point is not None:
@@ -33,7 +33,7 @@ def _point_by_components(table: Table, width: int) -> list[int] | None:
         part = _component_point(tuple(sorted([tuple([c[i] for i in columns] + [k]) for c, k in rows])))
         if part is None:
             return None
-        for column, value in zip(columns, part):
+        for column, value in zip(columns, part, strict=False):
             point[column] = value
     return point
 
@@ -122,7 +122,7 @@ def _eliminate_all(table: Table, width: int, steps: list[_Step]) -> list[int] | 
         table = rest
         hidden = hidden_equalities(table)
         if hidden:
-            return integer_point(hidden, [c + (k,) for c, k in table.items()], width)
+            return integer_point(hidden, [(*c, k) for c, k in table.items()], width)
     return [0] * width
 
 
@@ -166,16 +166,16 @@ def split(table: Table, column: int) -> tuple[list[Row], list[Row], Table]:
     lower, upper, rest = [], [], {}
     for coefficients, constant in table.items():
         if coefficients[column] > 0:
-            lower.append(coefficients + (constant,))
+            lower.append((*coefficients, constant))
         elif coefficients[column] < 0:
-            upper.append(coefficients + (constant,))
+            upper.append((*coefficients, constant))
         else:
             rest[coefficients] = constant
     return lower, upper, rest
 
 
 def _inexact_point(lower: list[Row], upper: list[Row], rest: Table, column: int, width: int) -> list[int] | None:
-    others = [c + (k,) for c, k in rest.items()]
+    others = [(*c, k) for c, k in rest.items()]
     real = others + [scaled_sum(-h[column], low, low[column], h) for low in lower for h in upper]
     if integer_point((), real, width) is None:
         return None
@@ -195,7 +195,7 @@ def dark_row(low: Row, high: Row, column: int) -> Row:
     """The row under which an integer fits between the two bounds on `column`, whatever the others are."""
     a, b = low[column], -high[column]
     row = scaled_sum(b, low, a, high)
-    return row[:-1] + (row[-1] - (a - 1) * (b - 1),)
+    return (*row[:-1], row[-1] - (a - 1) * (b - 1))
 
 
 def splinters(lower: Sequence[Row], upper: Sequence[Row], column: int) -> list[Row]:
@@ -205,5 +205,5 @@ def splinters(lower: Sequence[Row], upper: Sequence[Row], column: int) -> list[R
     for low in lower:
         a = low[column]
         last = (a * steepest - a - steepest) // steepest
-        found += [low[:-1] + (low[-1] - i,) for i in range(last + 1)]
+        found += [(*low[:-1], low[-1] - i) for i in range(last + 1)]
     return found

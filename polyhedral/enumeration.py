@@ -52,7 +52,7 @@ class _Piece:
         for dim in reversed(dims):
             shadows.append(shadow)
             shadow = shadow.eliminate(dim)[0]
-        for dim, shadow in zip(dims, reversed(shadows)):
+        for dim, shadow in zip(dims, reversed(shadows), strict=False):
             self.levels.append(self._level(shadow, dim))
 
     def _level(self, shadow: System, dim: str) -> tuple[_Terms, _Terms]:
@@ -78,7 +78,7 @@ class _Piece:
 
     def accepts(self, point: tuple[int, ...]) -> bool:
         """Whether the whole point is in the system."""
-        return self.system.holds(dict(zip(self.dims, point)))
+        return self.system.holds(dict(zip(self.dims, point, strict=False)))
 
 
 def _at(row: Row, prefix: tuple[int, ...]) -> int:

@@ -64,7 +64,7 @@ def hidden_equalities(table: Table) -> list[Row]:
         if width < 0:
             raise Contradiction
         if width == 0:
-            found.append(coefficients + (table.pop(coefficients),))
+            found.append((*coefficients, table.pop(coefficients)))
             del table[opposite]
     return found
 
@@ -81,7 +81,7 @@ def scaled_sum(a: int, row: Sequence[int], b: int, other: Sequence[int]) -> Row:
     """a * row + b * other."""
     if b == 1 and a == 1:
         return tuple(map(add, row, other))
-    return tuple([a * x + b * y for x, y in zip(row, other)])
+    return tuple([a * x + b * y for x, y in zip(row, other, strict=False)])
 
 
 class Substituted(NamedTuple):
@@ -183,7 +183,7 @@ class Equalities:
         for change in reversed(self.changes):
             match change:
                 case Substituted(pivot, row):
-                    rest = sum(c * v for c, v in zip(row, point)) - row[pivot] * point[pivot] + row[-1]
+                    rest = sum(c * v for c, v in zip(row, point, strict=False)) - row[pivot] * point[pivot] + row[-1]
                     point[pivot] = -rest * row[pivot]
                 case Shifted(pivot, quotients):
                     point[pivot] -= sum(q * point[c] for c, q in quotients)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from polyhedral.affine import Affine, FloorDiv, as_affine, var
 from polyhedral.bounds import Range, Stride, shape_of, stride_of, unrolled_values
@@ -18,6 +18,10 @@ Values = dict[str, Affine]
 Inside = Callable[[int, "list[Item]", System, Values], Node]
 
 
+def _as_schedule(entries: Iterable[Affine | int]) -> tuple[Affine, ...]:
+    return tuple(as_affine(e) for e in entries)
+
+
 @frozen
 class Statement:
     """What is to run: `payload` once for each point of `domain`, at the time that `schedule` gives.
@@ -28,7 +32,7 @@ class Statement:
 
     payload: Hashable
     domain: Set
-    schedule: tuple[Affine, ...] = field(converter=lambda entries: tuple(as_affine(e) for e in entries))
+    schedule: tuple[Affine, ...] = field(converter=_as_schedule)
     name: str = ""
 
 
@@ -50,11 +54,13 @@ def scan(
     width = max((len(s.schedule) for s in statements), default=0)
     padded = [(*s.schedule, *([Affine()] * (width - len(s.schedule)))) for s in statements]
     params = {n for s in statements for n in s.domain.params} | set(context.names)
-    params |= {n for s, p in zip(statements, padded) for e in p for n in e.names if n not in s.domain.dims}
+    params |= {
+        n for s, p in zip(statements, padded, strict=False) for e in p for n in e.names if n not in s.domain.dims
+    }
     levels = _level_names(statements, padded, params, names)
     items = [
         item
-        for statement, schedule in zip(statements, padded)
+        for statement, schedule in zip(statements, padded, strict=False)
         for item in items_of(statement.payload, statement.domain.intersect(context), schedule, levels, params)
     ]
     chosen = separate if isinstance(separate, bool) else frozenset(separate)
@@ -85,7 +91,7 @@ def _level_names(
 
 @frozen
 class _Scan:
-    """The recursion over levels. `known` is a system that holds around a node, `values` are of levels without a loop."""
+    """The recursion over levels. `known` holds around a node, `values` are of levels without a loop."""
 
     width: int
     separate: bool | frozenset[int | str]
@@ -100,7 +106,9 @@ class _Scan:
             return block([self._own_levels(level, item, known, values) for item in items])
         times = {item.fixed[level] for item in items}
         if None not in times:
-            groups = [[i for i in items if i.fixed[level] == time] for time in sorted(t for t in times if t is not None)]
+            groups = [
+                [i for i in items if i.fixed[level] == time] for time in sorted(t for t in times if t is not None)
+            ]
             return block([self.node(level + 1, group, known, values) for group in groups])
         return self._regions(level, items, known, values)
 
@@ -135,6 +143,7 @@ class _Scan:
         guard = outer.gist(known)
         known = known & guard
         strides = [_stride(item, level, name, values) for item in items]
+        items = [_held(item, level, name, rows) for item in items]
         stride = strides[0]
         for other in strides[1:]:
             stride = stride.joined(other)
@@ -193,6 +202,14 @@ def _candidates(level: int, name: str, items: list[Item], known: System, values:
         if not rows.is_false:
             found.setdefault((rows, outer), []).append(number)
     return [Candidate(rows, outer, tuple(members)) for (rows, outer), members in found.items()]
+
+
+def _held(item: Item, level: int, name: str, rows: System) -> Item:
+    time = item.fixed[level]
+    if time is None:
+        return item
+    own = System.of(var(name).equals(time))
+    return item if own == rows else evolve(item, system=item.system & own)
 
 
 def _stride(item: Item, level: int, name: str, values: Values) -> Stride:

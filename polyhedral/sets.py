@@ -12,8 +12,6 @@ from polyhedral.system import FALSE, UNIVERSE, Bounds, Part, System, is_existent
 
 
 def _checked_dims(instance: Set, attribute: object, dims: tuple[str, ...]) -> None:
-    if isinstance(dims, str) or not all(isinstance(d, str) for d in dims):
-        raise TypeError(f"the dimensions of a set are a tuple of names, not {dims!r}")
     if len(set(dims)) != len(dims):
         raise ValueError(f"the dimensions {dims} repeat a name")
 
@@ -227,10 +225,10 @@ def simple_hull(pieces: tuple[System, ...]) -> System:
 def _single_conditions(piece: System) -> tuple[System, ...]:
     found: list[System] = []
     for row in piece.inequalities:
-        if not any(c and is_existential(n) for n, c in zip(piece.names, row)):
+        if not any(c and is_existential(n) for n, c in zip(piece.names, row, strict=False)):
             found.append(make(piece.names, (), (row,)))
     for row in piece.equalities:
-        own = [n for n, c in zip(piece.names, row) if c and is_existential(n)]
+        own = [n for n, c in zip(piece.names, row, strict=False) if c and is_existential(n)]
         if not own:
             opposite = tuple(-c for c in row)
             found += [make(piece.names, (), (row,)), make(piece.names, (), (opposite,))]

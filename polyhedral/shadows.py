@@ -102,7 +102,7 @@ def _solve(
 ) -> tuple[dict[str, Affine], list[Condition]]:
     solution: dict[str, Affine] = {}
     conditions: list[Condition] = []
-    equations = [(var(n) - t) for n, t in zip(levels, times) if not t.is_constant]
+    equations = [(var(n) - t) for n, t in zip(levels, times, strict=False) if not t.is_constant]
     own = [system.affine(r) for r in system.equalities]
     equations += [a for a in own if not any(n.startswith("$") for n in a.names)]
     for number, equation in enumerate(equations):
@@ -119,7 +119,7 @@ def _solve(
 def _shadows(system: System, levels: tuple[str, ...], fixed: tuple[int | None, ...]) -> tuple[System, ...]:
     shadow = system.eliminate()[0]
     found = []
-    for level, value in zip(reversed(levels), reversed(fixed)):
+    for level, value in zip(reversed(levels), reversed(fixed), strict=False):
         found.append(shadow)
         if value is None:
             shadow = shadow.eliminate(level)[0]

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from math import gcd
 from operator import itemgetter, neg
-from typing import Union
+from typing import TypeAlias, Union
 
 from attrs import frozen
 
@@ -15,8 +14,8 @@ from polyhedral.elimination import implies, irredundant, project
 from polyhedral.emptiness import dark_row, integer_point, splinters, split
 from polyhedral.rows import Contradiction, Row, hidden_equalities, reduced_equality, table_of
 
-Part = Union[Condition, "System"]
-Bounds = tuple[tuple[tuple[Affine, int], ...], tuple[tuple[Affine, int], ...]]
+Part: TypeAlias = Union[Condition, "System"]
+Bounds: TypeAlias = tuple[tuple[tuple[Affine, int], ...], tuple[tuple[Affine, int], ...]]
 
 
 def is_existential(name: str) -> bool:
@@ -94,7 +93,7 @@ class System:
         point = _point(self)
         if point is None:
             return None
-        return {n: v for n, v in zip(self.names, point) if not is_existential(n)}
+        return {n: v for n, v in zip(self.names, point, strict=False) if not is_existential(n)}
 
     def holds(self, values: Mapping[str, int]) -> bool:
         """Whether it holds where each visible variable has the value given; exact with existentials too."""
@@ -139,7 +138,7 @@ class System:
         index = {n: i for i, n in enumerate(names)}
         into = [_dense(new[n], index) if n in new else _unit(index[n], len(names)) for n in self.names]
         into.append(_unit(len(names), len(names)))
-        columns = list(zip(*into))
+        columns = list(zip(*into, strict=False))
 
         def put(row: Row) -> Row:
             return tuple([sum(map(int.__mul__, row, column)) for column in columns])
@@ -182,12 +181,12 @@ class System:
 
     def _bound(self, row: Row, column: int) -> tuple[Affine, int]:
         sign = -1 if row[column] > 0 else 1
-        rest = {n: sign * c for i, (n, c) in enumerate(zip(self.names, row)) if i != column}
+        rest = {n: sign * c for i, (n, c) in enumerate(zip(self.names, row, strict=False)) if i != column}
         return Affine.of(rest, sign * row[-1]), abs(row[column])
 
     def affine(self, row: Row) -> Affine:
         """The expression of one of the rows."""
-        return Affine.of(dict(zip(self.names, row)), row[-1])
+        return Affine.of(dict(zip(self.names, row, strict=False)), row[-1])
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
@@ -279,7 +278,7 @@ def _tidy(names: tuple[str, ...], equalities: Iterable[Row], inequalities: Itera
     table = table_of(inequalities)
     equal = [r for r in map(reduced_equality, equalities) if r is not None]
     equal += [r for r in map(reduced_equality, hidden_equalities(table)) if r is not None]
-    rows = [c + (k,) for c, k in table.items()]
+    rows = [(*c, k) for c, k in table.items()]
     used = [i for i in range(len(names)) if any(r[i] for r in equal) or any(r[i] for r in rows)]
     if len(used) < len(names):
         equal = [tuple([r[i] for i in used] + [r[-1]]) for r in equal]
@@ -326,7 +325,10 @@ def aligned(*systems: System) -> tuple[tuple[str, ...], list[tuple[tuple[Row, ..
             own.append(name)
         renamed.append(own)
     names = tuple(sorted(set().union(*renamed)))
-    return names, [(_spread(s.equalities, o, names), _spread(s.inequalities, o, names)) for s, o in zip(systems, renamed)]
+    return names, [
+        (_spread(s.equalities, o, names), _spread(s.inequalities, o, names))
+        for s, o in zip(systems, renamed, strict=False)
+    ]
 
 
 def _spread(rows: tuple[Row, ...], own: list[str], names: tuple[str, ...]) -> tuple[Row, ...]:
@@ -335,7 +337,7 @@ def _spread(rows: tuple[Row, ...], own: list[str], names: tuple[str, ...]) -> tu
     where = {n: i for i, n in enumerate(own)}
     zero = len(own) + 1
     pick = itemgetter(*[where.get(n, zero) for n in names], len(own), len(own))
-    return tuple([pick(r + (0,))[:-1] for r in rows])
+    return tuple([pick((*r, 0))[:-1] for r in rows])
 
 
 @lru_cache(maxsize=1 << 15)
@@ -399,7 +401,7 @@ def _equality_is_implied(row: Row, equalities: list[Row], inequalities: list[Row
         return False
     modulus = abs(row[own[0]])
     rest = row if row[own[0]] > 0 else tuple(map(neg, row))
-    window = [rest[:-1] + (rest[-1] - 1,), tuple(map(neg, rest[:-1])) + (modulus - 1 - rest[-1],)]
+    window = [(*rest[:-1], rest[-1] - 1), (*tuple(map(neg, rest[:-1])), modulus - 1 - rest[-1])]
     return integer_point(equalities, [*inequalities, *window], width) is None
 
 
@@ -451,7 +453,7 @@ def _quotient(system: System, name: str, unknown: list[str]) -> FloorDiv | None:
 def _splintered(system: System, name: str) -> list[System]:
     column = system.names.index(name)
     lower, upper, rest = split({r[:-1]: r[-1] for r in system.inequalities}, column)
-    others = [c + (k,) for c, k in rest.items()]
+    others = [(*c, k) for c, k in rest.items()]
     if any(r[column] for r in system.equalities):
         raise AssertionError(f"{name} of {system} is in an equality and in no quotient")
     dark = others + [dark_row(low, high, column) for low in lower for high in upper]
@@ -479,8 +481,8 @@ def _negations(part: Determined) -> list[System]:
     equal: list[Row] = []
     unequal: list[Row] = _definitions(part)
     for row, equality in conditions:
-        opposite = tuple(map(neg, row[:-1])) + (-row[-1] - 1,)
-        for negated in [opposite] + ([row[:-1] + (row[-1] - 1,)] if equality else []):
+        opposite = (*tuple(map(neg, row[:-1])), -row[-1] - 1)
+        for negated in [opposite] + ([(*row[:-1], row[-1] - 1)] if equality else []):
             if integer_point(equal, [*unequal, negated], width) is not None:
                 found.append(make(system.names, equal, [*unequal, negated]))
         (equal if equality else unequal).append(row)
@@ -494,7 +496,7 @@ def _definitions(part: Determined) -> list[Row]:
         row = list(_dense(quotient.affine, index))
         row[index[name]] -= quotient.divisor
         rows.append(tuple(row))
-        rows.append(tuple(-c for c in row[:-1]) + (quotient.divisor - 1 - row[-1],))
+        rows.append((*tuple(-c for c in row[:-1]), quotient.divisor - 1 - row[-1]))
     return rows
 
 

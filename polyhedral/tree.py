@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
-from typing import Union, assert_never
+from typing import TypeAlias, assert_never
 
-from attrs import frozen
+from attrs import field, frozen
 
 from polyhedral.affine import Affine, Condition, FloorDiv
 
@@ -17,7 +17,7 @@ class Term:
     affine: Affine
     divisor: int = 1
     scale: int = 1
-    offset: Affine = Affine()
+    offset: Affine = field(factory=Affine)
 
     def lower(self, values: Mapping[str, int]) -> int:
         """Its value as a lower bound."""
@@ -81,7 +81,7 @@ class Leaf:
     bindings: tuple[tuple[str, Affine | FloorDiv], ...] = ()
 
 
-Node = Union[Loop, Let, Guard, Block, Leaf]
+Node: TypeAlias = Loop | Let | Guard | Block | Leaf
 
 
 def block(children: list[Node]) -> Node:

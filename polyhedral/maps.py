@@ -1,0 +1,152 @@
+"""Relations between integer tuples: unions of systems over input and output dimensions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from attrs import field, frozen
+
+from polyhedral.affine import Affine, as_affine, var
+from polyhedral.sets import Set
+from polyhedral.system import Part, System
+
+
+def _checked_out(instance: Map, attribute: object, out_dims: tuple[str, ...]) -> None:
+    names = (*instance.in_dims, *out_dims)
+    if len(set(names)) != len(names):
+        raise ValueError(f"a map from {instance.in_dims} to {out_dims} names a dimension twice: rename one side")
+
+
+@frozen(cache_hash=True)
+class Map:
+    """Pairs of points: a union of systems over `in_dims` and `out_dims`, all of different names.
+
+    Other variables are parameters. Operations that join two maps match dimensions by position.
+    """
+
+    in_dims: tuple[str, ...]
+    out_dims: tuple[str, ...] = field(validator=_checked_out)
+    pieces: tuple[System, ...] = ()
+
+    @staticmethod
+    def of(in_dims: Iterable[str], out_dims: Iterable[str], *parts: Part, exists: Iterable[str] = ()) -> Map:
+        """The pairs that satisfy all parts; names in `exists` may be any integer that makes them hold."""
+        return Map(tuple(in_dims), tuple(out_dims), (System.of(*parts, exists=exists),)).normalised()
+
+    @staticmethod
+    def affine(in_dims: Iterable[str], out: Mapping[str, Affine | int], domain: Set | None = None) -> Map:
+        """The function that gives each output dimension its expression of the inputs, on `domain` or everywhere."""
+        rows = System.of(*(var(name).equals(as_affine(value)) for name, value in out.items()))
+        pieces = (rows,) if domain is None else tuple(rows & p for p in domain.pieces)
+        return Map(tuple(in_dims), tuple(out), pieces).normalised()
+
+    @property
+    def params(self) -> tuple[str, ...]:
+        """The parameters that occur, sorted."""
+        return self.as_set().params
+
+    def as_set(self) -> Set:
+        """The pairs as one set over the input and then the output dimensions."""
+        return Set((*self.in_dims, *self.out_dims), self.pieces)
+
+    def normalised(self) -> Map:
+        """The same relation without pieces that are empty or spelled twice."""
+        return self._of(self.as_set().normalised())
+
+    def inverse(self) -> Map:
+        """The pairs turned round."""
+        return Map(self.out_dims, self.in_dims, self.pieces)
+
+    def domain(self) -> Set:
+        """The points that have an image, exact over the integers."""
+        return self.as_set().project_out(*self.out_dims)
+
+    def range(self) -> Set:
+        """The points that are an image, exact over the integers."""
+        return self.as_set().project_out(*self.in_dims)
+
+    def apply(self, points: Set) -> Set:
+        """The images of `points`, exact over the integers."""
+        return self.intersect_domain(points).range()
+
+    def intersect_domain(self, points: Set) -> Map:
+        """The pairs that start in `points`."""
+        moved = points.rename(dict(zip(points.dims, self.in_dims, strict=True)))
+        return Map(self.in_dims, self.out_dims, tuple(a & b for a in self.pieces for b in moved.pieces)).normalised()
+
+    def intersect_range(self, points: Set) -> Map:
+        """The pairs that end in `points`."""
+        return self.inverse().intersect_domain(points).inverse()
+
+    def then(self, other: Map) -> Map:
+        """The pairs x, z such that this map has x, y and `other` has y, z for some y; exact over the integers."""
+        if len(self.out_dims) != len(other.in_dims):
+            raise ValueError(f"a map to {self.out_dims} is not followed by one from {other.in_dims}")
+        middle = [f"{d}~" for d in self.out_dims]
+        first = self.as_set().rename(dict(zip(self.out_dims, middle, strict=True)))
+        second = other.as_set().rename(dict(zip(other.in_dims, middle, strict=True)))
+        out = {d: d if d not in self.in_dims else f"{d}'" for d in other.out_dims}
+        second = second.rename(out)
+        dims = (*self.in_dims, *middle, *out.values())
+        joined = Set(dims, tuple(a & b for a in first.pieces for b in second.pieces)).normalised()
+        return Map(self.in_dims, tuple(out.values()), joined.project_out(*middle).pieces)
+
+    def compose(self, other: Map) -> Map:
+        """This map after `other`: the pairs x, z such that `other` has x, y and this one y, z for some y."""
+        return other.then(self)
+
+    def intersect(self, *parts: Part) -> Map:
+        """The pairs that satisfy all parts as well."""
+        return self._of(self.as_set().intersect(*parts))
+
+    def __and__(self, other: Map) -> Map:
+        return self._of(self.as_set() & self._like(other))
+
+    def __or__(self, other: Map) -> Map:
+        return self._of(self.as_set() | self._like(other))
+
+    def __sub__(self, other: Map) -> Map:
+        return self._of(self.as_set() - self._like(other))
+
+    def is_empty(self) -> bool:
+        """Whether there is no pair for any value of the parameters."""
+        return self.as_set().is_empty()
+
+    def is_subset(self, other: Map) -> bool:
+        """Whether each pair is in `other`, for every value of the parameters."""
+        return self.as_set().is_subset(self._like(other))
+
+    def equals(self, other: Map) -> bool:
+        """Whether both have the same pairs for every value of the parameters."""
+        return self.as_set().equals(self._like(other))
+
+    def is_injective(self) -> bool:
+        """Whether no two inputs share an output, for every value of the parameters."""
+        twin = [f"{d}'" for d in self.in_dims]
+        copy = self.as_set().rename(dict(zip(self.in_dims, twin, strict=True)))
+        pairs = [a & b for a in self.pieces for b in copy.pieces]
+        return all(
+            (pair & System.of(apart)).is_empty()
+            for pair in pairs
+            for d, t in zip(self.in_dims, twin, strict=True)
+            for apart in (var(d) < var(t), var(d) > var(t))
+        )
+
+    def pairs(self, params: Mapping[str, int] | None = None) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
+        """The pairs at these parameters in lexicographic order, each once."""
+        width = len(self.in_dims)
+        for point in self.as_set().points(params):
+            yield point[:width], point[width:]
+
+    def _like(self, other: Map) -> Set:
+        if (len(self.in_dims), len(self.out_dims)) != (len(other.in_dims), len(other.out_dims)):
+            raise ValueError(f"maps {self.in_dims} -> {self.out_dims} and {other.in_dims} -> {other.out_dims} differ")
+        own = (*self.in_dims, *self.out_dims)
+        return other.as_set().rename(dict(zip((*other.in_dims, *other.out_dims), own, strict=True)))
+
+    def _of(self, pairs: Set) -> Map:
+        return Map(self.in_dims, self.out_dims, pairs.pieces)
+
+    def __str__(self) -> str:
+        text = " or ".join(f"({p})" for p in self.pieces) or "false"
+        return f"{{ [{', '.join(self.in_dims)}] -> [{', '.join(self.out_dims)}] : {text} }}"
