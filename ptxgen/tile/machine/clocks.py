@@ -1,0 +1,92 @@
+"""Vector clocks: every access to an element is ordered by meetings with the accesses before it, or it is a race.
+
+An access is kept as one integer: block, clock of the warp, warp, op (from the highest bits down); 0 is none.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from attrs import frozen
+from numpy.typing import NDArray
+
+from ptxgen.tile.machine.geometry import Index
+
+OP_BITS, WARP_BITS, CLOCK_BITS, BLOCK_BITS = 14, 6, 24, 18
+WARP_SHIFT = OP_BITS
+CLOCK_SHIFT = WARP_SHIFT + WARP_BITS
+BLOCK_SHIFT = CLOCK_SHIFT + CLOCK_BITS
+SEVERAL_BLOCKS = (1 << BLOCK_BITS) - 1
+
+
+@frozen
+class Stamp:
+    """An access: the block's number counted from 1, the warp's place in the block, its clock and the op's number."""
+
+    block: int
+    clock: int
+    warp: int
+    op: int
+
+    @property
+    def packed(self) -> int:
+        """The integer kept for each element."""
+        return self.block << BLOCK_SHIFT | self.clock << CLOCK_SHIFT | self.warp << WARP_SHIFT | self.op
+
+    @classmethod
+    def unpack(cls, entry: int) -> Stamp:
+        """The access that an integer stands for."""
+        return cls(
+            entry >> BLOCK_SHIFT,
+            entry >> CLOCK_SHIFT & (1 << CLOCK_BITS) - 1,
+            entry >> WARP_SHIFT & (1 << WARP_BITS) - 1,
+            entry & (1 << OP_BITS) - 1,
+        )
+
+
+@frozen
+class Conflict:
+    """An earlier access that nothing orders before the present one, and which of the present points it met."""
+
+    point: int
+    earlier: Stamp
+    earlier_writes: bool
+
+
+def unordered(entries: Index, block: int, seen: Index) -> NDArray[np.bool_]:
+    """Which accesses a warp of `block` that has seen clock `seen[w]` of each warp w does not know to be over."""
+    clock = entries >> CLOCK_SHIFT & (1 << CLOCK_BITS) - 1
+    warp = entries >> WARP_SHIFT & (1 << WARP_BITS) - 1
+    late = (entries >> BLOCK_SHIFT != block) | (clock > seen[warp])
+    return np.asarray(late & (entries != 0))
+
+
+class Clocks:
+    """The last write, and each warp's last read, of `size` elements."""
+
+    def __init__(self, size: int, warps: int) -> None:
+        self._writes = np.zeros(size, np.int64)
+        self._reads = np.zeros((warps, size), np.int64)
+
+    def read(self, stamp: Stamp, seen: Index, index: Index) -> Conflict | None:
+        """Notes a read of the elements `index`; the first unordered write among them, if any."""
+        found = self._conflict(self._writes[index], stamp, seen, writes=True)
+        own = self._reads[stamp.warp]
+        foreign = (own[index] != 0) & (own[index] >> BLOCK_SHIFT != stamp.block)
+        own[index] = stamp.packed | foreign * (SEVERAL_BLOCKS << BLOCK_SHIFT) if foreign.any() else stamp.packed
+        return found
+
+    def write(self, stamp: Stamp, seen: Index, index: Index) -> Conflict | None:
+        """Notes a write of the elements `index`; the first unordered access among them, if any."""
+        found = self._conflict(self._writes[index], stamp, seen, writes=True)
+        for own in self._reads:
+            found = found or self._conflict(own[index], stamp, seen, writes=False)
+        self._writes[index] = stamp.packed
+        return found
+
+    @staticmethod
+    def _conflict(entries: Index, stamp: Stamp, seen: Index, *, writes: bool) -> Conflict | None:
+        bad = unordered(entries, stamp.block, seen)
+        if not bad.any():
+            return None
+        point = int(bad.argmax())
+        return Conflict(point, Stamp.unpack(int(entries[point])), writes)

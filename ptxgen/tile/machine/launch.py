@@ -1,0 +1,166 @@
+"""Running a tile program: its blocks one after the other, the warps of a block interleaved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Sequence as Items
+from itertools import product
+from random import Random
+from typing import Any
+
+import numpy as np
+from attrs import frozen
+from numpy.typing import NDArray
+
+from ptxgen.errors import LaunchError
+from ptxgen.tile.machine.clocks import Clocks
+from ptxgen.tile.machine.faults import MachineFault
+from ptxgen.tile.machine.leaves import perform
+from ptxgen.tile.machine.schedule import Thread, interleave
+from ptxgen.tile.machine.state import NUMPY_TYPES, Block, Launch, Leaf, Step, Storage, Warp, evaluate
+from ptxgen.tile.machine.walking import leaves_of, meets_of, walk_tree
+from ptxgen.tile.nodes import Copy, Meet, ParameterKind, Program, Space
+
+
+@frozen
+class MachineReport:
+    """What a run left: every given array by name (a copy, in the shape given), and how many blocks ran, leaves were
+    performed (by all warps) and meetings completed."""
+
+    arrays: dict[str, NDArray[Any]]
+    blocks: int
+    steps: int
+    meetings: int
+
+
+def run(
+    program: Program,
+    arrays: Mapping[str, NDArray[Any]],
+    sizes: Mapping[str, int],
+    scalars: Mapping[str, float] | None = None,
+    *,
+    seed: int | None = None,
+    blocks: Iterable[tuple[int, ...]] | None = None,
+) -> MachineReport:
+    """Runs `program` on numpy, warp by warp on whole tiles, and raises MachineFault at the first thing that is wrong in
+    it, whatever the interleaving: an access that no meeting orders, an element read before it is written or from the
+    wrong tile of a ring, one outside its array, a meeting that is never complete.
+
+    `arrays` are memories: their elements in C order are addressed with the program's strides, so a leading dimension
+    larger than the row is a wider array; an array that is never accessed may be left out. `sizes` gives every size and
+    stride, `scalars` every scalar. `seed` picks a random interleaving of warps and order of blocks (None: round robin,
+    in order), `blocks` the tile indices to run (None: all). LaunchError: a size is missing, a fact does not hold, a
+    dtype is wrong.
+    """
+    launch = prepare(program, arrays, sizes, scalars or {})
+    chance = None if seed is None else Random(seed)
+    coordinates = grid_points(launch) if blocks is None else list(blocks)
+    if chance is not None:
+        chance.shuffle(coordinates)
+    steps = meetings = 0
+    for number, place in enumerate(coordinates, start=1):
+        block = run_block(launch, number, place, chance)
+        steps, meetings = steps + block.steps, meetings + block.meetings
+    left = {name: storage.values.reshape(arrays[name].shape) for name, storage in launch.memory.items()}
+    return MachineReport(left, len(coordinates), steps, meetings)
+
+
+def prepare(
+    program: Program, arrays: Mapping[str, NDArray[Any]], sizes: Mapping[str, int], scalars: Mapping[str, float]
+) -> Launch:
+    """A launch with its memory, after the checks that a launcher makes."""
+    for parameter in program.parameters:
+        if parameter.kind in (ParameterKind.SIZE, ParameterKind.STRIDE) and parameter.name not in sizes:
+            raise LaunchError(f"{program.name}: no value given for the {parameter.kind.value} {parameter.name}")
+    for fact in program.facts:
+        if evaluate(fact.value, sizes) % fact.modulus:
+            raise LaunchError(f"{program.name}: needs {fact}, but {fact.value} is {evaluate(fact.value, sizes)}")
+    check_barriers(program)
+    leaves = tuple(leaf for role in program.roles for leaf in leaves_of(role.body))
+    numbers = {id(leaf): number for number, leaf in enumerate(leaves)}
+    return Launch(program, dict(sizes), dict(scalars), memories(program, arrays, leaves), leaves, numbers)
+
+
+def memories(program: Program, arrays: Mapping[str, NDArray[Any]], leaves: Items[Leaf]) -> dict[str, Storage]:
+    """The global arrays, flat, each with clocks where the program stores to it."""
+    stored = {leaf.destination.buffer.array for leaf in leaves if isinstance(leaf, Copy)}
+    result: dict[str, Storage] = {}
+    for buffer in program.buffers:
+        if buffer.space is not Space.GLOBAL or buffer.array not in arrays:
+            continue
+        given = arrays[buffer.array]
+        if given.dtype != NUMPY_TYPES[buffer.element]:
+            raise LaunchError(f"{program.name}: array {buffer.array} is {buffer.element}, got {given.dtype}")
+        values = np.array(given, order="C").reshape(-1)
+        result[buffer.array] = Storage(
+            values, None, Clocks(values.size, program.warps) if buffer.array in stored else None
+        )
+    return result
+
+
+def check_barriers(program: Program) -> None:
+    """A barrier belongs to one role; a fault where two use the same one."""
+    owners: dict[int, str] = {}
+    for role in program.roles:
+        for barrier in sorted({meet.barrier for meet in meets_of(role.body)}):
+            other = owners.setdefault(barrier, role.name)
+            if other != role.name:
+                raise MachineFault("tile.deadlock", f"barrier {barrier} is used by {other} and by {role.name}", None)
+
+
+def grid_points(launch: Launch) -> list[tuple[int, ...]]:
+    """The tile indices of all blocks, the last dim fastest."""
+    counts = [evaluate(dim.count, launch.sizes) for dim in launch.program.grid.dims]
+    return list(product(*map(range, counts)))
+
+
+def run_block(launch: Launch, number: int, place: tuple[int, ...], chance: Random | None) -> Block:
+    """Runs one block to its end."""
+    program = launch.program
+    launch.block_names[number] = f"({', '.join(map(str, place))})"
+    shared = {
+        buffer.name: Storage.ring(buffer, buffer.layout.size, Clocks(buffer.layout.size * buffer.depth, program.warps))
+        for buffer in program.buffers
+        if buffer.space is Space.SHARED
+    }
+    block = Block(launch, number, shared)
+    for role in program.roles:
+        for warp in range(role.warps):
+            seen = np.zeros(program.warps, np.int64)
+            seen[len(block.warps)] = 1
+            block.warps.append(Warp(block, role, warp, len(block.warps), seen, registers(program)))
+    names = [dim.variable for dim in program.grid.dims]
+    variables = {**launch.sizes, **dict(zip(names, place, strict=True))}
+    threads = [Thread(warp.name, warp.role.name, warp_steps(warp, variables)) for warp in block.warps]
+    interleave(threads, lambda role: join_clocks(block, role), chance)
+    return block
+
+
+def registers(program: Program) -> dict[str, Storage]:
+    """A warp's registers, none of them written."""
+    return {
+        buffer.name: Storage.ring(buffer, int(np.prod(buffer.shape, dtype=np.int64)), None)
+        for buffer in program.buffers
+        if buffer.space is Space.REGISTERS
+    }
+
+
+def join_clocks(block: Block, role: str) -> None:
+    """A meeting: every warp of the role has seen what any of them has, and starts a new span of its own clock."""
+    members = [warp for warp in block.warps if warp.role.name == role]
+    joined = np.maximum.reduce([warp.seen for warp in members])
+    for warp in members:
+        warp.seen = joined.copy()
+        warp.seen[warp.place] += 1
+    block.meetings += 1
+
+
+def warp_steps(warp: Warp, variables: dict[str, int]) -> Iterator[Meet | None]:
+    """The steps of a warp: each performs a leaf, or yields the meeting that it has reached."""
+    for node, bound in walk_tree(warp.role.body, variables):
+        if isinstance(node, Meet):
+            yield node
+        else:
+            perform(Step(warp, node, bound))
+            warp.block.steps += 1
+            yield None

@@ -1,0 +1,212 @@
+"""What each leaf of a tile program does, for one warp."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+import numpy as np
+
+from ptxgen.compute import BinaryOp, Element, ReductionOp
+from ptxgen.tile.machine.access import every_point, global_coordinates, outside, read, write
+from ptxgen.tile.machine.arithmetic import Floats, binary, evaluate_expression
+from ptxgen.tile.machine.folding import fold
+from ptxgen.tile.machine.geometry import Index, Mask, StrayError, matrix_extent, matrix_index, points, projected
+from ptxgen.tile.machine.state import NEVER_WRITTEN, NUMPY_TYPES, Numbers, Step, Storage, View
+from ptxgen.tile.nodes import Copy, Factor, Fill, Iteration, Map, Multiply, Outside, Reduce, Region, Space
+
+
+def perform(step: Step) -> None:
+    """Performs one leaf for one warp."""
+    match step.node:
+        case Copy() as node:
+            copy(step, node)
+        case Fill() as node:
+            fill(step, node)
+        case Multiply() as node:
+            multiply(step, node)
+        case Map() as node:
+            map_points(step, node)
+        case Reduce() as node:
+            reduce_points(step, node)
+        case _:
+            assert_never(step.node)
+
+
+def whole(region: Region) -> tuple[int, ...]:
+    """Every dimension of a region, in order."""
+    return tuple(range(len(region.origin)))
+
+
+def copy(step: Step, node: Copy) -> None:
+    """Moves a box between registers and memory, elements unchanged."""
+    source, destination = node.source, node.destination
+    if (source.buffer.space is Space.REGISTERS) == (destination.buffer.space is Space.REGISTERS):
+        raise step.fault("tile.shape", "a copy moves between registers and memory, and this one does not")
+    if source.buffer.element is not destination.buffer.element:
+        raise step.fault("tile.shape", f"copies {source.buffer.element} to {destination.buffer.element} unchanged")
+    if source.buffer.space is Space.REGISTERS:
+        store(step, node)
+    else:
+        load(step, node)
+
+
+def store(step: Step, node: Copy) -> None:
+    """Registers to memory; elements outside the array are never touched."""
+    held = View(node.source, whole(node.source), node.distribution, 1)
+    memory = View(node.destination, whole(node.destination), node.distribution, node.vector)
+    wanted = inside_array(step, memory, node.guarded)
+    if node.outside is not Outside.NEVER and not wanted.all():
+        raise step.fault("tile.bounds", f"stores outside {node.destination.buffer.name} where NEVER is not said")
+    write(step, memory, read(step, held, wanted), wanted)
+
+
+def load(step: Step, node: Copy) -> None:
+    """Memory to registers; elements outside the array are as `outside` says, ANY being a value that shows."""
+    memory = View(node.source, whole(node.source), node.distribution, node.vector)
+    held = View(node.destination, whole(node.destination), node.distribution, 1)
+    wanted = inside_array(step, memory, node.guarded)
+    values = read(step, memory, wanted)
+    if node.outside is Outside.ANY:
+        values[~wanted] = poison(node.source.buffer.element)
+    write(step, held, values, wanted if node.outside is Outside.NEVER else every_point(held))
+
+
+def inside_array(step: Step, view: View, guarded: tuple[int, ...]) -> Mask:
+    """Which points are inside the array along the guarded dimensions; all of them in a shared tile."""
+    wanted = every_point(view)
+    if guarded and view.region.buffer.space is Space.GLOBAL:
+        wanted &= ~outside(step, view, global_coordinates(step, view))[:, list(guarded)].any(axis=1)
+    return wanted
+
+
+def poison(element: Element) -> float | int:
+    """A value that shows where it is used although nobody may."""
+    return int(np.iinfo(np.int32).min) if element is Element.S32 else float("nan")
+
+
+def fill(step: Step, node: Fill) -> None:
+    """Sets every value of a register tile."""
+    region = node.destination
+    view = View(region, whole(region), region.buffer.distribution, 1)
+    everything = every_point(view)
+    write(step, view, np.full(len(everything), node.value, NUMPY_TYPES[region.buffer.element]), everything)
+
+
+def multiply(step: Step, node: Multiply) -> None:
+    """Adds the product in f32, k ascending; an f16 accumulator is rounded after each instruction's k."""
+    try:
+        c, a, b = operands(step, node)
+    except StrayError as stray:
+        raise step.fault(stray.code, str(stray)) from None
+    left, right = (matrix(step, factor, index).astype(np.float32) for factor, index in ((node.a, a), (node.b, b)))
+    total = matrix(step, node.c, c).astype(np.float32)
+    with np.errstate(all="ignore"):
+        for place in range(left.shape[1]):
+            total += left[:, place, None] * right[place]
+            if node.row.accumulate is Element.F16 and (place + 1) % node.row.k == 0:
+                total = total.astype(np.float16).astype(np.float32)
+    storage, shift = register_tile(step, node.c.region)
+    storage.values[c + shift] = total
+
+
+def operands(step: Step, node: Multiply) -> tuple[Index, Index, Index]:
+    """Where the warp's elements of c, a and b lie in their register tiles."""
+    warp = step.warp.number
+    places = [(factor.row_dimension, factor.column_dimension) for factor in (node.c, node.a, node.b)]
+    rows, columns = matrix_extent(node.c.region.buffer.distribution, warp, *places[0])
+    depths = tuple(range(node.row.k * node.repeats[2]))
+    spans = ((rows, columns), (rows, depths), (depths, columns))
+    c, a, b = (
+        matrix_index(
+            factor.region.buffer.distribution,
+            factor.region.buffer.shape,
+            warp,
+            place,
+            tuple(step.value(corner) for corner in factor.region.origin),
+            *span,
+        )
+        for factor, place, span in zip((node.c, node.a, node.b), places, spans, strict=True)
+    )
+    return c, a, b
+
+
+def register_tile(step: Step, region: Region) -> tuple[Storage, int]:
+    """The warp's registers of a buffer, and where the region's slot starts in them."""
+    storage = step.warp.registers[region.buffer.name]
+    depth = region.buffer.depth
+    return storage, step.value(region.rank) % depth * (len(storage.values) // depth)
+
+
+def matrix(step: Step, factor: Factor, index: Index) -> Numbers:
+    """The elements `index` of a register operand; a fault where they are not of the tile asked for."""
+    region = factor.region
+    storage, shift = register_tile(step, region)
+    assert storage.ranks is not None
+    rank = step.value(region.rank)
+    found = storage.ranks[index + shift]
+    if (found != rank).any():
+        row, column = np.unravel_index(int((found != rank).argmax()), found.shape)
+        older, where = int(found[row, column]), f"row {row}, column {column} of the warp's part of {region.buffer.name}"
+        if older == NEVER_WRITTEN:
+            raise step.fault("tile.uninitialised", f"reads {where}, which was never written")
+        raise step.fault("tile.stale", f"reads {where} in tile {rank}, but tile {older} is in its slot")
+    return storage.values[index + shift]
+
+
+def inside_extent(step: Step, iteration: Iteration) -> Mask:
+    """Which points of an iteration are below its extents; a fault where an unguarded dim leaves them."""
+    coordinates = points(iteration.distribution, step.warp.number)
+    inside = np.ones(len(coordinates), np.bool_)
+    for place, (origin, extent) in enumerate(zip(iteration.origin, iteration.extents, strict=True)):
+        within = coordinates[:, place] + step.value(origin) < step.value(extent)
+        if place in iteration.guarded:
+            inside &= within
+        elif not within.all():
+            raise step.fault("tile.bounds", f"dim {iteration.dims[place]} leaves its extent and is not guarded")
+    return inside
+
+
+def expression_values(step: Step, node: Map | Reduce, inside: Mask) -> Floats:
+    """The node's expression at every point of its iteration."""
+
+    def operand(index: int) -> Floats:
+        given = node.operands[index]
+        view = View(given.region, given.dims, node.iteration.distribution, given.vector)
+        return read(step, view, inside).astype(np.float32)
+
+    value = evaluate_expression(node.expression, operand, step.warp.block.launch.scalars)
+    return np.broadcast_to(value, inside.shape)
+
+
+def map_points(step: Step, node: Map) -> None:
+    """Assigns the expression; points outside get a value that shows where it is used."""
+    element = node.target.buffer.element
+    if element is Element.S32:
+        raise step.fault("tile.shape", f"maps to {node.target.buffer.name}, which is s32; it may be f16 or f32")
+    inside = inside_extent(step, node.iteration)
+    values = np.where(inside, expression_values(step, node, inside), np.float32("nan"))
+    view = View(node.target, node.target_dims, node.iteration.distribution, 1)
+    with np.errstate(over="ignore"):
+        write(step, view, values.astype(NUMPY_TYPES[element]), every_point(view))
+
+
+JOINS = {ReductionOp.ADD: BinaryOp.ADD, ReductionOp.MAXIMUM: BinaryOp.MAXIMUM}
+
+
+def reduce_points(step: Step, node: Reduce) -> None:
+    """Joins the expression over the dims that the target lacks, then with the target."""
+    inside = inside_extent(step, node.iteration)
+    values = expression_values(step, node, inside)
+    guarded = np.where(inside, values, np.float32(node.join.identity))
+    moved, kept = node.iteration.distribution, node.target_dims
+    join = JOINS[node.join]
+    try:
+        total = fold(guarded, moved, kept, join)
+        distribution = projected(moved, kept)
+    except StrayError as stray:
+        raise step.fault(stray.code, str(stray)) from None
+    view = View(node.target, tuple(range(len(kept))), distribution, 1)
+    everything = every_point(view)
+    with np.errstate(all="ignore"):
+        joined = binary(join, read(step, view, everything).astype(np.float32), total)
+        write(step, view, joined.astype(NUMPY_TYPES[node.target.buffer.element]), everything)

@@ -1,0 +1,155 @@
+"""What a launch, a block and a warp hold while they run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from attrs import define, field, frozen
+from numpy.typing import NDArray
+
+from polyhedral import Affine
+from ptxgen.compute import Element, SourceLine
+from ptxgen.tile.distribution import Distribution
+from ptxgen.tile.machine.clocks import Clocks, Conflict, Stamp
+from ptxgen.tile.machine.faults import MachineFault
+from ptxgen.tile.machine.geometry import Index
+from ptxgen.tile.nodes import Buffer, Copy, Fill, Map, Multiply, Program, Quotient, Reduce, Region, Role
+
+Leaf = Copy | Fill | Multiply | Map | Reduce
+Numbers = NDArray[np.generic]
+
+NUMPY_TYPES: Mapping[Element, type[np.generic]] = {
+    Element.F16: np.float16,
+    Element.F32: np.float32,
+    Element.S32: np.int32,
+}
+NEVER_WRITTEN = np.iinfo(np.int64).min
+
+
+@define(eq=False)
+class Storage:
+    """Elements one behind the other. `ranks` says of which tile of the ring each is a part (None: of no ring);
+    `clocks` orders the accesses (None: only one warp, or nothing but reads)."""
+
+    values: Numbers
+    ranks: Index | None
+    clocks: Clocks | None
+
+    @classmethod
+    def ring(cls, buffer: Buffer, tile_size: int, clocks: Clocks | None) -> Storage:
+        """A ring of `buffer.depth` tiles, not yet written."""
+        size = tile_size * buffer.depth
+        return cls(np.zeros(size, NUMPY_TYPES[buffer.element]), np.full(size, NEVER_WRITTEN, np.int64), clocks)
+
+
+@define(eq=False)
+class Launch:
+    """A program with its sizes, scalars and global memory (by array name; flat). `leaves` numbers the ops."""
+
+    program: Program
+    sizes: dict[str, int]
+    scalars: dict[str, float]
+    memory: dict[str, Storage]
+    leaves: tuple[Leaf, ...]
+    leaf_number: dict[int, int]
+    block_names: dict[int, str] = field(factory=dict)
+
+
+@define(eq=False)
+class Block:
+    """A running block: its number counted from 1, its tile indices, shared storage, and what replicas have stored."""
+
+    launch: Launch
+    number: int
+    shared: dict[str, Storage]
+    replicas: dict[tuple[object, ...], bytes] = field(factory=dict)
+    warps: list[Warp] = field(factory=list)
+    steps: int = 0
+    meetings: int = 0
+
+    @property
+    def name(self) -> str:
+        return self.launch.block_names[self.number]
+
+
+@define(eq=False)
+class Warp:
+    """A running warp: its number in the role, its place in the block, the clock that it has seen of each warp of the
+    block (its own is `seen[place]`), and its registers."""
+
+    block: Block
+    role: Role
+    number: int
+    place: int
+    seen: Index
+    registers: dict[str, Storage]
+
+    @property
+    def name(self) -> str:
+        return f"warp {self.number} of {self.role.name}"
+
+
+@frozen(eq=False)
+class Step:
+    """A leaf being performed by a warp with its loop variables."""
+
+    warp: Warp
+    node: Leaf
+    variables: Mapping[str, int]
+
+    @property
+    def stamp(self) -> Stamp:
+        """This access, for the clocks."""
+        warp = self.warp
+        number = warp.block.launch.leaf_number[id(self.node)]
+        return Stamp(warp.block.number, int(warp.seen[warp.place]), warp.place, number)
+
+    def value(self, affine: Affine) -> int:
+        """The value of an affine expression here."""
+        return evaluate(affine, self.variables, self.node)
+
+    def fault(self, code: str, message: str) -> MachineFault:
+        """A fault of this op."""
+        return MachineFault(code, f"{self.label}: {message}", self.node.line)
+
+    @property
+    def label(self) -> str:
+        """Op, warp and block in words."""
+        return f"{self.node.op} in {self.warp.name}, block {self.warp.block.name}"
+
+    def race(self, region: Region, what: str, element: str, conflict: Conflict) -> MachineFault:
+        """The fault of an access that nothing orders behind an earlier one."""
+        launch, earlier = self.warp.block.launch, conflict.earlier
+        other = launch.leaves[earlier.op]
+        place = launch.block_names.get(earlier.block, "before it")
+        verb = "written" if conflict.earlier_writes else "read"
+        by = f"{other.op} in {self.warp.block.warps[earlier.warp].name}, block {place}"
+        message = f"{self.label} {what} element {element} of {region.buffer.name}, {verb} by {by}: no meeting between"
+        return MachineFault("tile.race", message, self.node.line, ((f"{by} is here", other.line),))
+
+
+def evaluate(expression: Affine | Quotient, values: Mapping[str, int], node: Leaf | None = None) -> int:
+    """The integer value; a fault names a variable that is bound nowhere."""
+    try:
+        match expression:
+            case Quotient(numerator, divisor):
+                return numerator.evaluate(values) // divisor
+            case _:
+                return expression.evaluate(values)
+    except KeyError as missing:
+        line: SourceLine | None = node.line if node else None
+        raise MachineFault(
+            "tile.unbound", f"{expression} needs {missing.args[0]}, which nothing binds here", line
+        ) from None
+
+
+@frozen
+class View:
+    """The elements of `region` that the points of `distribution` visit: dimension d by the point's coordinate dims[d]
+    (None: the corner alone), `vector` in one access to memory."""
+
+    region: Region
+    dims: tuple[int | None, ...]
+    distribution: Distribution
+    vector: int
