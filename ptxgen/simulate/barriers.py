@@ -1,0 +1,127 @@
+"""Groups that wait at barriers of their CTA, and when they go on."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ptxgen.simulate.batch import Batch
+from ptxgen.simulate.group import LANES, Group
+
+Array: TypeAlias = NDArray[Any]
+
+
+def release(batch: Batch) -> list[Group]:
+    """The groups whose barriers are complete, placed behind them; the rest goes on waiting.
+
+    A warp has arrived when all its lanes that have not ended wait. A barrier without a number of threads wants every
+    warp of the CTA that has not ended, one with a number that many threads, those of `bar.arrive` included.
+    """
+    freed: list[Group] = []
+    for barrier in sorted({group.barrier for group in batch.waiting}):
+        complete = _complete(batch, barrier)
+        if complete.any():
+            freed += _free(batch, barrier, complete)
+    return freed
+
+
+def _waiting_lanes(batch: Batch, barrier: int) -> Array:
+    lanes = np.zeros((batch.warps, LANES), np.bool_)
+    for group in batch.waiting:
+        if group.barrier == barrier:
+            lanes[group.warps] |= group.lanes()
+    return lanes
+
+
+def _complete(batch: Batch, barrier: int) -> Array:
+    """Which CTAs have completed the barrier."""
+    lanes = _waiting_lanes(batch, barrier)
+    here = lanes.any(axis=1) & (lanes == batch.present).all(axis=1)
+    arrived = here.reshape(batch.ctas, -1).sum(axis=1)
+    alive = batch.present.any(axis=1).reshape(batch.ctas, -1).sum(axis=1)
+    wanted: Array = LANES * alive
+    for group in batch.waiting:
+        if group.barrier == barrier and group.threads is not None:
+            wanted[group.warps // batch.warps_per_cta] = group.threads
+    brought = batch.arrivals[barrier][0] if barrier in batch.arrivals else 0
+    return (arrived > 0) & (LANES * arrived + brought >= wanted)
+
+
+def _free(batch: Batch, barrier: int, complete: Array) -> list[Group]:
+    freed: list[Group] = []
+    rest: list[Group] = []
+    for group in batch.waiting:
+        rows = complete[group.warps // batch.warps_per_cta]
+        if group.barrier != barrier or not rows.any():
+            rest.append(group)
+            continue
+        lanes = group.lanes()
+        _judge(batch, group, rows)
+        gone = group.part(lanes & rows[:, None], group.pc + 1)
+        stays = group.part(lanes & ~rows[:, None], group.pc)
+        freed += [gone] if gone is not None else []
+        if stays is not None:
+            stays.barrier, stays.threads = group.barrier, group.threads
+            stays.missing = batch.present[stays.warps] & ~stays.lanes() if group.missing is not None else None
+            rest.append(stays)
+    batch.waiting[:] = rest
+    known = None
+    if barrier in batch.arrivals:
+        count, known = batch.arrivals[barrier]
+        known = known.copy()
+        count[complete] = 0
+        batch.arrivals[barrier][1][complete] = 0
+        if not count.any():
+            del batch.arrivals[barrier]
+    warps = np.unique(np.concatenate([group.warps[group.lanes().any(axis=1)] for group in freed]))
+    batch.clocks.barrier(warps, known)
+    return freed
+
+
+def _judge(batch: Batch, group: Group, rows: Array) -> None:
+    """Report warps that pass an aligned barrier without lanes that were elsewhere when they arrived."""
+    instruction = batch.journal.instructions[group.pc]
+    if group.missing is None or (instruction.form.opcode == "barrier" and "aligned" not in instruction.form.words):
+        return
+    apart = group.missing.any(axis=1) & rows
+    if not apart.any():
+        return
+    row = int(apart.argmax())
+    absent = ", ".join(map(str, np.flatnonzero(group.missing[row])))
+    lane = int(group.lanes()[row].argmax())
+    batch.journal.fault(
+        "barrier.divergent", group.pc, lambda: f"is passed by a part of a warp; lanes {absent} did not come here",
+        thread=batch.thread(group, row, lane), count=int(apart.sum()),
+    )  # fmt: skip
+
+
+def report_stuck(batch: Batch) -> None:
+    """Report barriers that can no longer complete: who waits where, and whom the CTA still lacks."""
+    for group in batch.waiting:
+        apart = batch.present[group.warps] & ~group.lanes()
+        row, lane = np.argwhere(group.lanes())[0]
+        thread = batch.thread(group, row, lane)
+        if apart.any():
+            batch.journal.fault(
+                "barrier.divergent", group.pc, lambda: "is reached by a part of a warp while the rest waits elsewhere",
+                thread=thread, count=int(apart.any(axis=1).sum()),
+            )  # fmt: skip
+        wanted = "all warps" if group.threads is None else f"{group.threads} threads"
+        waits = f"barrier {group.barrier}, which wants {wanted}"
+        batch.journal.fault(
+            "deadlock", group.pc,
+            lambda waits=waits, group=group: f"waits for {waits}; {_others(batch, group)}",
+            thread=thread, count=group.census()[1],
+        )  # fmt: skip
+
+
+def _others(batch: Batch, group: Group) -> str:
+    cta = int(group.warps[0]) // batch.warps_per_cta
+    others = sorted(
+        {(other.pc, other.barrier) for other in batch.waiting if cta in other.warps // batch.warps_per_cta and other is not group}
+    )
+    if not others:
+        return "no other thread of the CTA is left"
+    return "others wait at " + ", ".join(f"barrier {barrier} (statement {pc})" for pc, barrier in others)

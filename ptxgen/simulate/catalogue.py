@@ -1,0 +1,64 @@
+"""Which function decodes which instruction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from isa.types import Kind
+from ptxgen.simulate.semantics import atomics, comparisons, control, conversions, floats, integers, memory, moves, warps
+from ptxgen.simulate.signals import Step
+from ptxgen.simulate.site import Compute, Site
+from ptxgen.simulate.steps import assigned
+
+Maker = Callable[[Site], Step]
+
+_REFUSED_WORDS = frozenset({"cc", "oob", "xorsign", "cluster", "shared::cluster", "L2::cache_hint"})
+_INTEGERS: dict[str, Callable[[Site], Compute]] = {
+    "add": integers.add, "sub": integers.sub, "mul": integers.mul, "mad": integers.mad, "mul24": integers.mul24,
+    "mad24": integers.mad24, "sad": integers.sad, "div": integers.div, "rem": integers.rem, "abs": integers.absolute,
+    "neg": integers.neg, "min": integers.minimum, "max": integers.maximum,
+}  # fmt: skip
+_FLOATS: dict[str, Callable[[Site], Compute]] = {
+    "add": floats.add, "sub": floats.sub, "mul": floats.mul, "mad": floats.fma, "fma": floats.fma, "div": floats.div,
+    "abs": floats.absolute, "neg": floats.neg, "min": floats.minimum, "max": floats.maximum, "rcp": floats.rcp,
+    "sqrt": floats.sqrt, "rsqrt": floats.rsqrt, "sin": floats.sin, "cos": floats.cos, "lg2": floats.lg2,
+    "ex2": floats.ex2, "tanh": floats.tanh, "copysign": floats.copysign, "testp": floats.testp,
+}  # fmt: skip
+_VALUES: dict[str, Callable[[Site], Compute]] = {
+    "and": integers.and_, "or": integers.or_, "xor": integers.xor, "not": integers.not_, "cnot": integers.cnot,
+    "lop3": integers.lop3, "shf": integers.shf, "shl": integers.shl, "shr": integers.shr, "popc": integers.popc,
+    "clz": integers.clz, "brev": integers.brev, "bfind": integers.bfind, "bfe": integers.bfe, "bfi": integers.bfi,
+    "prmt": integers.prmt, "setp": comparisons.setp, "set": comparisons.set_, "selp": comparisons.selp,
+    "slct": comparisons.slct, "mov": moves.mov, "cvta": moves.cvta, "cvt": conversions.cvt,
+    "isspacep": moves.isspacep,
+}  # fmt: skip
+_STEPS: dict[str, Maker] = {
+    "ld": memory.load, "st": memory.store, "atom": atomics.atom, "red": atomics.red, "shfl": warps.shfl,
+    "vote": warps.vote, "match": warps.match, "redux.sync": warps.redux, "activemask": warps.activemask,
+    "bar.warp.sync": warps.bar_warp_sync, "bar": control.bar, "barrier": control.bar, "ret": control.end,
+    "exit": control.end, "trap": control.end, "membar": control.nothing, "fence": control.nothing,
+    "nanosleep": control.nothing, "prefetch": control.nothing, "pmevent": control.nothing, "brkpt": control.nothing,
+}  # fmt: skip
+
+
+def maker_of(site: Site) -> Maker:
+    """The function that decodes the instruction; UnsupportedError for one that the simulator does not run."""
+    refused = site.words & _REFUSED_WORDS
+    if refused:
+        raise site.unsupported("." + " .".join(sorted(refused)))
+    if any(slot.type is not None and slot.type.name in ("bf16", "bf16x2") for slot in site.slots) and site.opcode != "cvt":
+        raise site.unsupported("bf16 arithmetic")
+    if site.opcode in _STEPS:
+        return _STEPS[site.opcode]
+    compute = _compute_of(site)
+    return lambda each: assigned(each, compute(each))
+
+
+def _compute_of(site: Site) -> Callable[[Site], Compute]:
+    if site.opcode in _VALUES:
+        return _VALUES[site.opcode]
+    of = site.slots[-1].type
+    table = _FLOATS if of is not None and of.kind is Kind.FLOAT else _INTEGERS
+    if site.opcode not in table:
+        raise site.unsupported("the simulator has no such instruction")
+    return table[site.opcode]

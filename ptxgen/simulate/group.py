@@ -1,0 +1,136 @@
+"""Groups: warps that stand at the same instruction, and how they part and meet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array: TypeAlias = NDArray[Any]
+LANES = 32
+
+
+class Group:
+    """Warps at one instruction. Registers are immutable arrays that broadcast to [warps, 32]; a step rebinds them.
+
+    `warps` are sorted numbers within the batch. `alive` is None when every lane of every warp is here, else
+    [warps, 32]; what dead lanes compute nobody reads. `last_turn` is when the group was last scheduled, `forced` lets it
+    pass a meeting that cannot come about, `missing` are the lanes of its warps that were elsewhere when it
+    arrived at a barrier, `barrier` and `threads` what it waits for there.
+    """
+
+    __slots__ = (
+        "_census", "alive", "barrier", "forced", "last_turn", "missing", "pc", "registers", "threads", "warps",
+    )  # fmt: skip
+
+    def __init__(self, pc: int, warps: Array, alive: Array | None, registers: list[Any], last_turn: int = 0) -> None:
+        self.pc, self.warps, self.alive, self.registers = pc, warps, alive, registers
+        self.last_turn, self.forced = last_turn, False
+        self.missing: Array | None = None
+        self.barrier = 0
+        self.threads: int | None = None
+        self._census: tuple[int, int] | None = None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The shape of a register that differs from lane to lane."""
+        return (len(self.warps), LANES)
+
+    def census(self) -> tuple[int, int]:
+        """How many warps have a live lane here, and how many lanes are live."""
+        if self._census is None:
+            if self.alive is None:
+                self._census = (len(self.warps), len(self.warps) * LANES)
+            else:
+                self._census = (int(self.alive.any(axis=1).sum()), int(self.alive.sum()))
+        return self._census
+
+    def lanes(self) -> Array:
+        """The live lanes as a mask [warps, 32]."""
+        return np.ones(self.shape, np.bool_) if self.alive is None else self.alive
+
+    def keep(self, alive: Array) -> None:
+        """Leave only these lanes alive."""
+        self.alive = alive
+        self._census = None
+
+    def active(self, guard: Array | None) -> Array | None:
+        """The live lanes where the guard holds, [warps, 32]; None for all lanes."""
+        if guard is None or (guard.size == 1 and guard.flat[0]):
+            return self.alive
+        if self.alive is not None:
+            return guard & self.alive
+        return np.broadcast_to(guard, self.shape) if not guard.all() else None
+
+    def part(self, alive: Array, pc: int) -> Group | None:
+        """The group of the given lanes (a subset of the live ones) at `pc`; None without lanes.
+
+        Registers are shared. Warps without a live lane are dropped when they are the majority or all that is left is whole.
+        """
+        rows = alive.any(axis=1)
+        count = int(rows.sum())
+        if count == 0:
+            return None
+        if count == len(rows):
+            whole = bool(alive.all())
+            return Group(pc, self.warps, None if whole else alive, self.registers.copy(), self.last_turn)
+        kept = alive[rows]
+        whole = bool(kept.all())
+        if whole or 2 * count <= len(rows):
+            return Group(pc, self.warps[rows], None if whole else kept, _rows(self.registers, rows), self.last_turn)
+        return Group(pc, self.warps, alive, self.registers.copy(), self.last_turn)
+
+
+def _rows(registers: list[Any], rows: Array) -> list[Any]:
+    count = len(rows)
+    return [each[rows] if each is not None and each.shape[0] == count else each for each in registers]
+
+
+def merged(a: Group, b: Group, live: Iterable[int]) -> Group:
+    """The two groups, which stand at the same instruction, as one; only the registers at the `live` places survive."""
+    union = a.warps if np.array_equal(a.warps, b.warps) else np.union1d(a.warps, b.warps)
+    a_rows, a_lanes = _spread(a, union)
+    b_rows, b_lanes = _spread(b, union)
+    registers: list[Any] = [None] * len(a.registers)
+    for place in live:
+        mine, other = a.registers[place], b.registers[place]
+        if mine is other and (mine is None or mine.shape[0] == 1 or a_rows is None):
+            registers[place] = mine
+        elif mine is None or other is None:
+            registers[place] = _placed(other, b_rows, len(b.warps)) if mine is None else _placed(
+                mine, a_rows, len(a.warps)
+            )
+        else:
+            mine, other = _placed(mine, a_rows, len(a.warps)), _placed(other, b_rows, len(b.warps))
+            registers[place] = np.where(b_lanes, other, mine)
+    alive = a_lanes | b_lanes
+    together = Group(a.pc, union, None if alive.all() else alive, registers, min(a.last_turn, b.last_turn))
+    together.barrier, together.threads = a.barrier, a.threads
+    if a.missing is not None or b.missing is not None:
+        missing = _missing(a, a_rows, union) | _missing(b, b_rows, union)
+        together.missing = missing & ~alive
+    return together
+
+
+def _spread(group: Group, union: Array) -> tuple[Array | None, Array]:
+    """For each warp of the union its row in the group (any row for a stranger), and the group's live lanes there."""
+    if group.warps is union or len(group.warps) == len(union):
+        return None, group.lanes()
+    rows = np.minimum(np.searchsorted(group.warps, union), len(group.warps) - 1)
+    own = group.warps[rows] == union
+    return rows, group.lanes()[rows] & own[:, None]
+
+
+def _placed(value: Array, rows: Array | None, count: int) -> Array:
+    return value if rows is None or value.shape[0] != count or count == 1 else value[rows]
+
+
+def _missing(group: Group, rows: Array | None, union: Array) -> Array:
+    if group.missing is None:
+        return np.zeros((len(union), LANES), np.bool_)
+    if rows is None:
+        return group.missing
+    own = group.warps[rows] == union
+    return group.missing[rows] & own[:, None]

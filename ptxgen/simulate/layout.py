@@ -1,0 +1,167 @@
+"""Where the variables of a kernel lie, and what its accesses have in common."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+
+from attrs import define, field
+
+from ptxgen.errors import UnsupportedError
+from ptxgen.ir import Float, Function, Instruction, Int, Module, Space, SymbolAddress, Variable, walk
+
+_MEMORY_OPCODES = frozenset({"ld", "st", "atom", "red"})
+_SYNCHRONISING = frozenset({"acquire", "release", "acq_rel"})
+_WORD_GRAIN = 16
+
+
+@define(eq=False)
+class Layout:
+    """Sizes in bytes and addresses. `symbols` gives addresses within shared, local and const memory, and parameters' places.
+
+    `globals` maps a name to its offset behind the arguments and its initial bytes; `shared_spans` are (start, size) of the shared
+    variables. `fences` tells that threads of different CTAs may order their accesses.
+    """
+
+    symbols: dict[str, int] = field(factory=dict)
+    globals: dict[str, tuple[int, bytes]] = field(factory=dict)
+    global_bytes: int = 0
+    shared_bytes: int = 0
+    shared_spans: list[tuple[int, int]] = field(factory=list)
+    static_shared_bytes: int = 0
+    local_bytes: int = 0
+    const_bytes: bytes = b""
+    fences: bool = False
+    writes_global: bool = False
+    grains: dict[Space, int] = field(factory=dict)
+
+    def grain(self, space: Space) -> int:
+        """The bytes of the narrowest access of the kernel to a space, at most 16."""
+        return self.grains.get(space, 4)
+
+
+def layout_of(module: Module, function: Function, dynamic_shared_bytes: int) -> Layout:
+    """The layout of a kernel's variables; those of the module that are in shared memory included.
+
+    Parameters get their offsets in the parameter block. UnsupportedError for initial values that are addresses.
+    """
+    made = Layout()
+    unsized: list[Variable] = []
+    for variable in _variables(module, function):
+        match variable.space:
+            case Space.SHARED if variable.size_bytes == 0:
+                unsized.append(variable)
+            case Space.SHARED:
+                start = _aligned(made.shared_bytes, _alignment(variable))
+                made.symbols[variable.name] = start
+                made.shared_spans.append((start, variable.size_bytes))
+                made.shared_bytes = start + variable.size_bytes
+            case Space.LOCAL:
+                start = _aligned(made.local_bytes, _alignment(variable))
+                made.symbols[variable.name] = start
+                made.local_bytes = start + variable.size_bytes
+            case Space.GLOBAL:
+                start = _aligned(made.global_bytes, max(_alignment(variable), 16))
+                made.globals[variable.name] = (start, _initial_bytes(variable))
+                made.global_bytes = start + variable.size_bytes
+            case Space.CONST:
+                start = _aligned(len(made.const_bytes), _alignment(variable))
+                made.symbols[variable.name] = start
+                made.const_bytes = made.const_bytes.ljust(start, b"\0") + _initial_bytes(variable)
+            case Space.PARAM:
+                raise UnsupportedError(f"variable {variable.name} in parameter space")
+    _dynamic(made, unsized, dynamic_shared_bytes)
+    _parameters(made, function)
+    _accesses(made, function)
+    return made
+
+
+def _variables(module: Module, function: Function) -> Iterator[Variable]:
+    yield from (item for item in module.items if isinstance(item, Variable))
+    if function.body is not None:
+        yield from (node for node in walk(function.body) if isinstance(node, Variable))
+
+
+def _dynamic(made: Layout, unsized: list[Variable], dynamic_bytes: int) -> None:
+    made.static_shared_bytes = made.shared_bytes
+    start = made.shared_bytes
+    for variable in unsized:
+        start = max(start, _aligned(made.shared_bytes, max(_alignment(variable), 16)))
+    for variable in unsized:
+        made.symbols[variable.name] = start
+    if dynamic_bytes:
+        made.shared_spans.append((start, dynamic_bytes))
+        made.shared_bytes = start + dynamic_bytes
+
+
+def _parameters(made: Layout, function: Function) -> None:
+    for name, start in parameter_offsets(function).items():
+        made.symbols.setdefault(name, start)
+
+
+def parameter_offsets(function: Function) -> dict[str, int]:
+    """The byte offset of each parameter in the parameter block, by name."""
+    offsets: dict[str, int] = {}
+    cursor = 0
+    for parameter in function.parameters:
+        cursor = _aligned(cursor, parameter.align_bytes)
+        offsets[parameter.name] = cursor
+        cursor += parameter.size_bytes
+    return offsets
+
+
+def _aligned(value: int, alignment: int) -> int:
+    return -(-value // alignment) * alignment
+
+
+def _alignment(variable: Variable) -> int:
+    return variable.align or variable.type.bits // 8 * variable.vector
+
+
+def _initial_bytes(variable: Variable) -> bytes:
+    written = b"" if variable.initial is None else _encoded(variable, variable.initial)
+    return written.ljust(variable.size_bytes, b"\0")
+
+
+def _encoded(variable: Variable, value: object) -> bytes:
+    match value:
+        case tuple():
+            return b"".join(_encoded(variable, each) for each in value)
+        case Int(value=number):
+            size = variable.type.bits // 8
+            return (number & ((1 << 8 * size) - 1)).to_bytes(size, "little")
+        case Float(bits=bits, type=of) if of.bits == variable.type.bits:
+            return bits.to_bytes(of.bits // 8, "little")
+        case Float(bits=bits, type=of) if of.bits == 64:
+            return struct.pack("<f", struct.unpack("<d", bits.to_bytes(8, "little"))[0])
+        case SymbolAddress(name=name):
+            raise UnsupportedError(f"variable {variable.name} starts with the address of {name}")
+        case _:
+            raise UnsupportedError(f"initial value of variable {variable.name}")
+
+
+def _accesses(made: Layout, function: Function) -> None:
+    for instruction in function.instructions():
+        opcode, words = instruction.form.opcode, instruction.form.words
+        level = words.get("level", "")
+        if opcode == "fence" or (opcode == "membar" and level != "cta") or _SYNCHRONISING & set(words.values()):
+            made.fences = True
+        if opcode in _MEMORY_OPCODES:
+            _note_access(made, instruction)
+
+
+def _note_access(made: Layout, instruction: Instruction) -> None:
+    space = (instruction.form.words.get("space") or "").partition("::")[0]
+    width = access_bytes(instruction)
+    spaces = (Space.GLOBAL, Space.SHARED) if not space else (Space(space),)
+    for each in spaces:
+        made.grains[each] = min(made.grains.get(each, _WORD_GRAIN), width)
+    if instruction.form.opcode != "ld" and Space.GLOBAL in spaces:
+        made.writes_global = True
+
+
+def access_bytes(instruction: Instruction) -> int:
+    """The bytes that one lane of a load, store or atomic moves."""
+    words = instruction.form.words
+    count = int(words["vec"][1:]) if "vec" in words else 1
+    return instruction.form.type_of().bytes * count

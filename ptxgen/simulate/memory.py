@@ -1,0 +1,147 @@
+"""Memory: a byte arena per space with one shadow byte per byte."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from attrs import define, field, frozen
+from numpy.typing import NDArray
+
+from ptxgen.errors import PtxgenError
+
+Array: TypeAlias = NDArray[Any]
+
+UNALLOCATED, ALLOCATED, WRITTEN = 0, 1, 2
+GLOBAL_BASE = 0x7F00_0000_0000
+SHARED_WINDOW = 0x7E00_0000_0000
+LOCAL_WINDOW = 0x7D00_0000_0000
+CONST_WINDOW = 0x7C00_0000_0000
+WINDOW_BYTES = 1 << 32
+_ALIGNMENT = 256
+_GAP = 512
+_LANE_DTYPE = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64, 16: np.complex128}
+_LOW_BITS = {1: np.uint8(1), 2: np.uint16(0x0101), 4: np.uint32(0x01010101), 8: np.uint64(0x0101010101010101)}
+
+
+class ArgumentError(PtxgenError):
+    """The arguments of a launch do not fit the kernel's parameters."""
+
+
+class Arena:
+    """The bytes of one space and their shadow, viewed at every access width.
+
+    `data` and `shadow` are uint8 arrays of one length, a multiple of 16.
+    """
+
+    def __init__(self, size_bytes: int, state: int = UNALLOCATED) -> None:
+        padded = -(-max(size_bytes, 16) // 16) * 16
+        self.size_bytes = padded
+        self.data = np.zeros(padded, np.uint8)
+        self.shadow = np.full(padded, state, np.uint8) if state else np.zeros(padded, np.uint8)
+        self._data = {width: self.data.view(dtype) for width, dtype in _LANE_DTYPE.items()}
+        self._shadow = {width: self.shadow.view(_LANE_DTYPE[width]) for width in (1, 2, 4, 8)}
+
+    def load(self, index: Array, width_bytes: int) -> Array:
+        """The values at byte indices (multiples of the width), as unsigned of that width, complex128 for 16 bytes."""
+        return self._data[width_bytes].take(index // width_bytes, mode="clip")
+
+    def store(self, index: Array, values: Array, width_bytes: int) -> None:
+        """Write `values` (as `load` gives them) and mark the bytes written; of equal indices the last wins."""
+        place = index // width_bytes
+        self._data[width_bytes][place] = values
+        if width_bytes == 16:
+            pairs = self._shadow[8].reshape(-1, 2)
+            pairs[place] = WRITTEN * _LOW_BITS[8]
+        else:
+            self._shadow[width_bytes][place] = WRITTEN * _LOW_BITS[width_bytes]
+
+    def lacks_written(self, index: Array, width_bytes: int) -> Array:
+        """True where some byte of the access was never written or is not allocated; shape of `index`."""
+        if width_bytes == 16:
+            pairs = self._shadow[8].reshape(-1, 2).take(index // 16, axis=0, mode="clip")
+            lacking: Array = (pairs != WRITTEN * _LOW_BITS[8]).any(axis=-1)
+            return lacking
+        return self._shadow[width_bytes].take(index // width_bytes, mode="clip") != WRITTEN * _LOW_BITS[width_bytes]
+
+    def lacks_allocated(self, index: Array, width_bytes: int) -> Array:
+        """True where some byte of the access is not allocated; shape of `index`."""
+        if width_bytes == 16:
+            return self.lacks_allocated(index, 8) | self.lacks_allocated(index + 8, 8)
+        state = self._shadow[width_bytes].take(index // width_bytes, mode="clip")
+        low = _LOW_BITS[width_bytes]
+        return ((state | (state >> state.dtype.type(1))) & low) != low
+
+
+@frozen(eq=False)
+class Unwritten:
+    """An array argument whose bytes count as never written when the kernel starts."""
+
+    array: Array
+
+
+def unwritten(array: Array) -> Unwritten:
+    """An argument like `array` whose contents the kernel may not read before it wrote them."""
+    return Unwritten(array)
+
+
+@define(eq=False)
+class GlobalMemory:
+    """Host arrays at device addresses: every array that overlaps another shares its allocation."""
+
+    arena: Arena
+    addresses: dict[int, int] = field(factory=dict)
+    _homes: list[tuple[Array, int]] = field(factory=list)
+    end: int = 0
+
+    def address_of(self, array: Array) -> int:
+        """The device address of the first byte of an array that was placed."""
+        return GLOBAL_BASE + self.addresses[_pointer(array)]
+
+    def copy_back(self) -> None:
+        """Write what the kernel left into the host arrays; arrays that cannot be written are left alone."""
+        for array, offset in self._homes:
+            if array.flags.writeable:
+                _bytes(array)[...] = self.arena.data[offset : offset + array.nbytes]
+
+
+def place(arguments: list[Array | Unwritten], extra_bytes: int = 0) -> GlobalMemory:
+    """Global memory with the arguments copied in, each allocation aligned to 256 bytes and apart from the others.
+
+    `extra_bytes` are reserved after them for variables of the module, at arena offset `end`.
+    """
+    arrays = [each.array if isinstance(each, Unwritten) else each for each in arguments]
+    for array in arrays:
+        if not array.flags.c_contiguous:
+            raise ArgumentError(f"an array argument must be contiguous, got strides {array.strides} for {array.shape}")
+    offsets: dict[int, int] = {}
+    cursor, limit, delta = _GAP, -1, 0
+    spans: list[tuple[int, int]] = []
+    for start, size in sorted((_pointer(array), array.nbytes) for array in arrays):
+        if start > limit:
+            cursor = -(-cursor // _ALIGNMENT) * _ALIGNMENT
+            delta = cursor - start
+        offsets[start] = start + delta
+        limit = max(limit, start + size)
+        cursor = limit + delta + _GAP
+        spans.append((start + delta, size))
+    end = -(-cursor // _ALIGNMENT) * _ALIGNMENT
+    memory = GlobalMemory(Arena(end + extra_bytes + _GAP), offsets, end=end)
+    for start, size in spans:
+        memory.arena.shadow[start : start + size] = WRITTEN
+    for argument, array in zip(arguments, arrays, strict=True):
+        offset = offsets[_pointer(array)]
+        if isinstance(argument, Unwritten):
+            memory.arena.shadow[offset : offset + array.nbytes] = ALLOCATED
+        else:
+            memory.arena.data[offset : offset + array.nbytes] = _bytes(array)
+        memory._homes.append((array, offset))
+    return memory
+
+
+def _pointer(array: Array) -> int:
+    return int(array.__array_interface__["data"][0])
+
+
+def _bytes(array: Array) -> Array:
+    return array.reshape(-1).view(np.uint8)

@@ -1,0 +1,150 @@
+"""Who runs next: the group furthest behind, so that lanes that parted meet again, but nobody waits forever."""
+
+from __future__ import annotations
+
+import random
+
+from attrs import define, field
+
+from ptxgen.errors import PtxgenError
+from ptxgen.simulate.barriers import release, report_stuck
+from ptxgen.simulate.batch import Batch
+from ptxgen.simulate.group import Group, merged
+from ptxgen.simulate.program import Program
+from ptxgen.simulate.signals import Outcome, Parted, Signal
+
+PATIENCE = 32
+
+
+class LimitReached(PtxgenError):
+    """The run executed as many warp-instructions as it was allowed."""
+
+
+@define(eq=False)
+class Scheduler:
+    """Runs the groups of one batch to their end.
+
+    A ready group that was passed over for `PATIENCE` turns per ready group goes first. With `chance` the order is random, and
+    groups are split at random.
+    """
+
+    program: Program
+    batch: Batch
+    limit: int | None = None
+    chance: random.Random | None = None
+    ready: list[Group] = field(factory=list)
+    apart: list[Group] = field(factory=list)
+    turn: int = 0
+
+    def run(self, start: Group) -> None:
+        """Run until every lane has ended or nothing can go on; what is stuck then is reported."""
+        self.ready.append(start)
+        while True:
+            if not self.ready and not self._unblock():
+                return
+            group = self._next()
+            group.last_turn = self.turn = self.turn + 1
+            self._advance(group)
+
+    def _next(self) -> Group:
+        ready = self.ready
+        if len(ready) == 1 and self.chance is None:
+            return ready.pop()
+        chosen = self._chosen()
+        same = [group for group in ready if group.pc == chosen.pc]
+        self.ready = [group for group in ready if group.pc != chosen.pc]
+        for other in same:
+            if other is not chosen:
+                chosen = merged(chosen, other, self.program.live_places(chosen.pc))
+        return chosen if self.chance is None else self._split(chosen)
+
+    def _chosen(self) -> Group:
+        if self.chance is not None:
+            return self.chance.choice(self.ready)
+        oldest = min(self.ready, key=lambda group: group.last_turn)
+        if self.turn - oldest.last_turn > PATIENCE * len(self.ready):
+            return oldest
+        rank = self.program.rank
+        return min(self.ready, key=lambda group: rank[group.pc])
+
+    def _split(self, group: Group) -> Group:
+        """Under a random order, now and then let only some of the group's warps go on."""
+        if self.chance is None or len(group.warps) < 2 or self.chance.random() < 0.5:
+            return group
+        lanes = group.lanes()
+        some = lanes.copy()
+        some[[self.chance.random() < 0.5 for _ in range(len(group.warps))]] = False
+        first, second = group.part(some, group.pc), group.part(lanes & ~some, group.pc)
+        if first is None or second is None:
+            return group
+        self.ready.append(second)
+        return first
+
+    def _advance(self, group: Group) -> None:
+        """Run a group until it parts, waits or ends, or until others are ready and it reaches a block."""
+        program, batch, journal = self.program, self.batch, self.batch.journal
+        steps, leaders, registers_of_end = program.steps, program.leaders, len(program.steps)
+        pc = group.pc
+        while True:
+            start, census, outcome = pc, group.census(), None
+            while True:
+                outcome = steps[pc](group, batch)
+                if outcome is not None:
+                    break
+                pc += 1
+                if leaders[pc] or pc >= registers_of_end:
+                    break
+            if self.limit is not None and journal.scheduled > self.limit:
+                raise LimitReached(f"stopped after {journal.scheduled} warp-instructions")
+            if outcome is None:
+                journal.executed(start, pc, census)
+            elif type(outcome) is int:
+                journal.executed(start, pc + 1, census)
+                pc = outcome
+            else:
+                self._handle(outcome, group, start, pc, census)
+                return
+            if self.ready:
+                group.pc = pc
+                self.ready.append(group)
+                return
+
+    def _handle(self, outcome: Outcome, group: Group, start: int, pc: int, census: tuple[int, int]) -> None:
+        """Account for the instructions run, and put the group or its parts where they belong."""
+        journal = self.batch.journal
+        group.pc = pc
+        if outcome is Signal.REPEAT:
+            journal.executed(start, pc, census)
+            self._meet(self.apart, group, self.ready)
+            return
+        if isinstance(outcome, Parted):
+            journal.executed(start, pc + 1 if outcome.counted else pc, census)
+            self.ready += outcome.groups
+        else:
+            journal.executed(start, pc + 1, census)
+        if outcome is Signal.WAIT:
+            self._meet(self.batch.waiting, group, self.batch.waiting)
+        if self.batch.waiting:
+            self.ready += release(self.batch)
+
+    def _meet(self, parked: list[Group], group: Group, then: list[Group]) -> None:
+        """Join a group with those parked at the same instruction; a join goes to `then`, a lone group is parked."""
+        same = [other for other in parked if other.pc == group.pc and other.barrier == group.barrier]
+        if not same:
+            parked.append(group)
+            return
+        for other in same:
+            parked.remove(other)
+            group = merged(other, group, self.program.live_places(group.pc))
+        then.append(group)
+
+    def _unblock(self) -> bool:
+        """With nothing ready, let a group pass a meeting that cannot come about; else report what is stuck."""
+        if self.apart:
+            group = self.apart.pop(0)
+            group.forced = True
+            self.ready.append(group)
+            return True
+        if self.batch.waiting:
+            report_stuck(self.batch)
+        return False

@@ -1,0 +1,1 @@
+"""What each instruction computes, one module per kind of work."""

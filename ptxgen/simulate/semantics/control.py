@@ -1,0 +1,144 @@
+"""Branches, ends, barriers of a CTA, fences."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ptxgen.ir import Int
+from ptxgen.simulate.batch import Batch
+from ptxgen.simulate.group import Group
+from ptxgen.simulate.signals import Outcome, Parted, Signal, Step
+from ptxgen.simulate.site import Array, Reader, Site
+
+
+def bra(site: Site, target: int) -> Step:
+    """Go to `target`, an instruction's index, where the guard holds."""
+    guard = site.guard()
+    if guard is None:
+        return lambda group, batch: target
+    after = site.index + 1
+
+    def step(group: Group, batch: Batch) -> Outcome:
+        truth = guard(group.registers)
+        if truth.size == 1:
+            return target if truth.flat[0] else after
+        if group.alive is None:
+            if truth.all():
+                return target
+            if not truth.any():
+                return after
+            taken = np.broadcast_to(truth, group.shape)
+            stays = ~taken
+        else:
+            taken, stays = truth & group.alive, ~truth & group.alive
+        if not taken.any():
+            return after
+        if not stays.any():
+            return target
+        return parted(group, ((stays, after), (taken, target)))
+
+    return step
+
+
+def parted(group: Group, ways: tuple[tuple[Array, int], ...], *, counted: bool = True) -> Parted:
+    """The group's lanes sent different ways."""
+    groups = (group.part(lanes, pc) for lanes, pc in ways)
+    return Parted(tuple(each for each in groups if each is not None), counted)
+
+
+def end(site: Site) -> Step:
+    """The lanes where the guard holds are done; `trap` is reported."""
+    guard = site.guard()
+    trap = site.opcode == "trap"
+    after = site.index + 1
+
+    def step(group: Group, batch: Batch) -> Outcome:
+        ending = group.lanes() if guard is None else group.active(guard(group.registers))
+        lanes = group.lanes() if ending is None else ending
+        if not lanes.any():
+            return None
+        if trap:
+            row, lane = np.argwhere(lanes)[0]
+            batch.journal.fault("trap", site.index, lambda: "was reached", thread=batch.thread(group, row, lane))
+        return finish(group, batch, lanes, after)
+
+    return step
+
+
+def finish(group: Group, batch: Batch, lanes: Array, after: int) -> Outcome:
+    """End these lanes of the group."""
+    batch.present[group.warps] &= ~lanes
+    left = group.lanes() & ~lanes
+    if not left.any():
+        return Signal.END
+    rest = group.part(left, after)
+    return Signal.END if rest is None else Parted((rest,))
+
+
+def bar(site: Site) -> Step:
+    """`bar.sync` and `bar.arrive`, also spelled `barrier`."""
+    if site.has("red"):
+        raise site.unsupported("the reduction")
+    if site.instruction.guard is not None:
+        raise site.unsupported("a barrier under a guard")
+    identity = site.read(0, np.uint32)
+    threads = site.read(1, np.uint32) if len(site.slots) > 1 else None
+    return _arrive(site, identity, threads) if site.has("arrive") else _sync(site, identity, threads)
+
+
+def _sync(site: Site, identity: Reader, threads: Reader | None) -> Step:
+    fixed = isinstance(site.operands[0], Int) and (threads is None or isinstance(site.operands[1], Int))
+
+    def step(group: Group, batch: Batch) -> Outcome:
+        if not fixed and (apart := _by_barrier(site, group, identity, threads)) is not None:
+            return apart
+        group.barrier = int(_one(identity, group))
+        group.threads = None if threads is None else int(_one(threads, group))
+        if group.threads is None and not batch.waiting and not batch.arrivals and batch.all_here(group):
+            batch.clocks.barrier(group.warps)
+            return None
+        missing = batch.present[group.warps] & ~group.lanes()
+        group.missing = missing if missing.any() else None
+        return Signal.WAIT
+
+    return step
+
+
+def _one(read: Reader, group: Group) -> Any:
+    value = np.broadcast_to(read(group.registers), group.shape)
+    return value[group.lanes()][0]
+
+
+def _by_barrier(site: Site, group: Group, identity: Reader, threads: Reader | None) -> Outcome:
+    """Where the live lanes name different barriers, the group parted by what they name."""
+    names = np.broadcast_to(identity(group.registers), group.shape).astype(np.int64)
+    if threads is not None:
+        names = names * 4096 + threads(group.registers)
+    lanes = group.lanes()
+    different = np.unique(names[lanes])
+    if len(different) == 1:
+        return None
+    return parted(group, tuple((lanes & (names == name), site.index) for name in different), counted=False)
+
+
+def _arrive(site: Site, identity: Reader, threads: Reader | None) -> Step:
+    def step(group: Group, batch: Batch) -> None:
+        names = np.broadcast_to(identity(group.registers), group.shape)[:, 0]
+        census = group.lanes().any(axis=1)
+        for name in np.unique(names[census]).tolist():
+            warps = group.warps[census & (names == name)]
+            count, known = batch.arrivals.setdefault(
+                name, (np.zeros(batch.ctas, np.int64), np.zeros((batch.ctas, batch.warps_per_cta), np.int64))
+            )
+            rows = batch.clocks.release(warps)
+            np.add.at(count, warps // batch.warps_per_cta, 32)
+            np.maximum.at(known, warps // batch.warps_per_cta, rows)
+
+    return step
+
+
+def nothing(site: Site) -> Step:
+    """Instructions that change nothing that the simulator models: fences, prefetches, sleep."""
+    return lambda group, batch: None

@@ -1,0 +1,100 @@
+"""Loads, stores and parameters."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from isa.types import Kind
+from ptxgen.ir import Address, SymbolAddress
+from ptxgen.simulate.accesses import Target, request_of, targets, watch
+from ptxgen.simulate.batch import Batch
+from ptxgen.simulate.group import Group
+from ptxgen.simulate.signals import Step
+from ptxgen.simulate.site import Array, Site, value_dtype
+from ptxgen.simulate.steps import assign, assigned
+
+_NARROW = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
+
+
+def load(site: Site) -> Step:
+    """A register, or the registers of a vector, from memory."""
+    if (site.instruction.form.words.get("space") or "").startswith("param"):
+        return _parameter(site)
+    of = site.type(0)
+    count = max(site.slots[0].count, 1)
+    dtype = np.dtype(_NARROW[of.bytes])
+    seen = value_dtype(of) if of.kind is Kind.SIGNED else dtype
+    request = request_of(site, 1, of.bytes * count)
+    places = site.destinations()
+    writers = [assign(site, place) for place in places]
+    guard = request.guard
+
+    def step(group: Group, batch: Batch) -> None:
+        parts: list[Array] | None = None
+        for target in targets(request, group, batch, writes=False, reads=True):
+            raw = _parts(target.memory.arena.load(target.index, request.width_bytes), dtype, count)
+            watch(request, group, batch, target, None, writes=False)
+            parts = raw if parts is None else _joined(raw, parts, target)
+        if parts is None:
+            parts = [np.zeros((1, 1), dtype)] * count
+        keep = guard(group.registers) if guard is not None else None
+        for write, part in zip(writers, parts, strict=True):
+            write(group.registers, part.view(seen), keep)
+
+    return step
+
+
+def _parts(raw: Array, dtype: np.dtype[Any], count: int) -> list[Array]:
+    if count == 1:
+        return [raw]
+    split = np.ascontiguousarray(np.moveaxis(raw.view(dtype).reshape(*raw.shape, count), -1, 0))
+    return list(split)
+
+
+def _joined(new: list[Array], old: list[Array], target: Target) -> list[Array]:
+    mask = target.mask
+    return new if mask is None else [np.where(mask, a, b) for a, b in zip(new, old, strict=True)]
+
+
+def _parameter(site: Site) -> Step:
+    """A parameter, the same for all lanes."""
+    address = site.operands[1]
+    if not isinstance(address, Address) or not isinstance(address.base, SymbolAddress):
+        raise site.unsupported("a parameter by a register address")
+    of = site.type(0)
+    start = site.symbol(address.base.name) + address.base.offset + address.offset
+    count = max(site.slots[0].count, 1)
+    block = site.bank.parameters[start : start + of.bytes * count]
+    if len(block) != of.bytes * count:
+        raise site.unsupported(f"reads past the end of parameter {address.base.name}")
+    values = np.frombuffer(block, value_dtype(of))
+    constants = [site.bank.constant(value, values.dtype) for value in values]
+    computes = [lambda r, place=place: r[place] for place in constants]
+    return assigned(site, (lambda r: tuple(compute(r) for compute in computes)) if count > 1 else computes[0])
+
+
+def store(site: Site) -> Step:
+    """A register, or the registers of a vector, to memory."""
+    of = site.type(1)
+    count = max(site.slots[1].count, 1)
+    dtype = np.dtype(_NARROW[of.bytes])
+    request = request_of(site, 0, of.bytes * count)
+    sources = site.vector(1, dtype)
+    width = request.width_bytes
+    wide = np.dtype(np.complex128) if width == 16 else np.dtype(_NARROW[width])
+
+    def step(group: Group, batch: Batch) -> None:
+        for target in targets(request, group, batch, writes=True, reads=False):
+            values = np.empty((*group.shape, count), dtype)
+            for place, source in enumerate(sources):
+                values[..., place] = source(group.registers)
+            whole = values.view(wide)[..., 0]
+            mask = target.mask
+            index = target.index.ravel() if mask is None else target.index[mask]
+            flat = values.reshape(-1, count) if mask is None else values[mask]
+            target.memory.arena.store(index, whole.ravel() if mask is None else whole[mask], width)
+            watch(request, group, batch, target, flat, writes=True)
+
+    return step

@@ -1,0 +1,215 @@
+"""Instructions of a whole warp: shuffles, votes, matches, reductions, and its barrier."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ptxgen.simulate.batch import Batch
+from ptxgen.simulate.group import LANES, Group
+from ptxgen.simulate.signals import Outcome, Signal, Step
+from ptxgen.simulate.site import Array, Reader, Site
+from ptxgen.simulate.steps import assign
+
+_LANE = np.arange(LANES)
+_BIT = np.uint32(1) << np.arange(LANES, dtype=np.uint32)
+
+
+def meeting(site: Site, members: Reader | None, then: Callable[[Group, Batch], None]) -> Step:
+    """`then`, once every lane of the member mask (None: all 32) that has not ended is here; a lane that ended is a finding."""
+    guard = site.guard()
+
+    def step(group: Group, batch: Batch) -> Outcome:
+        if group.alive is None and guard is None:
+            then(group, batch)
+            return None
+        outcome = _gathered(site, members, guard, group, batch)
+        if outcome is None:
+            then(group, batch)
+        return outcome
+
+    return step
+
+
+def _gathered(site: Site, members: Reader | None, guard: Reader | None, group: Group, batch: Batch) -> Outcome:
+    active = group.active(guard(group.registers) if guard is not None else None)
+    here = np.ones(group.shape, np.bool_) if active is None else active
+    if members is None:
+        wanted = np.ones(group.shape, np.bool_)
+    else:
+        wanted = (np.broadcast_to(members(group.registers), group.shape) & _BIT) != 0
+        wanted = (wanted & here).any(axis=1)[:, None] & _asked(members, group, here)
+    absent = wanted & ~here & here.any(axis=1)[:, None]
+    if members is not None:
+        absent &= batch.existing[group.warps]
+    if not absent.any() or group.forced:
+        if absent.any():
+            _report(site, group, batch, absent, here)
+        group.forced = False
+        return None
+    elsewhere = absent & batch.present[group.warps]
+    if elsewhere.any() and guard is None:
+        return Signal.REPEAT
+    _report(site, group, batch, absent, here)
+    return None
+
+
+def _asked(members: Reader, group: Group, here: Array) -> Array:
+    """The lanes that some live lane of the warp names in its member mask."""
+    masks = np.where(here, np.broadcast_to(members(group.registers), group.shape), np.uint32(0))
+    union = np.bitwise_or.reduce(masks, axis=1)
+    asked: Array = (union[:, None] & _BIT) != 0
+    return asked
+
+
+def _report(site: Site, group: Group, batch: Batch, absent: Array, here: Array) -> None:
+    row = int(np.flatnonzero(absent.any(axis=1))[0])
+    lanes = ", ".join(map(str, np.flatnonzero(absent[row])))
+    first = int(here[row].argmax())
+    batch.journal.fault(
+        "warp.divergent", site.index, lambda: f"needs lanes that do not come: {lanes} of the warp are elsewhere or have ended",
+        thread=batch.thread(group, row, first), count=int(absent.sum()),
+    )  # fmt: skip
+
+
+def bar_warp_sync(site: Site) -> Step:
+    """The lanes of the mask meet and see each other's writes."""
+    return meeting(site, site.read(0, np.uint32), lambda group, batch: batch.clocks.warp_barrier(group.warps))
+
+
+def shfl(site: Site) -> Step:
+    """Each lane takes another lane's value, and perhaps whether that lane lies in its segment."""
+    written = sum(slot.written for slot in site.slots)
+    a, b, c = (site.read(written + each, np.uint32) for each in range(3))
+    members = site.read(written + 3, np.uint32) if site.has("sync") else None
+    mode = str(site.instruction.form.words["mode"])
+    writers = [assign(site, place) for place in site.destinations()]
+    guard = site.guard()
+
+    def then(group: Group, batch: Batch) -> None:
+        r = group.registers
+        source, inside = _source(mode, b(r), c(r), group)
+        value = np.broadcast_to(a(r), group.shape)
+        results = (np.take_along_axis(value, source, axis=1), inside)
+        keep = guard(r) if guard is not None else None
+        for write, result in zip(writers, results, strict=False):
+            write(r, result, keep)
+
+    if members is None:
+        raise site.unsupported("the shuffle without .sync")
+    return meeting(site, members, then)
+
+
+def _source(mode: str, b: Array, c: Array, group: Group) -> tuple[Array, Array]:
+    """The lane each lane reads, and whether it is in range, else the lane itself."""
+    amount = np.broadcast_to(b, group.shape).astype(np.int64) & 31
+    control = np.broadcast_to(c, group.shape).astype(np.int64)
+    segment, clamp = (control >> 8) & 31, control & 31
+    lowest = _LANE & segment
+    highest = lowest | (clamp & ~segment)
+    match mode:
+        case "up":
+            source = _LANE - amount
+            inside = source >= highest
+        case "down":
+            source = _LANE + amount
+            inside = source <= highest
+        case "bfly":
+            source = _LANE ^ amount
+            inside = source <= highest
+        case _:
+            source = lowest | (amount & ~segment)
+            inside = source <= highest
+    return np.where(inside, source, _LANE) & 31, inside
+
+
+def vote(site: Site) -> Step:
+    """All, any, uniform, or the ballot of a predicate over the lanes of the mask."""
+    if not site.has("sync"):
+        raise site.unsupported("the vote without .sync")
+    mode = str(site.instruction.form.words["mode"])
+    p, members = site.read(1, np.bool_), site.read(2, np.uint32)
+
+    def agree(group: Group, here: Array) -> Array:
+        truth = np.broadcast_to(p(group.registers), group.shape)
+        yes, no = (truth & here).any(axis=1), (~truth & here).any(axis=1)
+        match mode:
+            case "all":
+                return ~no[:, None]
+            case "any":
+                return yes[:, None]
+            case "uni":
+                return ~(yes & no)[:, None]
+            case _:
+                return np.where(truth & here, _BIT, np.uint32(0)).sum(axis=1, dtype=np.uint32)[:, None]
+
+    return _collective(site, members, agree)
+
+
+def _collective(site: Site, members: Reader, function: Callable[[Group, Array], Any]) -> Step:
+    """One destination from `function(group, participating lanes)`."""
+    write = assign(site, site.destinations()[0])
+    guard = site.guard()
+
+    def then(group: Group, batch: Batch) -> None:
+        r = group.registers
+        named = (np.broadcast_to(members(r), group.shape) & _BIT) != 0
+        keep = guard(r) if guard is not None else None
+        active = group.active(keep)
+        write(r, function(group, named if active is None else named & active), keep)
+
+    return meeting(site, members, then)
+
+
+def match(site: Site) -> Step:
+    """The lanes of the mask that hold the same value; `.all` gives the mask only if all do."""
+    if site.has("all"):
+        raise site.unsupported("match.all")
+    a, members = site.read(1), site.read(2, np.uint32)
+
+    def same(group: Group, here: Array) -> Array:
+        value = np.broadcast_to(a(group.registers), group.shape)
+        equal = (value[:, :, None] == value[:, None, :]) & here[:, None, :]
+        return np.where(equal, _BIT, np.uint32(0)).sum(axis=2, dtype=np.uint32)
+
+    return _collective(site, members, same)
+
+
+_REDUCTIONS: dict[str, tuple[Any, Any]] = {
+    "add": (np.add, lambda dtype: 0),
+    "min": (np.minimum, lambda dtype: np.iinfo(dtype).max),
+    "max": (np.maximum, lambda dtype: np.iinfo(dtype).min),
+    "and": (np.bitwise_and, lambda dtype: np.iinfo(dtype).max),
+    "or": (np.bitwise_or, lambda dtype: 0),
+    "xor": (np.bitwise_xor, lambda dtype: 0),
+}
+
+
+def redux(site: Site) -> Step:
+    """The reduction of a value over the lanes of the mask."""
+    function, neutral = _REDUCTIONS[str(site.instruction.form.words["op"])]
+    a, members = site.read(1), site.read(2, np.uint32)
+
+    def reduce(group: Group, here: Array) -> Array:
+        value = np.broadcast_to(a(group.registers), group.shape)
+        rest = value.dtype.type(neutral(value.dtype))
+        reduced: Array = function.reduce(np.where(here, value, rest), axis=1, dtype=value.dtype)
+        return reduced[:, None]
+
+    return _collective(site, members, reduce)
+
+
+def activemask(site: Site) -> Step:
+    """The lanes of the warp that run together here."""
+    write = assign(site, site.destinations()[0])
+    guard = site.guard()
+
+    def step(group: Group, batch: Batch) -> None:
+        keep = guard(group.registers) if guard is not None else None
+        active = group.active(keep)
+        here = np.ones(group.shape, np.bool_) if active is None else active
+        write(group.registers, np.where(here, _BIT, np.uint32(0)).sum(axis=1, dtype=np.uint32)[:, None], keep)
+
+    return step

@@ -1,0 +1,213 @@
+"""One instruction while it is decoded: its operands as readers over the registers of a group."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from operator import itemgetter
+from typing import Any, TypeAlias
+
+import numpy as np
+from attrs import define, field, frozen
+from numpy.typing import DTypeLike, NDArray
+
+from isa.operands import OperandSlot
+from isa.special import special
+from isa.types import Kind, Type
+from ptxgen.errors import UnsupportedError
+from ptxgen.ir import (
+    Address, Component, Float, Instruction, Int, LabelName, Negated, Operand, Register, Sink, Special, SymbolAddress,
+    TensorCoordinate,
+)  # fmt: skip
+from ptxgen.ir.access import signature_of
+
+Array: TypeAlias = NDArray[Any]
+Registers: TypeAlias = list[Array]
+Reader: TypeAlias = Callable[[Registers], Array]
+Compute: TypeAlias = Callable[[Registers], Any]
+
+_FLOATS = {16: np.float16, 32: np.float32, 64: np.float64}
+_SIGNED = {8: np.int8, 16: np.int16, 32: np.int32, 64: np.int64}
+_UNSIGNED = {1: np.bool_, 4: np.uint8, 8: np.uint8, 16: np.uint16, 32: np.uint32, 64: np.uint64}
+
+
+def storage_dtype(of: Type) -> np.dtype[Any]:
+    """How a register of that type is kept: bool for predicates, else unsigned of its width."""
+    if of.bits not in _UNSIGNED:
+        raise UnsupportedError(f"the simulator has no registers of type .{of}")
+    return np.dtype(_UNSIGNED[of.bits])
+
+
+def value_dtype(of: Type) -> np.dtype[Any]:
+    """How the values of that type are computed with; packed and special floats stay bits."""
+    if of.kind is Kind.FLOAT and of.name in ("f16", "f32", "f64"):
+        return np.dtype(_FLOATS[of.bits])
+    if of.kind is Kind.SIGNED:
+        return np.dtype(_SIGNED[of.bits])
+    return storage_dtype(of)
+
+
+@define(eq=False)
+class Bank:
+    """The numbering of a kernel's registers, special registers and constants in the list of a group.
+
+    `symbols` are the addresses of variables by name, and the places of parameters in `parameters`. `initial` holds the
+    constants, by place.
+    """
+
+    symbols: dict[str, int] = field(factory=dict)
+    parameters: bytes = b""
+    places: dict[Register, int] = field(factory=dict)
+    specials: dict[str, int] = field(factory=dict)
+    initial: dict[int, Array] = field(factory=dict)
+    dtypes: list[np.dtype[Any]] = field(factory=list)
+    _constants: dict[tuple[str, bytes], int] = field(factory=dict)
+
+    def place_of(self, register: Register) -> int:
+        """The place of a register."""
+        if register not in self.places:
+            self.places[register] = self._new(storage_dtype(register.type))
+        return self.places[register]
+
+    def special_place(self, name: str) -> int:
+        """The place of a special register, filled at the start of a batch."""
+        if name not in self.specials:
+            self.specials[name] = self._new(storage_dtype(special(name).type))
+        return self.specials[name]
+
+    def constant(self, value: Any, dtype: DTypeLike) -> int:
+        """The place of a constant, one value for all lanes."""
+        array = np.full((1, 1), value, dtype)
+        key = (array.dtype.str, array.tobytes())
+        if key not in self._constants:
+            self._constants[key] = self._new(array.dtype)
+            self.initial[self._constants[key]] = array
+        return self._constants[key]
+
+    def flags(self) -> int:
+        """A new place for a truth value per lane."""
+        return self._new(np.dtype(np.bool_))
+
+    def _new(self, dtype: np.dtype[Any]) -> int:
+        self.dtypes.append(dtype)
+        return len(self.dtypes) - 1
+
+
+@frozen(eq=False)
+class Site:
+    """An instruction at its place in the kernel, with the slots its operands stand in."""
+
+    instruction: Instruction
+    index: int
+    bank: Bank
+    slots: tuple[OperandSlot, ...]
+    words: frozenset[str]
+
+    @property
+    def opcode(self) -> str:
+        return self.instruction.form.opcode
+
+    @property
+    def operands(self) -> tuple[Operand, ...]:
+        return self.instruction.operands
+
+    def has(self, *words: str) -> bool:
+        """True if one of the words stands in the instruction's name."""
+        return not self.words.isdisjoint(words)
+
+    def type(self, index: int) -> Type:
+        """The type of an operand's slot."""
+        found = self.slots[index].type
+        if found is None:
+            raise self.unsupported(f"operand {self.slots[index].name} has no type")
+        return found
+
+    def unsupported(self, why: str = "") -> UnsupportedError:
+        """The error that says that the simulator does not run this instruction."""
+        return UnsupportedError(f"{self.instruction.form.name}" + (f": {why}" if why else ""))
+
+    def read(self, index: int, dtype: DTypeLike = None) -> Reader:
+        """The reader of an operand; as the slot's type computes, or viewed or narrowed to `dtype`."""
+        operand = self.operands[index]
+        if isinstance(operand, tuple):
+            raise self.unsupported(f"operand {self.slots[index].name} is a vector")
+        return self.scalar(operand, np.dtype(dtype) if dtype is not None else value_dtype(self.type(index)))
+
+    def vector(self, index: int, dtype: DTypeLike = None) -> list[Reader]:
+        """The readers of a vector operand's parts, one for a scalar."""
+        operand = self.operands[index]
+        parts = operand if isinstance(operand, tuple) else (operand,)
+        wanted = np.dtype(dtype) if dtype is not None else value_dtype(self.type(index))
+        return [self.scalar(part, wanted) for part in parts]
+
+    def scalar(self, operand: Operand, dtype: np.dtype[Any]) -> Reader:
+        """The reader of one operand as `dtype`."""
+        match operand:
+            case Register():
+                return _viewed(self.bank.place_of(operand), storage_dtype(operand.type), dtype)
+            case Negated(register=register):
+                place = self.bank.place_of(register)
+                return lambda r: ~r[place]
+            case Special(name=name):
+                return _viewed(self.bank.special_place(name), storage_dtype(special(name).type), dtype)
+            case Int(value=value):
+                return itemgetter(self.bank.constant(_wrapped(value, dtype), dtype))
+            case Float(bits=bits, type=of):
+                return itemgetter(self.bank.constant(_float(bits, of, dtype), dtype))
+            case SymbolAddress(name=name, offset=offset):
+                return itemgetter(self.bank.constant(_wrapped(self.symbol(name) + offset, dtype), dtype))
+            case Address() | Component() | Sink() | LabelName() | TensorCoordinate() | tuple():
+                raise self.unsupported(f"operand of kind {type(operand).__name__}")
+
+    def symbol(self, name: str) -> int:
+        """The address of a variable by name."""
+        if name not in self.bank.symbols:
+            raise self.unsupported(f"no variable {name}")
+        return self.bank.symbols[name]
+
+    def destinations(self) -> list[int | None]:
+        """The places that the instruction writes, in order, vectors spread; None for a sink."""
+        places: list[int | None] = []
+        for slot, operand in zip(self.slots, self.operands, strict=True):
+            if slot.written:
+                parts = operand if isinstance(operand, tuple) else (operand,)
+                places += [self.bank.place_of(part) if isinstance(part, Register) else None for part in parts]
+        return places
+
+    def guard(self) -> Reader | None:
+        """The reader of the guard's truth per lane; None without a guard."""
+        guard = self.instruction.guard
+        if guard is None:
+            return None
+        place = self.bank.place_of(guard.register)
+        return (lambda r: ~r[place]) if guard.negated else itemgetter(place)
+
+
+def site_of(instruction: Instruction, index: int, bank: Bank) -> Site:
+    """The site of an instruction; UnsupportedError where its operands fit no signature."""
+    signature = signature_of(instruction.form, instruction.operands)
+    if signature is None:
+        raise UnsupportedError(f"{instruction.form.name} takes no {len(instruction.operands)} operands")
+    return Site(instruction, index, bank, signature.slots, frozenset(instruction.form.words.values()))
+
+
+def _viewed(place: int, stored: np.dtype[Any], wanted: np.dtype[Any]) -> Reader:
+    if stored == wanted:
+        return itemgetter(place)
+    if stored.itemsize == wanted.itemsize:
+        return lambda r: r[place].view(wanted)
+    unsigned = np.dtype(f"u{wanted.itemsize}")
+    return lambda r: r[place].astype(unsigned).view(wanted)
+
+
+def _wrapped(value: int, dtype: np.dtype[Any]) -> Any:
+    if dtype == np.bool_:
+        return bool(value)
+    unsigned = np.dtype(f"u{dtype.itemsize}")
+    return np.array(value & ((1 << 8 * dtype.itemsize) - 1), unsigned).view(dtype)[()]
+
+
+def _float(bits: int, of: Type, dtype: np.dtype[Any]) -> Any:
+    value = np.array(bits, _UNSIGNED[of.bits]).view(_FLOATS[of.bits])
+    if dtype.kind == "f":
+        return value.astype(dtype)[()]
+    return value.astype(np.dtype(f"f{dtype.itemsize}")).view(dtype)[()]
