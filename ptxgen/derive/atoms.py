@@ -1,0 +1,262 @@
+"""Atoms: what a role does at one step, as the checker sees it. Every completion mechanism is spelled with them."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from attrs import evolve, field, frozen
+
+from isa.mechanisms import AtIssue, Group, GroupKind, IssuedBy, Mechanism, Transaction
+from ptxgen.derive.requirements import EventKind
+from ptxgen.errors import Place
+
+
+class Side(Enum):
+    """The two mbarriers of a ring: FULL tells readers that a slot is filled, EMPTY tells the writer that it is free."""
+
+    FULL = "full"
+    EMPTY = "empty"
+
+    __hash__ = object.__hash__
+
+
+@frozen
+class Issue:
+    """One instance of an op. With a transaction, `byte_count` bytes land on the full barrier of `ring`."""
+
+    op: str
+    mechanism: Mechanism
+    ring: str = ""
+    byte_count: int = 0
+
+    def __str__(self) -> str:
+        return self.op
+
+
+@frozen
+class Commit:
+    """Closes the group of what was issued since the last commit. `every_step`: also when the copies have run out."""
+
+    kind: GroupKind
+    every_step: bool = True
+
+    def __str__(self) -> str:
+        return f"commit {self.kind.value}"
+
+
+@frozen
+class Retire:
+    """Waits until at most `pending` of the latest groups are open; with `reads_only`, until their sources are read."""
+
+    kind: GroupKind
+    pending: int
+    reads_only: bool = False
+
+    def __str__(self) -> str:
+        return f"retire {self.kind.value}, pending {self.pending}"
+
+
+@frozen
+class Wait:
+    """Every thread of the role waits for a phase: FULL for the filling of its index, EMPTY for the release that frees
+    the slot of its index."""
+
+    ring: str
+    side: Side
+
+    def __str__(self) -> str:
+        return f"wait {self.side.value} of {self.ring}"
+
+
+@frozen
+class Arrive:
+    """One arrival per arriving unit on a barrier of a ring, from `ctas` blocks (more than one: remote arrivals)."""
+
+    ring: str
+    side: Side
+    by: IssuedBy
+    ctas: int = 1
+
+    def __str__(self) -> str:
+        return f"arrive at {self.side.value} of {self.ring}"
+
+
+@frozen
+class Expect:
+    """An elected arrival at the full barrier that announces `byte_count` bytes."""
+
+    ring: str
+    byte_count: int
+
+    def __str__(self) -> str:
+        return f"expect {self.byte_count} bytes on {self.ring}"
+
+
+@frozen
+class Join:
+    """The threads of the role meet at named barrier `barrier`."""
+
+    barrier: int
+
+    def __str__(self) -> str:
+        return f"meet at barrier {self.barrier}"
+
+
+class FenceKind(Enum):
+    """PROXY orders generic accesses before asynchronous ones, REGISTER register writes before a warpgroup multiply."""
+
+    PROXY = "proxy"
+    REGISTER = "register"
+
+    __hash__ = object.__hash__
+
+
+@frozen
+class Fence:
+    """A fence in every thread of the role."""
+
+    kind: FenceKind
+
+    def __str__(self) -> str:
+        return f"{self.kind.value} fence"
+
+
+Atom = Issue | Commit | Retire | Wait | Arrive | Expect | Join | Fence
+
+
+@frozen
+class Placed:
+    """An atom of a role's body: at step t it acts for index t + `ahead`. `line` is the user's line."""
+
+    atom: Atom
+    ahead: int = 0
+    line: Place | None = field(default=None, eq=False)
+
+    def __str__(self) -> str:
+        return f"{self.atom}{f' ({self.ahead:+d})' if self.ahead else ''}"
+
+
+@frozen
+class RoleBody:
+    """A role of `units` warpgroups or warps with `threads` threads in all. `body` repeats step by step where `periodic`;
+    `tail` follows the last step and acts for the step after it.
+
+    With `alternates` each unit takes every n-th work item, so that one unit alone passes each index.
+    """
+
+    name: str
+    units: int
+    threads: int
+    body: tuple[Placed, ...]
+    tail: tuple[Placed, ...] = ()
+    periodic: bool = True
+    alternates: bool = False
+    registers: int = 0
+
+
+@frozen
+class Ring:
+    """Slots with a full and an empty barrier: the initial counts."""
+
+    name: str
+    depth: int
+    full_count: int
+    empty_count: int
+
+
+@frozen
+class Obligation:
+    """`event` of instance n of op `source` must happen before instance n + `distance` of op `sink` is issued.
+
+    `own` asks it of each thread (or collective) by itself, for registers; `fence` is one that the path must pass, in
+    the source's thread or, where `remote`, in the sink's. `label` is the requirement in words.
+    """
+
+    source: str
+    event: EventKind
+    sink: str
+    distance: int
+    label: str
+    fence: FenceKind | None = None
+    own: bool = False
+    remote: bool = False
+
+
+@frozen
+class Turn:
+    """Extra order between the units of an alternating role: atom number `before` of the last step of an item comes
+    before atom number `after` of the first step of the next item, which the next unit takes."""
+
+    role: str
+    before: int
+    after: int
+
+
+@frozen
+class Budget:
+    """What a block uses and may use: bytes of shared memory, registers of a thread and of the block."""
+
+    shared_bytes: int = 0
+    shared_limit: int = 232448
+    registers_per_thread: int = 255
+    registers_per_block: int = 65536
+
+
+@frozen
+class AtomProgram:
+    """The roles of a kernel in steps of one loop, and what must hold between their ops."""
+
+    roles: tuple[RoleBody, ...]
+    rings: tuple[Ring, ...]
+    obligations: tuple[Obligation, ...]
+    turns: tuple[Turn, ...] = ()
+    budget: Budget = Budget()
+
+    def ring(self, name: str) -> Ring:
+        """The ring called `name`; KeyError where there is none."""
+        for ring in self.rings:
+            if ring.name == name:
+                return ring
+        raise KeyError(f"no ring {name!r}; there are {', '.join(r.name for r in self.rings) or 'none'}")
+
+    def replaced(self, old: RoleBody, new: RoleBody) -> AtomProgram:
+        """The program with one role exchanged."""
+        return evolve(self, roles=tuple(new if role is old else role for role in self.roles))
+
+
+def issuer(role: RoleBody, kind: GroupKind) -> IssuedBy:
+    """Who issues the ops of a group kind in a role, and so who commits and retires them; LANE where there are none."""
+    for placed in role.body + role.tail:
+        match placed.atom:
+            case Issue(mechanism=Mechanism(completes=Group(kind=own), issued_by=by)) if own is kind:
+                return by
+    return IssuedBy.LANE
+
+
+def performed_by(role: RoleBody, atom: Atom) -> IssuedBy:
+    """Who performs an atom: ELECTED is one thread of each unit, anything else every thread."""
+    match atom:
+        case Issue(mechanism=mechanism):
+            return mechanism.issued_by
+        case Commit(kind=kind) | Retire(kind=kind):
+            return issuer(role, kind)
+        case Arrive(by=by):
+            return by
+        case Expect():
+            return IssuedBy.ELECTED
+        case Wait() | Join() | Fence():
+            return IssuedBy.LANE
+
+
+def is_synchronisation(atom: Atom) -> bool:
+    """Whether an atom is there for order alone."""
+    return not isinstance(atom, Issue)
+
+
+def completes_later(atom: Issue) -> bool:
+    """Whether an op is not complete when issued."""
+    match atom.mechanism.completes:
+        case AtIssue():
+            return False
+        case Group() | Transaction():
+            return True

@@ -1,0 +1,190 @@
+"""How many steps lie between two accesses that meet in one slot of a ring."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from math import gcd
+
+from attrs import frozen
+
+from polyhedral import Affine, Set, System, const, var
+from ptxgen.derive.ops import Op
+from ptxgen.errors import PlanError
+
+SEARCHED = 4
+
+
+@frozen(eq=False)
+class Access:
+    """An op's use of tile number `rank` of a buffer; `number` is the op's position among the ops."""
+
+    op: Op
+    number: int
+    rank: Affine
+    reads: bool
+    writes: bool
+
+    @property
+    def turn(self) -> int:
+        """Who goes first at one tile: what only fills it 0, what updates it 1, what only reads it 2."""
+        return 1 if self.reads and self.writes else 0 if self.writes else 2
+
+
+@frozen(eq=False)
+class Pair:
+    """Two accesses of one buffer with `depth` slots, which share `common` loops.
+
+    A distance at `level` means: loops 0 .. level-2 have equal indices on both sides, loop level-1 is that much later at
+    the second access, and deeper loops have any index. Level 0 holds no loop; its only distance is 0.
+    """
+
+    first: Access
+    second: Access
+    common: int
+    depth: int
+
+    @property
+    def loops(self) -> tuple[str, ...]:
+        """The common loops, outermost first."""
+        return self.first.op.time.loops[: self.common]
+
+    @property
+    def difference(self) -> Affine:
+        """The second rank less the first at equal indices of the common loops."""
+        return self.second.rank - self.first.rank
+
+    def checked(self) -> None:
+        """Raises PlanError where the two ranks do not count alike in a common loop or in a parameter."""
+        free = set(self.first.op.time.loops[self.common :]) | set(self.second.op.time.loops[self.common :])
+        wrong = [name for name in self.difference.names if name not in free]
+        if wrong:
+            a, b = self.first, self.second
+            raise PlanError(
+                f"{a.op} and {b.op} do not count the tiles of their buffer alike: tile {a.rank} against tile {b.rank} "
+                f"in {wrong[0]} ({a.op} is from {a.op.line})",
+                line=b.op.line,
+            )
+
+    @property
+    def is_rigid(self) -> bool:
+        """Whether the difference of the ranks is a constant."""
+        return self.difference.is_constant
+
+
+def same_tile(pair: Pair, level: int) -> Iterator[int]:
+    """Distances at `level` at which the second access uses the tile of the first: none or one, least first."""
+    if pair.is_rigid and level == pair.common:
+        step = pair.first.rank.coefficient(pair.loops[level - 1]) if level else 0
+        missing = -pair.difference.constant
+        if (step and missing % step == 0) or (not step and missing == 0):
+            distance = missing // step if step else 0
+            if coexist(pair, level, distance):
+                yield distance
+        return
+    yield from searched(pair, level, later=False)
+
+
+def later_tile(pair: Pair, level: int) -> int | None:
+    """The least distance at `level` at which the second access uses a later tile in the same slot, None without any."""
+    step = pair.first.rank.coefficient(pair.loops[level - 1]) if level else 0
+    if not (pair.is_rigid and level == pair.common):
+        return next(searched(pair, level, later=True), None)
+    constant = pair.difference.constant
+    if not step:
+        return 0 if constant > 0 and constant % pair.depth == 0 and coexist(pair, level, 0) else None
+    turns = range(1, abs(step) + 1)
+    fitting = [(turn * pair.depth - constant) // step for turn in turns if not (turn * pair.depth - constant) % step]
+    if not fitting:
+        return None
+    period = pair.depth // gcd(step, pair.depth)
+    beyond = min(fitting) + SEARCHED * period
+    for distance in range(min(fitting), beyond, period):
+        if coexist(pair, level, distance):
+            return distance
+    a, b = pair.first.op.domain, pair.second.op.domain
+    return None if _both(a, b, pair.loops[:level], beyond, open_ended=True).is_empty() else beyond
+
+
+def next_round(pair: Pair, level: int) -> bool:
+    """Whether the accesses can use one slot in different iterations of loop level-1, which the ranks do not count."""
+    held = pair.loops[:level]
+    accesses = (pair.first, pair.second)
+    free = [c for a in accesses for n, c in a.rank.terms if n in a.op.time.loops and n not in held]
+    return pair.difference.constant % gcd(pair.depth, *free) == 0 and coexist(pair, level, 1)
+
+
+def coexist(pair: Pair, level: int, distance: int) -> bool:
+    """Whether both accesses have an instance `distance` apart at `level`."""
+    a, b = pair.first.op, pair.second.op
+    return _coexist(a.domain, b.domain, pair.loops[:level], distance)
+
+
+@lru_cache(maxsize=1 << 12)
+def _coexist(first: Set, second: Set, held: tuple[str, ...], distance: int) -> bool:
+    return not _both(first, second, held, distance).is_empty()
+
+
+def _both(first: Set, second: Set, held: tuple[str, ...], distance: int, *, open_ended: bool = False) -> Set:
+    """Pairs of instances `distance` apart (or more, where open ended); what the second does not share has a prime."""
+    own = {d: d + "'" for d in second.dims if d not in held}
+    far = var("further") if open_ended else const(0)
+    shift = {held[-1]: var(held[-1]) + far + distance} if held else {}
+    moved = Set((), tuple(p.substitute(shift).rename(own) for p in second.pieces))
+    return (Set((), first.pieces) & moved).intersect(far >= 0)
+
+
+def searched(pair: Pair, level: int, *, later: bool) -> Iterator[int]:
+    """Distances at `level` at which both use one tile (or, with `later`, the second a later tile of the same slot),
+    found by deciding one set for each; the least one only. At an outer level only later iterations count."""
+    depth = pair.depth
+    lowest = 1 if level < pair.common else -SEARCHED if level and pair.first.rank.coefficient(pair.loops[level - 1]) else 0
+    highest = depth + SEARCHED if level else 0
+    held = pair.loops[:level]
+    own = {d: var(d + "'") for d in pair.second.op.domain.dims if d not in held}
+    for distance in range(lowest, highest + 1):
+        shift = {held[-1]: var(held[-1]) + distance} if held else {}
+        second = pair.second.rank.substitute(own | shift)
+        gap = second - pair.first.rank
+        slots = System.of(gap.equals(var("turn") * depth), var("turn") >= 1) if later else System.of(gap.equals(0))
+        both = _both(pair.first.op.domain, pair.second.op.domain, held, distance)
+        if not both.intersect(slots).is_empty():
+            yield distance
+            return
+
+
+def check_ascending(access: Access, buffer: str) -> None:
+    """Raises PlanError where a later instance of the op uses an earlier tile, so that ranks do not order its uses.
+
+    Loops that the rank does not count start the ring anew. One counted loop with a positive step ascends; several are
+    decided on the op's domain, for each loop that two instances can part at.
+    """
+    counted = tuple(loop for loop in access.op.time.loops if access.rank.coefficient(loop))
+    if all(access.rank.coefficient(loop) > 0 for loop in counted) and len(counted) < 2:
+        return
+    witness = _inversion(access.op.domain, access.rank, access.op.time.loops, counted)
+    if witness is not None:
+        op = access.op
+        raise PlanError(
+            f"{op} does not visit the tiles of {buffer} in ascending order: tile {access.rank} of a later instance is not "
+            f"behind that of an earlier one",
+            line=op.line,
+            instances=tuple(witness),
+        )
+
+
+@lru_cache(maxsize=1 << 8)
+def _inversion(domain: Set, rank: Affine, loops: tuple[str, ...], counted: tuple[str, ...]) -> tuple[str, str] | None:
+    primed = {loop: loop + "'" for loop in counted}
+    for place, loop in enumerate(counted):
+        equal = {c: c for c in counted[:place]}
+        renamed = {c: p for c, p in primed.items() if c not in equal}
+        later = Set((), tuple(p.rename(renamed) for p in domain.pieces))
+        second = rank.substitute({c: var(p) for c, p in renamed.items()})
+        both = (Set((), domain.pieces) & later).intersect(var(loop) < var(loop + "'"), second <= rank)
+        point = next((found for piece in both.pieces if (found := piece.sample()) is not None), None)
+        if point is not None:
+            first = ", ".join(f"{d}={point.get(d, 0)}" for d in loops)
+            other = ", ".join(f"{d}={point.get(renamed.get(d, d), 0)}" for d in loops)
+            return f"({first})", f"({other})"
+    return None

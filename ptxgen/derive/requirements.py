@@ -1,0 +1,254 @@
+"""What must happen before what: requirements between the ops that touch one buffer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import Enum
+
+from attrs import frozen
+
+from isa.mechanisms import Proxy
+from polyhedral import Affine
+from ptxgen.derive.nest import Nest, nest
+from ptxgen.derive.ops import Op, TouchKind
+from ptxgen.derive.ranks import Access, Pair, check_ascending, later_tile, next_round, same_tile
+from ptxgen.errors import PlanError, UnsupportedError
+from ptxgen.tile import Buffer, Copy, Covered, Map, Reduce, RequirementKind, Space
+
+
+class EventKind(Enum):
+    """Of an instance: it was issued, its sources may be overwritten, its results may be used."""
+
+    ISSUE = "issue"
+    READ_DONE = "read done"
+    DONE = "done"
+
+    __hash__ = object.__hash__
+
+
+@frozen(eq=False)
+class Event:
+    """An event of each instance of an op; `number` is the op's position among the ops that were asked about."""
+
+    op: Op
+    number: int
+    kind: EventKind
+
+
+@frozen(eq=False)
+class Requirement:
+    """`source` of an instance must happen before `sink` of the instance `distance` steps of the innermost of `loops`
+    later, outer loops equal. `proxies` are the paths by which source and sink reach the buffer."""
+
+    kind: RequirementKind
+    source: Event
+    sink: Event
+    buffer: Buffer
+    loops: tuple[str, ...]
+    distance: int
+    proxies: tuple[Proxy | None, Proxy | None]
+
+    @property
+    def steps(self) -> int:
+        """Steps of the innermost loop from source to sink in time, both shifted as planned."""
+        if not self.loops:
+            return 0
+        level = len(self.loops) - 1
+        return self.distance + self.source.op.time.ahead[level] - self.sink.op.time.ahead[level]
+
+    @property
+    def covered(self) -> Covered:
+        """The requirement as a tile program's synchronisation node names it."""
+        return Covered(self.kind, str(self.source.op), str(self.sink.op), self.distance, self.buffer.name)
+
+    def __str__(self) -> str:
+        return str(self.covered)
+
+
+def requirements(ops: tuple[Op, ...]) -> tuple[Requirement, ...]:
+    """The requirements between all pairs of ops that touch one shared buffer, at least one of them writing.
+
+    Flow: tile n is filled before it is read. Reuse and rewrite: it is read and filled before the next tile of its slot
+    is filled. Each is stated at the loop where its ends part, and once more for each outer loop, whose iterations start
+    the ring anew. Register buffers belong to a warp and need only the right program order: PlanError otherwise.
+    UnsupportedError where a global array is written and then read by other threads; PlanError where two ops do not count
+    the tiles of a buffer alike.
+    """
+    places = nest(ops)
+    found: list[Requirement] = []
+    for buffer, accesses in _accesses(ops):
+        if all(not a.writes for a in accesses):
+            continue
+        match buffer.space:
+            case Space.GLOBAL:
+                _check_global(buffer, accesses)
+            case Space.REGISTERS:
+                for requirement in _of_buffer(buffer, accesses, places):
+                    check_order(requirement, places)
+            case Space.SHARED:
+                found += _of_buffer(buffer, accesses, places)
+    return tuple(found)
+
+
+def _accesses(ops: tuple[Op, ...]) -> list[tuple[Buffer, list[Access]]]:
+    buffers: dict[str, Buffer] = {}
+    kinds: dict[str, dict[tuple[int, Affine], set[TouchKind]]] = {}
+    for number, op in enumerate(ops):
+        for touch in op.touches:
+            buffers[touch.buffer.name] = touch.buffer
+            kinds.setdefault(touch.buffer.name, {}).setdefault((number, touch.rank), set()).add(touch.kind)
+    return [
+        (
+            buffer,
+            [
+                Access(ops[number], number, rank, TouchKind.READ in kind, TouchKind.WRITE in kind)
+                for (number, rank), kind in kinds[name].items()
+            ],
+        )
+        for name, buffer in buffers.items()
+    ]
+
+
+def _of_buffer(buffer: Buffer, accesses: list[Access], places: Nest) -> list[Requirement]:
+    found: list[Requirement] = []
+    for access in accesses:
+        check_ascending(access, buffer.name)
+    for first in accesses:
+        for second in accesses:
+            if first.writes or second.writes:
+                pair = Pair(first, second, places.common_depth(first.number, second.number), buffer.depth)
+                pair.checked()
+                found += _strongest(_of_pair(buffer, pair, places))
+    return found
+
+
+def _of_pair(buffer: Buffer, pair: Pair, places: Nest) -> Iterator[Requirement]:
+    first, second = pair.first, pair.second
+    for level in range(pair.common, -1 if pair.common == 0 else 0, -1):
+        counted = level > 0 and first.rank.coefficient(pair.loops[level - 1]) != 0
+        if level == pair.common:
+            for distance in same_tile(pair, level):
+                if _goes_first(buffer, pair, distance, places):
+                    yield _requirement(buffer, pair, level, distance, EventKind.DONE)
+        if not second.writes:
+            continue
+        if level == pair.common or counted:
+            least = later_tile(pair, level)
+            if least is not None:
+                yield from _overwrites(buffer, pair, level, least)
+        if level and not counted and next_round(pair, level):
+            yield from _overwrites(buffer, pair, level, 1)
+
+
+def _goes_first(buffer: Buffer, pair: Pair, distance: int, places: Nest) -> bool:
+    """Whether the first access comes first at a tile that both use: by turn, else as the program has them."""
+    first, second = pair.first, pair.second
+    if first.turn != second.turn or not first.writes:
+        return first.turn < second.turn
+    if buffer.space is Space.REGISTERS or first.number == second.number or first.op.role != second.op.role:
+        return False
+    return interval(_requirement(buffer, pair, pair.common, distance, EventKind.DONE), places) > 0
+
+
+def _overwrites(buffer: Buffer, pair: Pair, level: int, distance: int) -> Iterator[Requirement]:
+    if pair.first.reads:
+        yield _requirement(buffer, pair, level, distance, EventKind.READ_DONE)
+    if pair.first.writes:
+        yield _requirement(buffer, pair, level, distance, EventKind.DONE)
+
+
+def _requirement(buffer: Buffer, pair: Pair, level: int, distance: int, event: EventKind) -> Requirement:
+    first, second = pair.first, pair.second
+    a, b = first.op.mechanism, second.op.mechanism
+    if event is EventKind.READ_DONE:
+        kind, proxies = RequirementKind.REUSE, (a.reads, b.writes)
+    elif second.turn == 0 or (first.turn == 1 and second.turn == 1):
+        kind, proxies = RequirementKind.REWRITE, (a.writes, b.writes)
+    else:
+        kind, proxies = RequirementKind.FLOW, (a.writes, b.reads)
+    source, sink = Event(first.op, first.number, event), Event(second.op, second.number, EventKind.ISSUE)
+    return Requirement(kind, source, sink, buffer, pair.loops[:level], distance, proxies)
+
+
+def _strongest(found: Iterator[Requirement]) -> list[Requirement]:
+    """Without those that another one of the same pair and loops implies."""
+    kept: list[Requirement] = []
+    for requirement in sorted(found, key=lambda r: (r.distance, r.source.kind is not EventKind.DONE)):
+        known = (k for k in kept if k.loops == requirement.loops)
+        if not any(k.source.kind in (EventKind.DONE, requirement.source.kind) for k in known):
+            kept.append(requirement)
+    return kept
+
+
+def interval(requirement: Requirement, places: Nest) -> int:
+    """Gaps between items of the body from source to sink, over as many steps as lie between them; 0 or less when the
+    sink does not come behind the source."""
+    depth = len(requirement.loops)
+    source, sink = requirement.source, requirement.sink
+    between = places.positions[sink.number][depth] - places.positions[source.number][depth]
+    return requirement.steps * body_size(requirement, places) + between
+
+
+def body_size(requirement: Requirement, places: Nest) -> int:
+    """The items of the body in which source and sink part."""
+    return max(
+        len(order)
+        for body, order in places.items.items()
+        if body.role == requirement.source.op.role
+        and body.path == places.paths[requirement.source.number][: len(requirement.loops)]
+    )
+
+
+def check_order(requirement: Requirement, places: Nest) -> None:
+    """Raises PlanError where the sink does not come behind the source: a shift or an order that empties the interval, or
+    a ring that is not deep enough."""
+    source, sink = requirement.source.op, requirement.sink.op
+    for level, loop in enumerate(requirement.loops[:-1]):
+        if source.time.ahead[level] != sink.time.ahead[level]:
+            raise PlanError(
+                f"{source} ({source.line}) and {sink} share the loop {requirement.loops[-1]}, but the shift in the outer "
+                f"loop {loop} is {source.time.ahead[level]} for one and {sink.time.ahead[level]} for the other",
+                line=sink.line,
+            )
+    if interval(requirement, places) > 0:
+        return
+    deeper = requirement.kind is not RequirementKind.FLOW
+    where = f"{requirement.distance} steps of {requirement.loops[-1]} later" if requirement.loops else "later"
+    event = "has read" if requirement.source.kind is EventKind.READ_DONE else "has filled"
+    depth = f" with depth {requirement.buffer.depth}" if deeper else ""
+    raise PlanError(
+        f"the shift empties the interval between {source} ({source.line}) and {sink}: {source} {event} a tile of "
+        f"{requirement.buffer.name} before {sink} {'fills the same slot' if deeper else 'uses it'} {where}{depth}, but the "
+        f"plan runs {sink} first" + ("; a greater depth or a smaller shift is wanted" if deeper else ""),
+        line=sink.line,
+        instances=(f"{source} at step n", f"{sink} at step n + {requirement.distance}"),
+    )
+
+
+def _check_global(buffer: Buffer, accesses: list[Access]) -> None:
+    for writer in accesses:
+        for reader in accesses:
+            if writer.writes and reader.reads and not _same_elements(buffer, writer.op, reader.op):
+                raise UnsupportedError(
+                    f"{reader.op} ({reader.op.line}) reads the global array {buffer.name} that {writer.op} "
+                    f"({writer.op.line}) writes in the same kernel, in other threads; stage it in shared memory, or use "
+                    f"another array"
+                )
+
+
+def _same_elements(buffer: Buffer, writer: Op, reader: Op) -> bool:
+    """Whether each element is read by the lane that writes it, as far as equal distributions and origins show."""
+    if not isinstance(writer.node, Copy):
+        return False
+    target = writer.node.destination
+    match reader.node:
+        case Copy(source=source, distribution=distribution):
+            return source == target and distribution == writer.node.distribution
+        case Map(iteration=iteration, operands=operands) | Reduce(iteration=iteration, operands=operands):
+            own = [o for o in operands if o.region.buffer.name == buffer.name]
+            straight = tuple(range(len(iteration.dims)))
+            same = all(o.dims == straight and o.region.origin == target.origin for o in own)
+            return same and iteration.distribution == writer.node.distribution
+        case _:
+            return False
+
