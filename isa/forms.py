@@ -203,11 +203,12 @@ def _reordered(words: tuple[str, ...]) -> str:
     for family, start in _families(words):
         for line in family.lines:
             left = list(words[start:])
-            ordered = []
+            ordered: list[str] = []
             for slot in line.slots:
-                fitting = [each for each in left if each in slot.choices]
-                ordered += fitting[:1]
-                left = [each for each in left if each not in fitting[:1]]
+                fitting = next((each for each in left if each in slot.choices), None)
+                if fitting is not None:
+                    ordered.append(fitting)
+                    left.remove(fitting)
             name = ".".join((family.opcode, *ordered))
             if not left and tuple(name.split(".")) != words and _legal(name):
                 return name
@@ -231,8 +232,7 @@ _CONTINUED: dict[tuple[str, ...], tuple[str, ...]] = {}
 def continuations(prefix: tuple[str, ...]) -> tuple[str, ...]:
     """The words that may follow the words of `prefix`, sorted; `""` among them if the name may end there.
 
-    `continuations(())` are the opcodes' first words. Only words that lead to some legal name are given, as far
-    as the tables and rules on the slots decided so far can tell.
+    `continuations(())` are the opcodes' first words. Only words that lead to some legal name are given.
     """
     known = _CONTINUED.get(prefix)
     if known is None:
@@ -272,11 +272,20 @@ def _next_words(
 
 
 def _open(family: Family, line: Line, at: int, chosen: dict[str, str]) -> bool:
-    later = {slot.name for slot in line.slots[at:]}
+    """Whether some words for the slots from `at` on make a legal name; slots that no rule names do not branch."""
     rules = (*line.constraints, *family.rules)
     named = {name for each in rules for name in each.names}
-    decided = frozenset(named - later)
-    return all(each.judge(chosen, decided) is not None for each in rules)
+    later = {slot.name for slot in line.slots[at:]}
+    if any(each.judge(chosen, frozenset(named - later)) is None for each in rules):
+        return False
+    if at == len(line.slots):
+        return _availability(family, line, chosen, _Trace()) is not None
+    slot = line.slots[at]
+    if slot.optional and _open(family, line, at + 1, chosen):
+        return True
+    if slot.name not in named:
+        return any(_open(family, line, at + 1, {**chosen, slot.name: each}) for each in list(slot.choices)[:1])
+    return any(_open(family, line, at + 1, {**chosen, slot.name: each}) for each in slot.choices)
 
 
 def families() -> tuple[Family, ...]:

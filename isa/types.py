@@ -126,7 +126,7 @@ def of_width(kind: Kind, bits: int) -> Type:
 def accepted_by(wanted: Type) -> frozenset[Type]:
     """The register types an operand of type `wanted` takes in an instruction that converts nothing.
 
-    Same size; untyped with anything; signed with unsigned; floats only with themselves or untyped
+    Same size; untyped with anything; signed with unsigned; floats and packed values only with themselves or untyped
     (manual, operand type checking). Types that no register can have take the untyped one.
     """
     same = [each for each in REGISTER_TYPES if each.bits == wanted.bits and each.kind is not Kind.PREDICATE]
@@ -134,7 +134,7 @@ def accepted_by(wanted: Type) -> frozenset[Type]:
         return frozenset({wanted})
     if wanted.kind is Kind.BITS:
         return frozenset(same)
-    if wanted.integer:
+    if wanted.integer and wanted.lanes == 1:
         return frozenset(each for each in same if each.kind is not Kind.FLOAT)
     return frozenset(each for each in same if each is wanted or each.kind is Kind.BITS)
 

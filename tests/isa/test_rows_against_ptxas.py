@@ -97,7 +97,8 @@ def strict_beyond_ptxas(group: Iterable[Family], at_most: int) -> list[str]:
 
 
 def register_type_disagreements(group: Iterable[Family], at_most: int, on: Target) -> list[str]:
-    at, seen, texts = newest_version(on), set(), {}
+    at, seen = newest_version(on), set()
+    texts: dict[str, bool] = {}
     for form in (form for family in group for form in forms(family, at_most)):
         if not form.availability.holds(at, on):
             continue
