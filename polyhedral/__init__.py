@@ -32,6 +32,8 @@ from polyhedral.system import System, negations
 from polyhedral.tiling import full_tiles, isolated, tile
 from polyhedral.tree import Block, Bound, Guard, Leaf, Let, Loop, Node, Term, execute, pseudo_c
 
+OWNER = "ptxgen"
+
 __all__ = [
     "Access",
     "Affine",

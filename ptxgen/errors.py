@@ -91,7 +91,7 @@ class AssemblerError(PtxgenError):
 
 
 class DriverError(PtxgenError):
-    """The CUDA driver is absent, or refused; `log` is what its compiler said, `findings` the same on the user's lines."""
+    """The CUDA driver is absent, or refused; `log` is what its compiler said, `findings` that on the user's lines."""
 
     def __init__(self, message: str, *, log: str = "", findings: Iterable[Finding] = ()) -> None:
         self.log, self.findings = log, tuple(findings)
@@ -107,7 +107,7 @@ class InternalError(PtxgenError):
 
 
 def describe(finding: Finding) -> str:
-    """A finding as text: `file:line: message [code]`, the PTX line where it is known, related places below it."""
+    """A finding as text: `file:line: message [code]`, its PTX line where known, related places below it."""
     ptx = f" (PTX line {finding.ptx_line})" if finding.ptx_line is not None else ""
     lines = [f"{place_text(finding.origin)}{finding.message} [{finding.code}]{ptx}"]
     lines += [f"    {place_text(place)}{message}" for message, place in finding.related]

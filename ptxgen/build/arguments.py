@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from isa.types import Kind
-
 from ptxgen.build.blame import fail
 from ptxgen.build.handles import Symbol
 from ptxgen.build.registers import register_type
@@ -43,7 +42,11 @@ def _loaded(kernel: Kernel, parameter: Parameter) -> Any:
     if parameter.shape:
         return Symbol(parameter.name, parameter.type, Space.PARAM, parameter.shape, kernel, parameter.size_bytes)
     kind = parameter.type.kind
-    word = f"b{parameter.type.bits}" if kind is Kind.FLOAT and parameter.type.name not in ("f32", "f64") else parameter.type.name
+    word = (
+        f"b{parameter.type.bits}"
+        if kind is Kind.FLOAT and parameter.type.name not in ("f32", "f64")
+        else parameter.type.name
+    )
     value = kernel.pool(register_type(parameter.type)).take()
     kernel.enter(f"ld.param.{word}", (value.node, Address(SymbolAddress(parameter.name))))
     return value

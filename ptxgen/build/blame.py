@@ -51,7 +51,11 @@ def users_frame() -> FrameType:
     return frame if frame is not None else sys._getframe(1)
 
 
-def fail(code: str, message: str, where: Origin | None = None) -> NoReturn:
-    """Raises KernelError with one finding, on the user's line or on `where`."""
-    origin = where if where is not None else origin_of_frame(users_frame())
-    raise KernelError([Finding(code, Severity.ERROR, message, origin)])
+def failure(code: str, message: str) -> KernelError:
+    """The KernelError with one finding, on the user's line."""
+    return KernelError([Finding(code, Severity.ERROR, message, origin_of_frame(users_frame()))])
+
+
+def fail(code: str, message: str) -> NoReturn:
+    """Raises `failure(code, message)`."""
+    raise failure(code, message)

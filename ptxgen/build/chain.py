@@ -6,7 +6,6 @@ import keyword
 from typing import TYPE_CHECKING, Any
 
 from isa.forms import continuations
-
 from ptxgen.build.blame import origin_of_frame, users_frame
 from ptxgen.errors import Finding, KernelError, Severity
 
@@ -36,7 +35,7 @@ def word_of(attribute: str) -> str:
 
 
 class Word:
-    """The beginning of an instruction's name; its attributes are the words that may follow, callable where it may end."""
+    """The beginning of an instruction's name. Attributes are the words that may follow; callable where it may end."""
 
     def __init__(self, kernel: Kernel, words: tuple[str, ...]) -> None:
         self._kernel = kernel

@@ -6,7 +6,6 @@ from types import TracebackType
 from typing import TYPE_CHECKING, TypeAlias
 
 from isa.types import Type, s32
-
 from ptxgen.build.blame import fail
 from ptxgen.build.handles import Label, Not, Value
 from ptxgen.ir import Guard, Origin
@@ -14,7 +13,7 @@ from ptxgen.ir import Guard, Origin
 if TYPE_CHECKING:
     from ptxgen.build.kernel import Kernel
 
-Condition: TypeAlias = Value | Not
+ErrorType: TypeAlias = type[BaseException] | None
 
 
 def guard_of(kernel: Kernel, what: str, condition: object, *, opposite: bool = False) -> Guard:
@@ -39,7 +38,7 @@ class When:
         self._end = self._kernel.new_label("endif")
         self._kernel.branch(self._end, self._where, self._guard)
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(self, kind: ErrorType, error: BaseException | None, trace: TracebackType | None) -> None:
         if kind is None and self._end is not None:
             self._end.place()
             self._kernel.closed_when(self._end)
@@ -58,17 +57,13 @@ class Otherwise:
         self._kernel.branch(self._end, self._where, None)
         start.place()
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(self, kind: ErrorType, error: BaseException | None, trace: TracebackType | None) -> None:
         if kind is None and self._end is not None:
             self._end.place()
 
 
-class Loop:
-    """`with k.loop() as loop:` goes round until something leaves it.
-
-    `loop.break_(p)` leaves and `loop.continue_(p)` starts the next round, where `p` holds or always without it.
-    `loop.while_(p)` as the last thing in the body goes round only where `p` holds: one guarded branch at the bottom.
-    """
+class Rounds:
+    """What a loop and a counted loop have in common: leaving, the next round, and the closing branch."""
 
     def __init__(self, kernel: Kernel, where: Origin) -> None:
         self._kernel, self._where = kernel, where
@@ -76,15 +71,6 @@ class Loop:
         self._next: Label | None = None
         self._end: Label | None = None
         self._closing: Guard | None = None
-
-    def __enter__(self) -> Loop:
-        self._top = self._kernel.new_label("loop").place()
-        return self
-
-    def _opened(self) -> Label:
-        if self._top is None:
-            fail("loop.closed", "a loop is used inside its with-block")
-        return self._top
 
     def break_(self, condition: object = None) -> None:
         """Leaves the loop where the condition holds, or always."""
@@ -100,8 +86,38 @@ class Loop:
             self._next = self._continuation(top)
         self._go(self._next, "loop.continue_", condition)
 
+    def _opened(self) -> Label:
+        if self._top is None:
+            fail("loop.closed", "a loop is used inside its with-block")
+        return self._top
+
     def _continuation(self, top: Label) -> Label:
         return top
+
+    def _go(self, label: Label, what: str, condition: object) -> None:
+        guard = None if condition is None else guard_of(self._kernel, what, condition)
+        self._kernel.branch(label, self._kernel.here(), guard)
+
+    def _begin(self) -> None:
+        self._top = self._kernel.new_label("loop").place()
+
+    def _close(self) -> None:
+        self._kernel.branch(self._opened(), self._where, self._closing)
+        if self._end is not None:
+            self._end.place()
+        self._top = None
+
+
+class Loop(Rounds):
+    """`with k.loop() as loop:` goes round until something leaves it.
+
+    `loop.break_(p)` leaves and `loop.continue_(p)` starts the next round, where `p` holds or always without it.
+    `loop.while_(p)` as the last thing in the body goes round only where `p` holds: one guarded branch at the bottom.
+    """
+
+    def __enter__(self) -> Loop:
+        self._begin()
+        return self
 
     def while_(self, condition: object) -> None:
         """Makes the closing branch go round only where the condition holds; the last thing in the body."""
@@ -109,23 +125,16 @@ class Loop:
         self._where = self._kernel.here()
         self._closing = guard_of(self._kernel, "loop.while_", condition)
 
-    def _go(self, label: Label, what: str, condition: object) -> None:
-        guard = None if condition is None else guard_of(self._kernel, what, condition)
-        self._kernel.branch(label, self._kernel.here(), guard)
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        if kind is not None or self._top is None:
-            return
-        self._kernel.branch(self._top, self._where, self._closing)
-        if self._end is not None:
-            self._end.place()
-        self._top = None
+    def __exit__(self, kind: ErrorType, error: BaseException | None, trace: TracebackType | None) -> None:
+        if kind is None:
+            self._close()
 
 
-class Range(Loop):
-    """`with k.range(start, stop, step) as i:` counts a fresh register from start to stop, exclusive, like Python's range.
+class Range(Rounds):
+    """`with k.range(start, stop, step) as i:` counts a fresh register as Python's range does.
 
-    The test stands at the bottom, and once before the first round unless numbers show that there is one.
+    The test stands at the bottom, and once before the first round unless numbers show that there is one. Kept in a
+    variable, `loop = k.range(...)`, it has `break_` and `continue_` too.
     """
 
     def __init__(self, kernel: Kernel, bounds: tuple[object, object], step: int, where: Origin) -> None:
@@ -134,45 +143,49 @@ class Range(Loop):
             fail("range.step", f"k.range wants an integer step that is not 0, got {step!r}")
         self._start, self._stop, self._step = bounds[0], bounds[1], step
         self._type = _counter_type(bounds)
-        self.counter: Value | None = None
+        self._counter: Value | None = None
 
     def _continuation(self, top: Label) -> Label:
         return self._kernel.new_label("next")
 
-    def __enter__(self) -> Value:  # type: ignore[override]
+    def __enter__(self) -> Value:
         kernel, type_ = self._kernel, self._type
         with kernel.attributed(self._where):
-            self.counter = kernel.register(type_, self._start)
+            counter = self._counter = kernel.register(type_, self._start)
             if not self._surely_entered():
                 self._end = kernel.new_label("endloop")
                 comparison = "ge" if self._step > 0 else "le"
-                outside = kernel.emit(f"setp.{comparison}.{type_}", self.counter, self._stop)
+                outside = kernel.emit(f"setp.{comparison}.{type_}", counter, self._stop)
                 kernel.branch(self._end, self._where, Guard(outside.node))
-        super().__enter__()
-        return self.counter
+        self._begin()
+        return counter
 
     def _surely_entered(self) -> bool:
-        both = isinstance(self._start, int) and isinstance(self._stop, int)
-        return both and len(range(self._start, self._stop, self._step)) > 0  # type: ignore[arg-type]
+        if isinstance(self._start, int) and isinstance(self._stop, int):
+            return len(range(self._start, self._stop, self._step)) > 0
+        return False
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(self, kind: ErrorType, error: BaseException | None, trace: TracebackType | None) -> None:
         if kind is not None:
             return
         kernel, type_ = self._kernel, self._type
         if self._next is not None:
             self._next.place()
         with kernel.attributed(self._where):
-            kernel.emit(f"add.{type_}", self.counter, self._step, into=self.counter)
+            kernel.emit(f"add.{type_}", self._counter, self._step, into=self._counter)
             comparison = "lt" if self._step > 0 else "gt"
-            again = kernel.emit(f"setp.{comparison}.{type_}", self.counter, self._stop)
+            again = kernel.emit(f"setp.{comparison}.{type_}", self._counter, self._stop)
         self._closing = Guard(again.node)
-        super().__exit__(kind, error, trace)
+        self._close()
 
 
 def _counter_type(bounds: tuple[object, object]) -> Type:
     types = [bound.type for bound in bounds if isinstance(bound, Value)]
     if any(type_ is not types[0] for type_ in types) or not all(type_.integer and type_.bits >= 16 for type_ in types):
-        fail("type.mismatch", f"k.range wants integers or registers of one integer type, got {bounds[0]!r} and {bounds[1]!r}")
+        fail(
+            "type.mismatch",
+            f"k.range wants integers or registers of one integer type, got {bounds[0]!r} and {bounds[1]!r}",
+        )
     return types[0] if types else s32
 
 
@@ -188,7 +201,7 @@ class Guarded:
     def __enter__(self) -> None:
         self._kernel.guarding = self._guard
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(self, kind: ErrorType, error: BaseException | None, trace: TracebackType | None) -> None:
         self._kernel.guarding = None
 
 
@@ -202,7 +215,7 @@ class Attributed:
     def __enter__(self) -> None:
         self._before, self._kernel.attribution = self._kernel.attribution, self._where
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(self, kind: ErrorType, error: BaseException | None, trace: TracebackType | None) -> None:
         self._kernel.attribution = self._before
 
 
@@ -215,5 +228,5 @@ class Braces:
     def __enter__(self) -> None:
         self._kernel.open_scope()
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(self, kind: ErrorType, error: BaseException | None, trace: TracebackType | None) -> None:
         self._kernel.close_scope()

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from attrs import field, frozen
-from isa.forms import Form, resolve
 
+from isa.forms import Form, resolve
 from ptxgen.build.blame import Resolver
 from ptxgen.ir import Instruction, Origin, Registers, Scope, Statement, Variable
 
@@ -28,7 +28,7 @@ class Braced:
 
 
 def frozen_body(body: Braced, declared: Sequence[Registers], entry: list[Any], resolver: Resolver) -> Scope:
-    """A function's body: register declarations, arrays, the entry block, the statements, and `ret` where it falls off."""
+    """A function's body: registers, arrays, the entry block, the statements, and `ret` where the end can be reached."""
     statements: list[Statement] = [*declared, *body.variables]
     statements += _statements(entry, resolver)
     statements += _statements(body.statements, resolver)

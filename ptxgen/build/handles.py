@@ -15,7 +15,6 @@ from ptxgen.ir import Address, LabelName, Register, Space, Special, SymbolAddres
 
 if TYPE_CHECKING:
     from isa.types import Type
-
     from ptxgen.build.kernel import Kernel
 
 
@@ -36,10 +35,8 @@ class Value:
         return f"<{self.type.name} register {self.node.name}>"
 
     def __add__(self, byte_offset: int) -> Offset:
-        if isinstance(byte_offset, Value):
-            fail("register.operator", f"{self!r} + {byte_offset!r}: + takes a byte offset known now; write k.add for a sum")
         if type(byte_offset) is not int:
-            return NotImplemented
+            fail("register.operator", f"{self!r} + {byte_offset!r}: + takes a byte offset known now; a sum is k.add")
         return Offset(self.kernel, Address(self.node, byte_offset))
 
     __radd__ = __add__
@@ -64,7 +61,7 @@ class Value:
     def __eq__(self, other: object) -> NoReturn:
         fail("register.comparison", f"{self!r} cannot be compared while the kernel is written; use k.setp")
 
-    __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __eq__  # type: ignore[assignment]
+    __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __eq__
     __hash__ = object.__hash__
 
 
@@ -98,7 +95,7 @@ class Offset:
 
     def __add__(self, byte_offset: int) -> Offset:
         if type(byte_offset) is not int:
-            return NotImplemented
+            fail("register.operator", f"{self!r} + {byte_offset!r}: + takes a byte offset known now")
         return Offset(self.kernel, Address(self.address.base, self.address.offset + byte_offset))
 
     __radd__ = __add__
@@ -126,7 +123,7 @@ class Symbol:
 
     def __add__(self, byte_offset: int) -> Offset:
         if type(byte_offset) is not int:
-            return NotImplemented
+            fail("register.operator", f"{self!r} + {byte_offset!r}: + takes a byte offset known now")
         return Offset(self.kernel, Address(SymbolAddress(self.name), byte_offset))
 
     __radd__ = __add__

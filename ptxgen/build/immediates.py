@@ -6,7 +6,6 @@ import struct
 from numbers import Integral, Real
 
 from isa.types import Kind, Type, f32, f64
-
 from ptxgen.ir import Float, Int
 
 
@@ -26,7 +25,9 @@ def immediate(number: Real, type_: Type | None) -> Int | Float:
         raise UnfitNumber(f"the float {number!r} cannot be an integer immediate")
     if type_.kind is Kind.BITS:
         if type_.bits not in (32, 64):
-            raise UnfitNumber(f"the float {number!r} has no immediate of {type_.bits} bits; give the bits as an integer")
+            raise UnfitNumber(
+                f"the float {number!r} has no immediate of {type_.bits} bits; give the bits as an integer"
+            )
         return float_immediate(float(number), f32 if type_.bits == 32 else f64)
     if type_ is f32 or type_ is f64:
         return float_immediate(float(number), type_)

@@ -6,15 +6,14 @@ from collections.abc import Iterable
 from numbers import Real
 
 from isa.types import Type
-
-from ptxgen.build.blame import fail
+from ptxgen.build.blame import failure
 from ptxgen.build.handles import Symbol
 from ptxgen.build.immediates import UnfitNumber, immediate
 from ptxgen.ir import Initial, SymbolAddress
 
 
 def initial_of(given: object, type_: Type) -> Initial:
-    """The initialiser for a number, a symbol (its address) or nested sequences of them; KernelError for anything else."""
+    """The initialiser for a number, a symbol (its address) or nested sequences of them; else KernelError."""
     match given:
         case Symbol(name=name):
             return SymbolAddress(name)
@@ -22,8 +21,10 @@ def initial_of(given: object, type_: Type) -> Initial:
             try:
                 return immediate(given, type_)
             except UnfitNumber as unfit:
-                fail("variable.initial", str(unfit))
+                raise failure("variable.initial", str(unfit)) from unfit
         case Iterable():
             return tuple(initial_of(each, type_) for each in given)
         case _:
-            fail("variable.initial", f"an initial value is a number, a symbol or a sequence of them, not {given!r}")
+            raise failure(
+                "variable.initial", f"an initial value is a number, a symbol or a sequence of them, not {given!r}"
+            )

@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 from isa.forms import continuations, resolve
 from isa.types import Kind, Type
-
 from ptxgen.build.arguments import Arguments
 from ptxgen.build.blame import fail, users_frame
-from ptxgen.build.calls import Call, function_for
+from ptxgen.build.calls import function_for
 from ptxgen.build.chain import follow
 from ptxgen.build.control import Attributed, Braces, Guarded, Loop, Otherwise, Range, When
 from ptxgen.build.freeze import STRIDE, Braced, frozen_body
 from ptxgen.build.handles import Label, Symbol, Value
+from ptxgen.build.immediates import UnfitNumber, half_bits
 from ptxgen.build.names import checked_name
 from ptxgen.build.parameters import check_align
+from ptxgen.build.patterns import Call
 from ptxgen.build.registers import Pool, register_type
 from ptxgen.build.specials import from_attribute, read
 from ptxgen.ir import (
@@ -92,7 +93,9 @@ class Kernel:
     def __enter__(self) -> Kernel:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         if kind is None:
             self.module.finished(self)
 
@@ -131,25 +134,20 @@ class Kernel:
         return made
 
     def _move(self, type: Type, made: Value, value: object) -> None:
-        plain = made.type.kind is Kind.PREDICATE or not (made.type.kind is Kind.FLOAT and made.type.bits < 64 and made.type.name != "f32")
-        word = made.type.name if plain else f"b{made.type.bits}"
-        if isinstance(value, bool):
+        direct = made.type.kind is not Kind.FLOAT or made.type.name in ("f32", "f64")
+        number = isinstance(value, float | int)
+        if number and type.kind is Kind.FLOAT and not (direct and made.type is type):
+            try:
+                value = half_bits(float(value), type)  # type: ignore[arg-type]
+            except UnfitNumber as unfit:
+                fail("immediate.type", f"k.register: {unfit}")
+        elif isinstance(value, bool):
             value = int(value)
-        if isinstance(value, float | int) and type.kind is Kind.FLOAT and not plain or type is not made.type:
-            value = self._half(type, value)
-        self.emit(f"mov.{word}", value, into=made)
+        self.emit(f"mov.{made.type.name if direct else f'b{made.type.bits}'}", value, into=made)
 
-    def _half(self, type: Type, value: object) -> object:
-        from ptxgen.build.immediates import UnfitNumber, half_bits
-
-        if not isinstance(value, float | int) or type.kind is not Kind.FLOAT:
-            return value
-        try:
-            return half_bits(float(value), type)
-        except UnfitNumber as unfit:
-            fail("immediate.type", f"k.register: {unfit}")
-
-    def shared(self, type: Type, shape: int | tuple[int, ...], *, align: int | None = None, name: str | None = None) -> Symbol:
+    def shared(
+        self, type: Type, shape: int | tuple[int, ...], *, align: int | None = None, name: str | None = None
+    ) -> Symbol:
         """A shared array of the innermost open scope; `shape` in elements, `align` in bytes."""
         extents = (shape,) if isinstance(shape, int) else tuple(shape)
         if not extents or any(extent.__class__ is not int or extent < 1 for extent in extents):
@@ -185,7 +183,7 @@ class Kernel:
         return Loop(self, self._flow("k.loop"))
 
     def range(self, start: object, stop: object, step: int = 1) -> Range:
-        """`with k.range(start, stop, step) as i:` counts a register as Python's range does; s32 between plain numbers."""
+        """`with k.range(start, stop, step) as i:` counts a register as Python's range does; s32 for plain numbers."""
         return Range(self, (start, stop), step, self._flow("k.range"))
 
     def guard(self, condition: object) -> Guarded:
@@ -306,4 +304,3 @@ class Kernel:
             FunctionKind.ENTRY, self.name, Linkage.VISIBLE, (), self.parameters, directives, body,
             self._where,
         )  # fmt: skip
-

@@ -8,7 +8,6 @@ from isa.availability import Availability
 from isa.targets import PtxVersion, Target, UnknownTarget, version
 from isa.targets import target as target_named
 from isa.types import Kind, Type, b8
-
 from ptxgen import ir
 from ptxgen.build.blame import Resolver, fail, users_frame
 from ptxgen.build.handles import Symbol
@@ -35,7 +34,10 @@ class Module:
             fail("target.unknown", str(unknown))
         self.version = _version(version)
         if self.version is not None and self.version < self.target.first_version:
-            fail("target.unsupported", f"PTX {self.version} does not know {self.target}; it exists since {self.target.first_version}")
+            fail(
+                "target.unsupported",
+                f"PTX {self.version} does not know {self.target}; it exists since {self.target.first_version}",
+            )
         self.address_size = 64
         self.resolver = Resolver()
         self._variables: list[Variable] = []
@@ -67,7 +69,10 @@ class Module:
         spaces = {each.value: each for each in (Space.GLOBAL, Space.CONST, Space.SHARED)}
         linkages = {each.value: each for each in Linkage}
         if space not in spaces or (linkage or "") not in linkages:
-            fail("variable.space", f"space is one of {', '.join(spaces)} and linkage one of {', '.join(filter(None, linkages))}")
+            fail(
+                "variable.space",
+                f"space is one of {', '.join(spaces)} and linkage one of {', '.join(filter(None, linkages))}",
+            )
         if type.kind is Kind.PREDICATE or not type.register:
             fail("variable.type", f"a variable cannot have type {type}")
         check_align(align)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from numbers import Real
+from numbers import Integral, Real
 from typing import TYPE_CHECKING
 
 from isa.operands import OperandKind, OperandSlot
-
-from ptxgen.build.blame import fail
+from ptxgen.build.blame import fail, failure
 from ptxgen.build.handles import Label, Not, Offset, SpecialRegister, Symbol, Value, sink
 from ptxgen.build.immediates import UnfitNumber, immediate
 from ptxgen.ir import Address, Int, Negated, Operand, Scalar, Sink, SymbolAddress
@@ -35,7 +34,10 @@ def operand(kernel: Kernel, name: str, slot: OperandSlot, given: object) -> Oper
 def scalar(kernel: Kernel, name: str, slot: OperandSlot, given: object) -> Scalar:
     """The node for one handle or number; KernelError for a foreign kernel's handle or something else entirely."""
     if isinstance(given, Value | Offset | Label | Symbol) and given.kernel is not None and given.kernel is not kernel:
-        fail("register.foreign", f"{name}: operand {slot.name} is {given!r} of kernel {given.kernel.name}, not of {kernel.name}")
+        fail(
+            "register.foreign",
+            f"{name}: operand {slot.name} is {given!r} of kernel {given.kernel.name}, not of {kernel.name}",
+        )
     match given:
         case Value(node=node):
             return Address(node) if slot.kind is OperandKind.ADDRESS else node
@@ -54,7 +56,7 @@ def scalar(kernel: Kernel, name: str, slot: OperandSlot, given: object) -> Scala
         case _:
             if given is sink:
                 return Sink()
-            fail("operand.kind", f"{name}: operand {slot.name} wants {wanted(slot)}, got {given!r}")
+            raise failure("operand.kind", f"{name}: operand {slot.name} wants {wanted(slot)}, got {given!r}")
 
 
 def _address(slot: OperandSlot, address: Address) -> Scalar:
@@ -64,8 +66,8 @@ def _address(slot: OperandSlot, address: Address) -> Scalar:
 
 
 def _number(name: str, slot: OperandSlot, number: Real) -> Scalar:
-    if slot.kind is OperandKind.ADDRESS and isinstance(number, int):
-        return Address(Int(number))
+    if slot.kind is OperandKind.ADDRESS and isinstance(number, Integral):
+        return Address(Int(int(number)))
     try:
         return immediate(number, slot.type)
     except UnfitNumber as unfit:

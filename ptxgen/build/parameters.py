@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from attrs import frozen
-from isa.types import Kind, Type, u32, u64
 
-from ptxgen.build.blame import fail
+from isa.types import Kind, Type, u32, u64
+from ptxgen.build.blame import fail, failure
 from ptxgen.ir import Parameter, PointerFacts, Space
 
 
@@ -68,4 +68,7 @@ def parameter_of(name: str, type_: object, address_size: int) -> Parameter:
         case ArrayType(type=element, count=count, align=align):
             return Parameter(name, element, (count,), align)
         case _:
-            fail("parameter.type", f"parameter {name} wants a type such as u32, pointer(f32) or array(b8, 128), got {type_!r}")
+            raise failure(
+                "parameter.type",
+                f"parameter {name} wants a type such as u32, pointer(f32) or array(b8, 128), got {type_!r}",
+            )

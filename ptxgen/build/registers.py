@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from isa.types import Kind, Type, bits_type, of_width
-
 from ptxgen.build.handles import Value
 from ptxgen.ir import Register, Registers
 
@@ -21,7 +20,7 @@ _INTERNED: dict[Type, list[Register]] = {}
 
 
 def register_type(type_: Type) -> Type:
-    """The type of a fresh register for a value of `type_`: itself, 32 bits for 8-bit ones, untyped where none has it."""
+    """The type of a register for a value of `type_`: itself, 32 bits for 8-bit ones, untyped where none has it."""
     if type_.register and type_.bits != 8:
         return type_
     if type_.bits < 16:

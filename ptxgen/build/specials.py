@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from isa.special import SPECIAL_REGISTERS, UnknownSpecialRegister, special
 from isa.types import Kind
-
 from ptxgen.build.blame import fail
 from ptxgen.build.handles import SpecialRegister, Value
 from ptxgen.ir import Special
@@ -50,7 +49,10 @@ def read(kernel: Kernel, name: str) -> Any:
     except UnknownSpecialRegister as unknown:
         fail("special.unknown", str(unknown))
     if not kernel.module.has(fact.availability):
-        fail("target.unsupported", f"%{fact.name} exists since {fact.availability}; this module is for {kernel.module.described}")
+        fail(
+            "target.unsupported",
+            f"%{fact.name} exists since {fact.availability}; this module is for {kernel.module.described}",
+        )
     node = Special(fact.name)
     if fact.volatile:
         return SpecialRegister(node, fact.type)

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 
 from isa.special import special
 from isa.targets import PtxVersion, Target
-
 from ptxgen.ir import Function, Special
 
 

@@ -6,7 +6,6 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from isa.operands import OperandKind, OperandSlot, Signature
-
 from ptxgen.ir.nodes import Instruction
 from ptxgen.ir.operands import (
     Address,
@@ -91,7 +90,9 @@ def _roles(form: Form, count: int) -> tuple[tuple[bool, bool], ...] | None:
 @cache
 def _roles_of(signature: Signature) -> tuple[tuple[bool, bool], ...]:
     address = OperandKind.ADDRESS
-    return tuple((slot.read or slot.kind is address, slot.written and slot.kind is not address) for slot in signature.slots)
+    return tuple(
+        (slot.read or slot.kind is address, slot.written and slot.kind is not address) for slot in signature.slots
+    )
 
 
 def accesses(instruction: Instruction) -> tuple[list[Register], list[Register]]:
@@ -106,9 +107,9 @@ def accesses(instruction: Instruction) -> tuple[list[Register], list[Register]]:
     for operand, (is_read, is_written) in zip(operands, roles, strict=False):
         if operand.__class__ is Register:
             if is_read:
-                read.append(operand)  # type: ignore[arg-type]
+                read.append(operand)
             if is_written:
-                written.append(operand)  # type: ignore[arg-type]
+                written.append(operand)
         elif operand.__class__ is not Int:
             named = registers_of(operand)
             if is_read:

@@ -11,7 +11,7 @@ from ptxgen.ir.operands import Register
 
 @frozen
 class Liveness:
-    """Registers that some path still reads before it writes them: at the entry and at the end of each block, by index."""
+    """Registers that some path reads before it writes them: at the entry and at the end of each block, by index."""
 
     entering: tuple[frozenset[Register], ...]
     leaving: tuple[frozenset[Register], ...]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @frozen
 class Register:
-    """A virtual register. `name` is its spelling (`%r7`), `scope` the ordinal of the scope that declares it (0: body)."""
+    """A virtual register: its spelling (`%r7`), type, and the ordinal of the scope that declares it (0: the body)."""
 
     name: str
     type: Type
@@ -158,7 +158,17 @@ class Guard:
 
 
 Scalar: TypeAlias = (
-    Register | Special | Int | Float | SymbolAddress | Address | TensorCoordinate | Component | Negated | Sink | LabelName
+    Register
+    | Special
+    | Int
+    | Float
+    | SymbolAddress
+    | Address
+    | TensorCoordinate
+    | Component
+    | Negated
+    | Sink
+    | LabelName
 )
 Operand: TypeAlias = "Scalar | tuple[Scalar, ...]"
 
@@ -176,11 +186,11 @@ def vector_text(parts: tuple[Scalar, ...]) -> str:
 def registers_of(operand: Operand) -> tuple[Register, ...]:
     """The registers that an operand names, in order; those of an address or a vector included."""
     if operand.__class__ is Register:
-        return (operand,)  # type: ignore[return-value]
+        return (operand,)
     if isinstance(operand, tuple):
         plain = tuple([part for part in operand if part.__class__ is Register])
         if len(plain) == len(operand):
-            return plain  # type: ignore[return-value]
+            return plain
         return tuple(register for part in operand for register in registers_of(part))
     match operand:
         case Address(base=Register() as base):

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from isa.limits import limits
 from isa.targets import Target
-
 from ptxgen.errors import Finding, Severity
 from ptxgen.ir import DirectiveKind, Function, Module, Space, Variable, walk
 

@@ -9,7 +9,6 @@ from isa.forms import Form
 from isa.operands import OperandKind
 from isa.special import special
 from isa.targets import PtxVersion, Target
-
 from ptxgen.errors import Finding, Severity
 from ptxgen.ir import Instruction, Operand, Register, Special, signature_of
 from ptxgen.verify.operands import refusal, told
@@ -50,7 +49,7 @@ def operand_findings(instruction: Instruction) -> Iterator[Finding]:
         yield _finding(instruction, "operand.count", f"{form.name} takes {ways}, got {len(operands)} operands")
         return
     for slot, operand in zip(signature.slots, operands, strict=True):
-        if operand.__class__ is Register and operand.type in slot.accepts and slot.kind in _TYPED:  # type: ignore[union-attr]
+        if operand.__class__ is Register and operand.type in slot.accepts and slot.kind in _TYPED:
             continue
         refused = refusal(slot, operand)
         if refused is not None:

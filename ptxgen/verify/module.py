@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from isa.targets import Target
 from isa.targets import target as target_named
-
 from ptxgen.errors import Finding, KernelError, Severity
 from ptxgen.ir import Function, Module, Variable
 from ptxgen.verify.budgets import budget_findings
@@ -51,7 +50,9 @@ def _function(module: Module, function: Function, target: Target, symbols: froze
     yield from name_findings(function, symbols)
     for early in early_reads(function):
         register = early.register
-        message = f"{register.type} register {register.name} is read before it is written on some path: {early.instruction}"
+        message = (
+            f"{register.type} register {register.name} is read before it is written on some path: {early.instruction}"
+        )
         yield Finding("uninitialised.register", Severity.ERROR, message, early.instruction.origin)
     yield from budget_findings(module, function, target)
 

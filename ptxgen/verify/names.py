@@ -72,7 +72,7 @@ class _Names:
         for operand in instruction.operands:
             if operand.__class__ is Register:
                 if id(operand) not in self._known:
-                    yield from self._register(instruction, operand, rooms)  # type: ignore[arg-type]
+                    yield from self._register(instruction, operand, rooms)
             elif operand.__class__ is not Int:
                 yield from self._operand(instruction, operand, rooms)
         if instruction.guard is not None:
@@ -113,7 +113,12 @@ def _declaration(name: str, room: _Room) -> Registers | None:
     digits = name[len(stem) :]
     while digits:
         family = room.families.get(stem)
-        if family is not None and family.count is not None and str(int(digits)) == digits and int(digits) < family.count:
+        if (
+            family is not None
+            and family.count is not None
+            and str(int(digits)) == digits
+            and int(digits) < family.count
+        ):
             return family
         stem, digits = stem + digits[0], digits[1:]
     return None

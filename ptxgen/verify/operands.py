@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 from isa.operands import OperandKind, OperandSlot
 from isa.types import Kind, Type
-
 from ptxgen.ir import (
     Address,
     Component,
@@ -57,7 +56,7 @@ def _vector_refusal(slot: OperandSlot, operand: tuple[Operand, ...]) -> Refusal 
     if len(operand) != slot.count:
         return Refusal("vector.size", f"operand {slot.name} wants {wanted(slot)}, got a vector of {len(operand)}")
     for index, element in enumerate(operand):
-        if element.__class__ is Register and element.type in slot.accepts:  # type: ignore[union-attr]
+        if element.__class__ is Register and element.type in slot.accepts:
             continue
         where = f"element {index} of operand {slot.name}"
         match element:
@@ -85,7 +84,9 @@ def _int_refusal(slot: OperandSlot, value: int) -> Refusal | None:
         return Refusal("immediate.domain", f"operand {slot.name} wants {slot.domain}, got {value}")
     bits = 64 if slot.type is None else max(slot.type.bits, 32) if slot.type.kind is Kind.PREDICATE else slot.type.bits
     if slot.type is not None and slot.type.kind is Kind.FLOAT and slot.type.lanes == 1 and bits >= 32:
-        return Refusal("immediate.type", f"operand {slot.name} wants a floating-point immediate, got the integer {value}")
+        return Refusal(
+            "immediate.type", f"operand {slot.name} wants a floating-point immediate, got the integer {value}"
+        )
     if -(1 << (bits - 1)) <= value < 1 << bits:
         return None
     return Refusal("immediate.range", f"operand {slot.name} wants {wanted(slot)}, got {value}, which needs more bits")
@@ -114,7 +115,9 @@ def wanted(slot: OperandSlot) -> str:
             return f"{_article(slot.type)} {slot.kind.value}"
         case OperandKind.IMMEDIATE:
             return "an immediate" if slot.domain is None else f"an immediate, {slot.domain}"
-        case OperandKind.ADDRESS | OperandKind.COORDINATE | OperandKind.LABEL | OperandKind.SYMBOL | OperandKind.SPECIAL:
+        case (
+            OperandKind.ADDRESS | OperandKind.COORDINATE | OperandKind.LABEL | OperandKind.SYMBOL | OperandKind.SPECIAL
+        ):
             return f"an {slot.kind.value}" if slot.kind is OperandKind.ADDRESS else f"a {slot.kind.value}"
 
 
