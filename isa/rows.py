@@ -63,10 +63,10 @@ def flag(text: str, since: Availability = ALWAYS) -> Slot:
 class Operand:
     """An operand slot as a function of the words. `count` 0 means a single register where vectors are possible.
 
-    `wide` takes registers wider than the type (`ld`, `st`, `cvt`) if registers can have the type; `when` names the modifier slots that must
-    be filled for the operand to be there; `optional` ones may be left out. Where `count` depends on the words,
-    `sink` holds for vectors only. A VALUE of a half-precision or packed
-    type must be a register (ptxas takes no such immediate).
+    `wide` takes registers wider than the type (`ld`, `st`, `cvt`) if registers can have the type; `when` names the
+    modifier slots that must be filled for the operand to be there; `optional` ones may be left out. Where `count`
+    depends on the words, `sink` holds for vectors only. A VALUE of a half-precision or packed type must be a
+    register (ptxas takes no such immediate).
     """
 
     name: str

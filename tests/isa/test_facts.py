@@ -1,4 +1,4 @@
-"""Special registers and limits are asked of ptxas; mechanisms and numerics are read as the rest of the house reads them."""
+"""Special registers and limits are asked of ptxas; mechanisms and numerics are looked up as their users do."""
 
 from __future__ import annotations
 
@@ -44,7 +44,8 @@ def test_unknown_special_register_lists_the_known():
     with pytest.raises(UnknownSpecialRegister, match=r"tid\.w.*tid\.x"):
         special("tid.w")
     assert special("%tid.x") is special("tid.x")
-    assert special("clock64").volatile and not special("ctaid.y").volatile
+    assert special("clock64").volatile
+    assert not special("ctaid.y").volatile
 
 
 @pytest.mark.parametrize("name", ["sm_70", "sm_80", "sm_90", "sm_100"])
@@ -75,7 +76,8 @@ def test_mechanisms_by_name():
     store = mechanism("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group")
     assert store.completes == Group(GroupKind.BULK, IssuedBy.LANE, read_wait=True)
     assert mechanism("wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16").issued_by is IssuedBy.WARPGROUP
-    assert mechanism("add.u32").reads is None and mechanism("add.u32").writes is None
+    assert mechanism("add.u32").reads is None
+    assert mechanism("add.u32").writes is None
     assert mechanism("mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32").issued_by is IssuedBy.WARP
 
 

@@ -61,7 +61,8 @@ def test_each_element_has_one_place(shape: str, operand: str, element: str, layo
     of = fragment(shape, operand, element, layout)
     places = [of.place(lane, value) for lane in range(32) for value in range(of.values)]
     wanted = {(t, r, c) for t in range(of.tiles) for r in range(of.rows) for c in range(of.columns)}
-    assert len(places) == len(wanted) and set(places) == wanted
+    assert len(places) == len(wanted)
+    assert set(places) == wanted
 
 
 @given(st.sampled_from(ALL), st.integers(0, 31), st.integers(0, 31), st.integers(0, 15), st.integers(0, 15))
