@@ -155,7 +155,7 @@ def _without(
         bad = bad & mask
         if not bad.any():
             return mask
-    row, lane = np.argwhere(bad)[0]
+    row, lane = map(int, np.argwhere(bad)[0])
     address = int(addresses[row, lane])
     batch.journal.fault(
         code, request.index, lambda: f"{what}, at {address:#x}", thread=batch.thread(group, row, lane),

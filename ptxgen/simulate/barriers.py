@@ -101,7 +101,7 @@ def report_stuck(batch: Batch) -> None:
     """Report barriers that can no longer complete: who waits where, and whom the CTA still lacks."""
     for group in batch.waiting:
         apart = batch.present[group.warps] & ~group.lanes()
-        row, lane = np.argwhere(group.lanes())[0]
+        row, lane = map(int, np.argwhere(group.lanes())[0])
         thread = batch.thread(group, row, lane)
         if apart.any():
             batch.journal.fault(

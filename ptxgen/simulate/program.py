@@ -158,7 +158,7 @@ def _check(group: Group, batch: Batch, index: int, keep: Any, ready: Any, name: 
     bad = np.broadcast_to(~ready, group.shape)
     bad = bad if active is None else bad & active
     if bad.any():
-        row, lane = np.argwhere(bad)[0]
+        row, lane = map(int, np.argwhere(bad)[0])
         batch.journal.fault(
             "uninitialised.register", index, lambda: f"reads {name}, which nothing has written",
             thread=batch.thread(group, row, lane), count=int(bad.sum()),

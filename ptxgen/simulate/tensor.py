@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 Array: TypeAlias = NDArray[Any]
 
 _ZERO_EXPONENT = -60
+_LEAST_PRODUCT = -28
 _LEAST_SCALED = -100
 _KEPT_24 = np.int64(-1 << 29)
 _NAN_F32 = np.uint32(0x7FFFFFFF).view(np.float32)
@@ -57,7 +58,7 @@ def dot(a: Halves, b: Halves, c: Array, fraction_bits: int, to_f16: bool) -> Arr
         own = np.where(wide == 0, _LEAST_SCALED, np.maximum(own, -14))
     top = np.maximum(np.maximum(largest, own), _LEAST_SCALED)
     result = _rounded(_aligned_sum(products, wide, top, fraction_bits), top, fraction_bits, to_f16)
-    lone = largest < -2 * 30
+    lone = largest < _LEAST_PRODUCT
     if lone.any():
         result = _where_only_c(result, lone, wide, to_f16)
     if not (a.finite and b.finite) or int(own.max()) == 128:

@@ -60,7 +60,7 @@ def end(site: Site) -> Step:
         if not lanes.any():
             return None
         if trap:
-            row, lane = np.argwhere(lanes)[0]
+            row, lane = map(int, np.argwhere(lanes)[0])
             batch.journal.fault("trap", site.index, lambda: "was reached", thread=batch.thread(group, row, lane))
         return finish(group, batch, lanes, after)
 
