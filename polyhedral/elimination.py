@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import compress
 from math import gcd
 from operator import neg
 from typing import NamedTuple
@@ -156,13 +157,41 @@ def irredundant(
     width: int,
 ) -> list[Row]:
     """The inequalities without those that the others, the equalities and the known rows imply over the integers."""
-    kept = list(inequalities)
     equal = [*equalities, *known_equalities]
-    for row in reversed(inequalities):
-        others = [r for r in kept if r is not row]
-        if implies(equal, [*others, *known_inequalities], row, width):
-            kept = others
+    kept: list[Row] = []
+    for own, rest in _connected(inequalities, [equal, known_inequalities], width):
+        left = list(own)
+        for row in reversed(own):
+            others = [r for r in left if r is not row]
+            if implies(rest[0], [*others, *rest[1]], row, width):
+                left = others
+        kept += left
     return kept
+
+
+def _connected(
+    rows: Sequence[Row], more: Sequence[Sequence[Row]], width: int
+) -> list[tuple[list[Row], list[list[Row]]]]:
+    """`rows` in groups that share no column even through the rows in `more`, each with its part of those."""
+    bits = [1 << i for i in range(width)] + [0]
+    tagged = [(sum(compress(bits, row)), -1, row) for row in rows]
+    tagged += [(sum(compress(bits, row)), i, row) for i, part in enumerate(more) for row in part]
+    groups: list[tuple[int, list[tuple[int, Row]]]] = []
+    for used, kind, row in tagged:
+        joined = [(kind, row)]
+        apart = []
+        for group in groups:
+            if used & group[0]:
+                used |= group[0]
+                joined = group[1] + joined
+            else:
+                apart.append(group)
+        groups = [*apart, (used, joined)]
+    return [
+        ([r for k, r in joined if k < 0], [[r for k, r in joined if k == i] for i in range(len(more))])
+        for _, joined in groups
+        if any(k < 0 for k, _ in joined)
+    ]
 
 
 def implies(equalities: Sequence[Row], inequalities: Sequence[Row], row: Row, width: int) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from itertools import compress
 from operator import neg
 from typing import NamedTuple
 
@@ -29,7 +30,7 @@ def integer_point(equalities: Iterable[Row], inequalities: Iterable[Row], width:
 
 def _point_by_components(table: Table, width: int) -> list[int] | None:
     point = [0] * width
-    for columns, rows in _components(table):
+    for columns, rows in _components(table, width):
         part = _component_point(tuple(sorted([tuple([c[i] for i in columns] + [k]) for c, k in rows])))
         if part is None:
             return None
@@ -38,21 +39,22 @@ def _point_by_components(table: Table, width: int) -> list[int] | None:
     return point
 
 
-def _components(table: Table) -> list[tuple[list[int], list[tuple[Row, int]]]]:
-    groups: list[tuple[set[int], list[tuple[Row, int]]]] = []
+def _components(table: Table, width: int) -> list[tuple[list[int], list[tuple[Row, int]]]]:
+    bits = [1 << i for i in range(width)]
+    groups: list[tuple[int, list[tuple[Row, int]]]] = []
     for coefficients, constant in table.items():
-        used = {i for i, c in enumerate(coefficients) if c}
+        used = sum(compress(bits, coefficients))
         rows = [(coefficients, constant)]
         apart = []
         for group in groups:
-            if used.isdisjoint(group[0]):
-                apart.append(group)
-            else:
+            if used & group[0]:
                 used |= group[0]
                 rows = group[1] + rows
+            else:
+                apart.append(group)
         apart.append((used, rows))
         groups = apart
-    return [(sorted(used), rows) for used, rows in groups]
+    return [([i for i in range(width) if used >> i & 1], rows) for used, rows in groups]
 
 
 class _Step(NamedTuple):

@@ -56,10 +56,11 @@ def reduced_equality(row: Sequence[int]) -> Row | None:
 def hidden_equalities(table: Table) -> list[Row]:
     """Takes from `table` the pairs of opposite rows that leave one value, and returns them as equalities."""
     found = []
-    for coefficients in [c for c in table if tuple(map(neg, c)) in table]:
+    zero = (0,) * len(next(iter(table), ()))
+    for opposite in [c for c in table if c < zero]:
+        coefficients = tuple(map(neg, opposite))
         if coefficients not in table:
             continue
-        opposite = tuple(map(neg, coefficients))
         width = table[coefficients] + table[opposite]
         if width < 0:
             raise Contradiction

@@ -8,7 +8,7 @@ from attrs import evolve, field, frozen
 
 from polyhedral.affine import Affine, FloorDiv, as_affine, var
 from polyhedral.bounds import Range, Stride, shape_of, stride_of, unrolled_values
-from polyhedral.separation import Candidate, Region, merged, ordered, separated
+from polyhedral.separation import Candidate, Region, merged, ordered, pinned, separated
 from polyhedral.sets import Set
 from polyhedral.shadows import Item, items_of
 from polyhedral.system import FALSE, UNIVERSE, System, definition, determined, reveal, without_congruences
@@ -125,7 +125,9 @@ class _Scan:
         else:
             regions = merged(candidates, name, known)
         nodes = []
-        for region in ordered(regions, name, known):
+        if len(regions) > 1:
+            regions = [pinned(r, name, known) for r in ordered(regions, name, known)]
+        for region in regions:
             members = [items[m] for m in region.members]
 
             def body(level: int, left: list[Item], known: System, values: Values, region: Region = region) -> Node:

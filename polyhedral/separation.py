@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from operator import neg
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from polyhedral.affine import var
 from polyhedral.sets import simple_hull
@@ -23,19 +23,41 @@ class Candidate:
 
 @frozen
 class Region:
-    """The part `rows` of the level, in which the items `members` may run; `outer` holds where they do."""
+    """The part `rows` of the level, in which the items `members` may run; each runs where one of `outers` holds."""
 
     rows: System
-    outer: System
+    outers: tuple[System, ...]
     members: tuple[int, ...]
+
+    @property
+    def outer(self) -> System:
+        """What holds around the region wherever any of its items runs."""
+        return self.outers[0] if len(self.outers) == 1 else UNIVERSE
+
+    def runs(self, known: System) -> bool:
+        """Whether any of its items may run in it."""
+        return any(not (known & outer & self.rows).is_empty() for outer in self.outers)
 
 
 def separated(candidates: Sequence[Candidate], known: System) -> list[Region]:
-    """Regions of which no two meet that together hold each candidate's rows, each where it belongs."""
+    """Regions that together hold each candidate's rows, such that no two in which items may run at once meet."""
     regions: list[Region] = []
-    for candidate in candidates:
-        regions = _added(regions, candidate, known)
+    for group in _meeting(candidates, known):
+        own: list[Region] = []
+        for candidate in group:
+            own = _added(own, candidate, known)
+        regions += own
     return regions
+
+
+def _meeting(candidates: Sequence[Candidate], known: System) -> list[list[Candidate]]:
+    groups: list[list[Candidate]] = []
+    for candidate in candidates:
+        around = known & candidate.outer & candidate.rows
+        meets = [g for g in groups if any(not (around & c.outer & c.rows).is_empty() for c in g)]
+        apart = [g for g in groups if g not in meets]
+        groups = [*apart, [*(c for g in meets for c in g), candidate]]
+    return groups
 
 
 def _added(regions: list[Region], candidate: Candidate, known: System) -> list[Region]:
@@ -47,24 +69,25 @@ def _added(regions: list[Region], candidate: Candidate, known: System) -> list[R
             fragments = []
             continue
         left, remaining = [region.rows], []
-        around = known & region.outer & candidate.outer
         for fragment in fragments:
             rest = [fragment]
             for part in list(left):
-                if (around & part & fragment).is_empty():
+                if (known & part & fragment).is_empty():
                     continue
                 result.append(_shared(part & fragment, region, candidate, known))
                 left = [q for p in left for q in (_minus(p, fragment, known) if p is part else [p])]
                 rest = [q for p in rest for q in _minus(p, part, known)]
             remaining += rest
         fragments = remaining
-        result += [Region(p, region.outer, region.members) for p in left]
-    return result + [Region(f, candidate.outer, candidate.members) for f in fragments]
+        result += [Region(p, region.outers, region.members) for p in left]
+    found = result + [Region(f, (candidate.outer,), candidate.members) for f in fragments]
+    return [r for r in found if r.runs(known)]
 
 
 def _shared(rows: System, region: Region, candidate: Candidate, known: System) -> Region:
-    outer = region.outer if region.outer == candidate.outer else UNIVERSE
-    return Region(rows.simplified(known & outer), outer, tuple(sorted(region.members + candidate.members)))
+    outers = tuple(dict.fromkeys((*region.outers, candidate.outer)))
+    both = Region(rows, outers, tuple(sorted(region.members + candidate.members)))
+    return evolve(both, rows=rows.simplified(known & both.outer))
 
 
 def _minus(rows: System, taken: System, known: System) -> list[System]:
@@ -83,7 +106,8 @@ def merged(candidates: Sequence[Candidate], level: str, known: System) -> list[R
     lower, upper = hull.bounds(level)
     if not lower or not upper:
         return separated(candidates, known)
-    return [Region(hull, UNIVERSE, tuple(sorted(m for c in candidates for m in c.members)))]
+    outers = tuple(dict.fromkeys(c.outer for c in candidates))
+    return [Region(hull, outers, tuple(sorted(m for c in candidates for m in c.members)))]
 
 
 def ordered(regions: list[Region], level: str, known: System) -> list[Region]:
@@ -99,15 +123,19 @@ def ordered(regions: list[Region], level: str, known: System) -> list[Region]:
         if clash is not None:
             regions = _cut_by_lower_bounds(regions, *clash, level, known)
             continue
-        order = _topological(len(regions), before)
+        order = _topological(_by_first_value(regions, level, known), before)
         if isinstance(order, list):
             return [regions[i] for i in order]
         regions = _cut_by_presence(regions, *order, level, known)
 
 
-def _topological(count: int, before: dict[tuple[int, int], bool]) -> list[int] | tuple[int, int]:
+def _by_first_value(regions: list[Region], level: str, known: System) -> list[int]:
+    values = [(known & r.outer & r.rows).sample() or {} for r in regions]
+    return sorted(range(len(regions)), key=lambda i: (values[i].get(level, 0), i))
+
+
+def _topological(rest: list[int], before: dict[tuple[int, int], bool]) -> list[int] | tuple[int, int]:
     order: list[int] = []
-    rest = list(range(count))
     while rest:
         first = next((j for j in rest if not any(before[i, j] for i in rest if i != j)), None)
         if first is None:
@@ -131,8 +159,9 @@ def _may_precede(first: Region, second: Region, level: str, known: System) -> bo
         return False
     later = f"{level}'"
     moved = second.rows.rename({level: later})
-    both = known & first.outer & second.outer & first.rows & moved
-    return not (both & System.of(var(level) < var(later))).is_empty()
+    both = known & first.rows & moved & System.of(var(level) < var(later))
+    pairs = dict.fromkeys(one & other for one in first.outers for other in second.outers)
+    return any(not (both & outer).is_empty() for outer in pairs)
 
 
 def _is_above(first: System, second: System, level: str) -> bool:
@@ -157,13 +186,25 @@ def _cut_by_lower_bounds(regions: list[Region], i: int, j: int, level: str, know
 
 def _cut_by_presence(regions: list[Region], i: int, j: int, level: str, known: System) -> list[Region]:
     region, other = regions[i], regions[j]
-    presence = (known & other.outer & other.rows).project_out(level).gist(known)
+    presence = (known & other.rows).project_out(level).gist(known)
     return _replaced(regions, i, [*_minus(region.rows, presence, known), region.rows & presence], known)
 
 
 def _replaced(regions: list[Region], i: int, pieces: list[System], known: System) -> list[Region]:
     region = regions[i]
-    kept = [p for p in pieces if not (p & known & region.outer).is_empty()]
-    if len(kept) == 1 and kept[0] == region.rows:
+    kept = [r for p in pieces if (r := evolve(region, rows=p)).runs(known)]
+    if len(kept) == 1 and kept[0].rows == region.rows:
         raise AssertionError(f"cutting the region {region.rows} does not order it")
-    return [*regions[:i], *(Region(p, region.outer, region.members) for p in kept), *regions[i + 1 :]]
+    return [*regions[:i], *kept, *regions[i + 1 :]]
+
+
+def pinned(region: Region, level: str, known: System) -> Region:
+    """The region with its level said to be one value, where nothing else is left between two of its bounds."""
+    whole = known & region.outer & region.rows
+    lower, upper = region.rows.bounds(level)
+    ends = [(a, var(level) < a) for a, d in upper if d == 1] + [(a, var(level) > a) for a, d in lower if d == 1]
+    for affine, beyond in ends:
+        if (whole & System.of(beyond)).is_empty():
+            rows = region.rows & System.of(var(level).equals(affine))
+            return evolve(region, rows=rows)
+    return region

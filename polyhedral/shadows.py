@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
+from functools import lru_cache
 
 from attrs import frozen
 
@@ -33,6 +34,7 @@ class Item:
         return _plain_conditions(self.system)
 
 
+@lru_cache(maxsize=1 << 12)
 def _plain_conditions(system: System) -> tuple[Condition, ...]:
     try:
         return system.conditions

@@ -279,10 +279,11 @@ def _tidy(names: tuple[str, ...], equalities: Iterable[Row], inequalities: Itera
     equal = [r for r in map(reduced_equality, equalities) if r is not None]
     equal += [r for r in map(reduced_equality, hidden_equalities(table)) if r is not None]
     rows = [(*c, k) for c, k in table.items()]
-    used = [i for i in range(len(names)) if any(r[i] for r in equal) or any(r[i] for r in rows)]
+    columns = list(zip(*equal, *rows, strict=True))
+    used = [i for i in range(len(names)) if columns and any(columns[i])]
     if len(used) < len(names):
-        equal = [tuple([r[i] for i in used] + [r[-1]]) for r in equal]
-        rows = [tuple([r[i] for i in used] + [r[-1]]) for r in rows]
+        equal = [(*[r[i] for i in used], r[-1]) for r in equal]
+        rows = [(*[r[i] for i in used], r[-1]) for r in rows]
         names = tuple([names[i] for i in used])
     if names and is_existential(names[0]):
         names = _numbered(names)
