@@ -7,8 +7,9 @@ from enum import Enum
 from attrs import evolve, field, frozen
 
 from isa.mechanisms import AtIssue, Group, GroupKind, IssuedBy, Mechanism, Transaction
-from ptxgen.derive.requirements import EventKind
 from ptxgen.errors import Place
+
+from .requirements import EventKind
 
 
 class Side(Enum):
@@ -138,8 +139,8 @@ class Placed:
 
 @frozen
 class RoleBody:
-    """A role of `units` warpgroups or warps with `threads` threads in all. `body` repeats step by step where `periodic`;
-    `tail` follows the last step and acts for the step after it.
+    """A role of `units` warpgroups or warps with `threads` threads in all. `body` repeats step by step where
+    `periodic`; `tail` follows the last step and acts for the step after it.
 
     With `alternates` each unit takes every n-th work item, so that one unit alone passes each index.
     """

@@ -9,11 +9,12 @@ from attrs import evolve, frozen
 
 from isa.mechanisms import AtIssue
 from polyhedral import Affine, Set, var
-from ptxgen.derive.nest import Body, Nest, nest
-from ptxgen.derive.ops import Op, Time
-from ptxgen.derive.requirements import Requirement, check_order, interval
 from ptxgen.errors import UnsupportedError
 from ptxgen.tile import Covered
+
+from .nest import Body, Nest, nest
+from .ops import Op, Time
+from .requirements import Requirement, check_order, interval
 
 
 @frozen(eq=False)
@@ -74,8 +75,8 @@ def _check_served_by_meeting(requirement: Requirement) -> None:
     source, sink = requirement.source.op, requirement.sink.op
     if source.role != sink.role:
         raise UnsupportedError(
-            f"{requirement}: {source} ({source.line}) belongs to the role {source.role} and {sink} ({sink.line}) to the "
-            f"role {sink.role}; only ops of one role are synchronised"
+            f"{requirement}: {source} ({source.line}) belongs to the role {source.role} and {sink} ({sink.line}) to "
+            f"the role {sink.role}; only ops of one role are synchronised"
         )
     for op in (source, sink):
         if not isinstance(op.mechanism.completes, AtIssue):
@@ -211,4 +212,3 @@ def _positions_of(body: Body, places: Nest) -> tuple[int, ...]:
         for role, path, positions in zip(places.roles, places.paths, places.positions, strict=True)
         if role == body.role and path[:depth] == body.path
     )
-

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from heapq import heappop, heappush
+from itertools import pairwise
 
 from attrs import evolve, field, frozen
 
 from isa.mechanisms import AtIssue, Group, GroupKind, IssuedBy, Mechanism, Transaction
-from ptxgen.derive.atoms import (
+
+from .atoms import (
     Arrive,
     AtomProgram,
     Commit,
@@ -24,10 +26,9 @@ from ptxgen.derive.atoms import (
     Wait,
     performed_by,
 )
-from ptxgen.derive.requirements import EventKind
+from .requirements import EventKind
 
 FAR = 1 << 40
-_ONE_THREAD = (IssuedBy.ELECTED,)
 
 
 @frozen
@@ -71,11 +72,12 @@ class Graph:
     arrivals: dict[tuple[str, Side], tuple[int, ...]]
     _cache: dict[int, list[int]] = field(factory=dict)
     _potentials: list[int] = field(factory=list)
+    _reduced: list[list[tuple[int, int]]] = field(factory=list)
 
     def distances(self, source: int) -> list[int]:
         """The least total distance of a path from `source` to each node, FAR where there is none.
 
-        `cycle()` must have found none.
+        `cycle()` must have been asked, and have found none.
         """
         known = self._cache.get(source)
         if known is None:
@@ -91,7 +93,12 @@ class Graph:
         found = _potentials(self)
         if isinstance(found, Cycle):
             return found
+        scale = len(self.labels) + 1
         self._potentials[:] = found
+        self._reduced[:] = [[] for _ in self.labels]
+        for edge in self.edges:
+            reduced = edge.distance * scale - 1 + found[edge.source] - found[edge.sink]
+            self._reduced[edge.source].append((edge.sink, reduced))
         return None
 
 
@@ -158,7 +165,7 @@ class _Builder:
         return body
 
     def chain(self, nodes: list[tuple[int, Placed]]) -> None:
-        for first, second in zip(nodes, nodes[1:], strict=False):
+        for first, second in pairwise(nodes):
             self.link(first, second, 0)
 
     def link(self, first: tuple[int, Placed], second: tuple[int, Placed], steps: int) -> None:
@@ -169,7 +176,7 @@ class _Builder:
         if performed_by(role, atom) is IssuedBy.ELECTED and not copy.elected:
             return None
         match atom:
-            case Join(barrier=barrier):
+            case Join():
                 key = (role.name, -1 - place if tail else place)
                 if key not in self.joins:
                     self.joins[key] = self.node(str(placed))
@@ -211,9 +218,10 @@ class _Builder:
 
     def issue(self, copy: Copy, atom: Issue, node: int) -> None:
         self.issues.setdefault(atom.op, []).append((copy, node))
+        read = done = node
         match atom.mechanism.completes:
             case AtIssue():
-                read = done = node
+                pass
             case Group(owner=owner):
                 scope = atom.op if owner is IssuedBy.WARPGROUP else f"{atom.op} of {copy}"
                 read, done = self.completion(copy, atom.op, scope, node)
@@ -293,10 +301,6 @@ def retired(role: RoleBody, place: int) -> Iterator[tuple[Issue, int, int]]:
             seen.add(commit)
             whole = 0 if back < len(before) else 1 + (back - len(before)) // len(commits)
             yield from _committed(role, commit, commits, atom.kind, whole)
-    for commit in commits:
-        if commit not in seen:
-            extra = latest.count(commit) + (0 if commit in before else 1)
-            yield from _committed(role, commit, commits, atom.kind, extra)
 
 
 def _committed(
@@ -348,7 +352,7 @@ def _potentials(graph: Graph) -> list[int] | Cycle:
     """
     scale = len(graph.labels) + 1
     height = [0] * len(graph.labels)
-    parent: list[int | None] = [None] * len(graph.labels)
+    parent = list(range(len(graph.labels)))
     changed = -1
     for _ in range(scale):
         changed = -1
@@ -358,21 +362,22 @@ def _potentials(graph: Graph) -> list[int] | Cycle:
                 height[edge.sink], parent[edge.sink], changed = reached, edge.source, edge.sink
         if changed < 0:
             return height
-    node = changed
-    for _ in range(scale):
-        node = parent[node] if parent[node] is not None else node  # type: ignore[assignment]
+    return Cycle(_ring_of(parent, changed, scale))
+
+
+def _ring_of(parent: list[int], start: int, count: int) -> tuple[int, ...]:
+    """The ring that following `parent` from `start` for `count` steps ends in."""
+    node = start
+    for _ in range(count):
+        node = parent[node]
     found = [node]
-    while (node := parent[node] or 0) != found[0]:
-        found.append(node)
-    return Cycle(tuple(reversed(found)))
+    while parent[found[-1]] != node:
+        found.append(parent[found[-1]])
+    return tuple(reversed(found))
 
 
 def _shortest(graph: Graph, source: int) -> list[int]:
-    scale, height = len(graph.labels) + 1, graph._potentials
-    after: list[list[tuple[int, int]]] = [[] for _ in graph.labels]
-    for edge in graph.edges:
-        reduced = edge.distance * scale - 1 + height[edge.source] - height[edge.sink]
-        after[edge.source].append((edge.sink, reduced))
+    scale, height, after = len(graph.labels) + 1, graph._potentials, graph._reduced
     reached = [FAR * scale] * len(graph.labels)
     reached[source] = 0
     queue = [(0, source)]

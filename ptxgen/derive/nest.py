@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from attrs import frozen
 
-from ptxgen.derive.ops import Op
 from ptxgen.errors import InternalError
+
+from .ops import Op
 
 Path = tuple[tuple[int, str], ...]
 Item = tuple[int, int, str]
@@ -27,8 +28,8 @@ class Body:
 
 @frozen(eq=False)
 class Nest:
-    """The bodies of all roles. `paths[i]` are the loops around op i; `items[body]` are the ops and nested loops of a body
-    in program order, and `positions[i][d]` says which item of its body at depth d op i is, or lies in."""
+    """The bodies of all roles. `paths[i]` are the loops around op i; `items[body]` are the ops and nested loops of a
+    body in program order, and `positions[i][d]` says which item of its body at depth d op i is, or lies in."""
 
     roles: tuple[str, ...]
     paths: tuple[Path, ...]

@@ -9,8 +9,9 @@ from math import gcd
 from attrs import frozen
 
 from polyhedral import Affine, Set, System, const, var
-from ptxgen.derive.ops import Op
 from ptxgen.errors import PlanError
+
+from .ops import Op
 
 SEARCHED = 4
 
@@ -138,7 +139,9 @@ def searched(pair: Pair, level: int, *, later: bool) -> Iterator[int]:
     """Distances at `level` at which both use one tile (or, with `later`, the second a later tile of the same slot),
     found by deciding one set for each; the least one only. At an outer level only later iterations count."""
     depth = pair.depth
-    lowest = 1 if level < pair.common else -SEARCHED if level and pair.first.rank.coefficient(pair.loops[level - 1]) else 0
+    lowest = (
+        1 if level < pair.common else -SEARCHED if level and pair.first.rank.coefficient(pair.loops[level - 1]) else 0
+    )
     highest = depth + SEARCHED if level else 0
     held = pair.loops[:level]
     own = {d: var(d + "'") for d in pair.second.op.domain.dims if d not in held}
@@ -166,8 +169,8 @@ def check_ascending(access: Access, buffer: str) -> None:
     if witness is not None:
         op = access.op
         raise PlanError(
-            f"{op} does not visit the tiles of {buffer} in ascending order: tile {access.rank} of a later instance is not "
-            f"behind that of an earlier one",
+            f"{op} does not visit the tiles of {buffer} in ascending order: tile {access.rank} of a later instance is "
+            f"not behind that of an earlier one",
             line=op.line,
             instances=tuple(witness),
         )

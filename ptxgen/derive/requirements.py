@@ -9,11 +9,12 @@ from attrs import frozen
 
 from isa.mechanisms import Proxy
 from polyhedral import Affine
-from ptxgen.derive.nest import Nest, nest
-from ptxgen.derive.ops import Op, TouchKind
-from ptxgen.derive.ranks import Access, Pair, check_ascending, later_tile, next_round, same_tile
 from ptxgen.errors import PlanError, UnsupportedError
 from ptxgen.tile import Buffer, Copy, Covered, Map, Reduce, RequirementKind, Space
+
+from .nest import Nest, nest
+from .ops import Op, TouchKind
+from .ranks import Access, Pair, check_ascending, later_tile, next_round, same_tile
 
 
 class EventKind(Enum):
@@ -70,9 +71,10 @@ def requirements(ops: tuple[Op, ...]) -> tuple[Requirement, ...]:
 
     Flow: tile n is filled before it is read. Reuse and rewrite: it is read and filled before the next tile of its slot
     is filled. Each is stated at the loop where its ends part, and once more for each outer loop, whose iterations start
-    the ring anew. Register buffers belong to a warp and need only the right program order: PlanError otherwise.
-    UnsupportedError where a global array is written and then read by other threads; PlanError where two ops do not count
-    the tiles of a buffer alike.
+    the ring anew. Register buffers belong to a warp and need only the right program order.
+
+    PlanError where the program order of register tiles is wrong and where two ops do not count the tiles of a buffer
+    alike; UnsupportedError where a global array is written and read by different threads.
     """
     places = nest(ops)
     found: list[Requirement] = []
@@ -200,14 +202,14 @@ def body_size(requirement: Requirement, places: Nest) -> int:
 
 
 def check_order(requirement: Requirement, places: Nest) -> None:
-    """Raises PlanError where the sink does not come behind the source: a shift or an order that empties the interval, or
-    a ring that is not deep enough."""
+    """Raises PlanError where the sink does not come behind the source: a shift or an order that empties the interval,
+    or a ring that is not deep enough."""
     source, sink = requirement.source.op, requirement.sink.op
     for level, loop in enumerate(requirement.loops[:-1]):
         if source.time.ahead[level] != sink.time.ahead[level]:
             raise PlanError(
-                f"{source} ({source.line}) and {sink} share the loop {requirement.loops[-1]}, but the shift in the outer "
-                f"loop {loop} is {source.time.ahead[level]} for one and {sink.time.ahead[level]} for the other",
+                f"{source} ({source.line}) and {sink} share the loop {requirement.loops[-1]}, but the shift in the "
+                f"outer loop {loop} is {source.time.ahead[level]} for one and {sink.time.ahead[level]} for the other",
                 line=sink.line,
             )
     if interval(requirement, places) > 0:
@@ -218,8 +220,8 @@ def check_order(requirement: Requirement, places: Nest) -> None:
     depth = f" with depth {requirement.buffer.depth}" if deeper else ""
     raise PlanError(
         f"the shift empties the interval between {source} ({source.line}) and {sink}: {source} {event} a tile of "
-        f"{requirement.buffer.name} before {sink} {'fills the same slot' if deeper else 'uses it'} {where}{depth}, but the "
-        f"plan runs {sink} first" + ("; a greater depth or a smaller shift is wanted" if deeper else ""),
+        f"{requirement.buffer.name} before {sink} {'fills the same slot' if deeper else 'uses it'} {where}{depth}, but "
+        f"the plan runs {sink} first" + ("; a greater depth or a smaller shift is wanted" if deeper else ""),
         line=sink.line,
         instances=(f"{source} at step n", f"{sink} at step n + {requirement.distance}"),
     )
@@ -231,8 +233,8 @@ def _check_global(buffer: Buffer, accesses: list[Access]) -> None:
             if writer.writes and reader.reads and not _same_elements(buffer, writer.op, reader.op):
                 raise UnsupportedError(
                     f"{reader.op} ({reader.op.line}) reads the global array {buffer.name} that {writer.op} "
-                    f"({writer.op.line}) writes in the same kernel, in other threads; stage it in shared memory, or use "
-                    f"another array"
+                    f"({writer.op.line}) writes in the same kernel, in other threads; stage it in shared memory, or "
+                    f"use another array"
                 )
 
 
@@ -251,4 +253,3 @@ def _same_elements(buffer: Buffer, writer: Op, reader: Op) -> bool:
             return same and iteration.distribution == writer.node.distribution
         case _:
             return False
-
