@@ -42,7 +42,8 @@ INDENT = "  "
 
 def show(item: Program | Node) -> str:
     """A program, or one node with all below it, as text: everything that decides its meaning, the same bytes for equal
-    programs. Lines of the user's source are left out.
+    programs (a constant is shown to six digits). Lines of the user's source are left out, and the name of an op that
+    is named by the buffer it fills.
 
     `X{n}` is tile number n of buffer X, `X[...]` the corner of a box in it or, in a map, one element; there the name of
     a dim counts from the corner of the iteration.
@@ -154,7 +155,7 @@ def node_lines(node: Node) -> Iterator[str]:
         case Copy():
             yield from copy_lines(node)
         case Fill(op, destination, value):
-            yield f"{op}: fill {region_text(destination)} with {value!r}"
+            yield named(op, destination, f"fill {region_text(destination)} with {value!r}")
         case Multiply():
             yield multiply_text(node)
         case Map() | Reduce():
@@ -183,10 +184,16 @@ def copy_lines(copy: Copy) -> Iterator[str]:
     if copy.guarded:
         effect = {Outside.NEVER: "nothing", Outside.ZERO: "zero", Outside.ANY: "any value"}[copy.outside]
         moved += f", {effect} outside {dims_text(copy.guarded)}"
-    yield f"{copy.op}: copy {region_text(copy.destination)} <- {region_text(copy.source)}, {moved}"
+    line = f"copy {region_text(copy.destination)} <- {region_text(copy.source)}, {moved}"
+    yield named(copy.op, copy.destination, line)
     held = [side.buffer.placement for side in (copy.source, copy.destination) if side.buffer.space is Space.REGISTERS]
     if copy.distribution not in held:
         yield INDENT + f"as {copy.distribution}"
+
+
+def named(op: str, target: Region, line: str) -> str:
+    """`op: line`; the line alone where the op is named by the buffer that it fills."""
+    return line if op == target.buffer.name else f"{op}: {line}"
 
 
 def multiply_text(node: Multiply) -> str:
@@ -194,7 +201,7 @@ def multiply_text(node: Multiply) -> str:
     row = node.row
     shape = f"m{row.m}n{row.n}k{row.k}.{row.a_order.value}.{row.b_order.value} {row.input} to {row.accumulate}"
     c, a, b = map(factor_text, (node.c, node.a, node.b))
-    return f"{node.op}: multiply {c} += {a} * {b}, {box_text(node.repeats)} of {shape}"
+    return named(node.op, node.c.region, f"multiply {c} += {a} * {b}, {box_text(node.repeats)} of {shape}")
 
 
 def factor_text(factor: Factor) -> str:
@@ -214,9 +221,9 @@ def map_lines(node: Map | Reduce) -> Iterator[str]:
     value = show_expression(rebuild(node.expression, spell))
     target = show_expression(element(node.target, node.target_dims, iteration))
     if isinstance(node, Reduce):
-        yield f"{node.op}: reduce {target} = {node.join.label}({target}, {value})"
+        yield named(node.op, node.target, f"reduce {target} = {node.join.label}({target}, {value})")
     else:
-        yield f"{node.op}: map {target} = {value}"
+        yield named(node.op, node.target, f"map {target} = {value}")
     yield from (INDENT + line for line in iteration_lines(iteration, node.target.buffer, node.operands))
 
 

@@ -48,7 +48,7 @@ def points(distribution: Distribution, warp: int) -> Index:
         raise StrayError("tile.shape", f"warp {warp} is not among the {len(own)} warps of the distribution")
     lanes = images(distribution.lanes, rank)
     table = lanes[:, None, :] ^ images(distribution.values, rank)[None, :, :] ^ own[warp]
-    return sealed(table.reshape(-1, rank))
+    return sealed(table.reshape(len(lanes) * distribution.value_count, rank))
 
 
 @lru_cache(maxsize=4096)
