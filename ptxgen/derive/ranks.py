@@ -44,63 +44,61 @@ class Pair:
     second: Access
     common: int
     depth: int
+    loops: tuple[str, ...]
+    difference: Affine
 
-    @property
-    def loops(self) -> tuple[str, ...]:
-        """The common loops, outermost first."""
-        return self.first.op.time.loops[: self.common]
+    @classmethod
+    def of(cls, first: Access, second: Access, common: int, depth: int) -> Pair:
+        """The pair with its common loops and the second rank less the first at equal indices of them.
 
-    @property
-    def difference(self) -> Affine:
-        """The second rank less the first at equal indices of the common loops."""
-        return self.second.rank - self.first.rank
-
-    def checked(self) -> None:
-        """Raises PlanError where the two ranks do not count alike in a common loop or in a parameter."""
-        free = set(self.first.op.time.loops[self.common :]) | set(self.second.op.time.loops[self.common :])
-        wrong = [name for name in self.difference.names if name not in free]
+        Raises PlanError where the two ranks do not count alike in a common loop or in a parameter.
+        """
+        loops = first.op.time.loops[:common]
+        if first.rank.terms == second.rank.terms and len(loops) == len(first.op.time.loops):
+            return cls(first, second, common, depth, loops, const(second.rank.constant - first.rank.constant))
+        own = {loop: var(loop + "'") for loop in second.op.time.loops[common:]}
+        pair = cls(first, second, common, depth, loops, second.rank.substitute(own) - first.rank)
+        free = {*first.op.time.loops[common:], *(loop + "'" for loop in second.op.time.loops[common:])}
+        wrong = [name for name in pair.difference.names if name not in free]
         if wrong:
-            a, b = self.first, self.second
             raise PlanError(
-                f"{a.op} and {b.op} do not count the tiles of their buffer alike: tile {a.rank} against tile {b.rank} "
-                f"in {wrong[0]} ({a.op} is from {a.op.line})",
-                line=b.op.line,
+                f"{first.op} and {second.op} do not count the tiles of their buffer alike: tile {first.rank} against "
+                f"tile {second.rank} in {wrong[0]} ({first.op} is from {first.op.line})",
+                line=second.op.line,
             )
+        return pair
 
-    @property
-    def is_rigid(self) -> bool:
-        """Whether the difference of the ranks is a constant."""
-        return self.difference.is_constant
+    def step(self, level: int) -> int:
+        """How many tiles one step of loop level-1 advances the ranks; 0 at level 0."""
+        return self.first.rank.coefficient(self.loops[level - 1]) if level else 0
 
 
 def same_tile(pair: Pair, level: int) -> Iterator[int]:
     """Distances at `level` at which the second access uses the tile of the first: none or one, least first."""
-    if pair.is_rigid and level == pair.common:
-        step = pair.first.rank.coefficient(pair.loops[level - 1]) if level else 0
-        missing = -pair.difference.constant
-        if (step and missing % step == 0) or (not step and missing == 0):
-            distance = missing // step if step else 0
-            if coexist(pair, level, distance):
-                yield distance
+    if level < pair.common or not pair.difference.is_constant:
+        yield from searched(pair, level, later=False)
         return
-    yield from searched(pair, level, later=False)
+    step, missing = pair.step(level), -pair.difference.constant
+    if missing % step == 0 if step else missing == 0:
+        distance = missing // step if step else 0
+        if coexist(pair, level, distance):
+            yield distance
 
 
 def later_tile(pair: Pair, level: int) -> int | None:
     """The least distance at `level` at which the second access uses a later tile in the same slot, None without any."""
-    step = pair.first.rank.coefficient(pair.loops[level - 1]) if level else 0
-    if not (pair.is_rigid and level == pair.common):
+    if level < pair.common or not pair.difference.is_constant:
         return next(searched(pair, level, later=True), None)
-    constant = pair.difference.constant
+    step, constant = pair.step(level), pair.difference.constant
     if not step:
         return 0 if constant > 0 and constant % pair.depth == 0 and coexist(pair, level, 0) else None
-    turns = range(1, abs(step) + 1)
-    fitting = [(turn * pair.depth - constant) // step for turn in turns if not (turn * pair.depth - constant) % step]
-    if not fitting:
+    shared = gcd(step, pair.depth)
+    if constant % shared:
         return None
-    period = pair.depth // gcd(step, pair.depth)
-    beyond = min(fitting) + SEARCHED * period
-    for distance in range(min(fitting), beyond, period):
+    turns = range(1, step // shared + 1)
+    least = min((t * pair.depth - constant) // step for t in turns if (t * pair.depth - constant) % step == 0)
+    beyond = least + SEARCHED * (pair.depth // shared)
+    for distance in range(least, beyond, pair.depth // shared):
         if coexist(pair, level, distance):
             return distance
     a, b = pair.first.op.domain, pair.second.op.domain
@@ -140,7 +138,7 @@ def searched(pair: Pair, level: int, *, later: bool) -> Iterator[int]:
     found by deciding one set for each; the least one only. At an outer level only later iterations count."""
     depth = pair.depth
     lowest = (
-        1 if level < pair.common else -SEARCHED if level and pair.first.rank.coefficient(pair.loops[level - 1]) else 0
+        1 if level < pair.common else -SEARCHED if pair.step(level) else 0
     )
     highest = depth + SEARCHED if level else 0
     held = pair.loops[:level]

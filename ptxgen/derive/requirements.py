@@ -118,16 +118,15 @@ def _of_buffer(buffer: Buffer, accesses: list[Access], places: Nest) -> list[Req
     for first in accesses:
         for second in accesses:
             if first.writes or second.writes:
-                pair = Pair(first, second, places.common_depth(first.number, second.number), buffer.depth)
-                pair.checked()
-                found += _strongest(_of_pair(buffer, pair, places))
+                pair = Pair.of(first, second, places.common_depth(first.number, second.number), buffer.depth)
+                found += _strongest(list(_of_pair(buffer, pair, places)))
     return found
 
 
 def _of_pair(buffer: Buffer, pair: Pair, places: Nest) -> Iterator[Requirement]:
     first, second = pair.first, pair.second
     for level in range(pair.common, -1 if pair.common == 0 else 0, -1):
-        counted = level > 0 and first.rank.coefficient(pair.loops[level - 1]) != 0
+        counted = pair.step(level) != 0
         if level == pair.common:
             for distance in same_tile(pair, level):
                 if _goes_first(buffer, pair, distance, places):
@@ -172,8 +171,10 @@ def _requirement(buffer: Buffer, pair: Pair, level: int, distance: int, event: E
     return Requirement(kind, source, sink, buffer, pair.loops[:level], distance, proxies)
 
 
-def _strongest(found: Iterator[Requirement]) -> list[Requirement]:
+def _strongest(found: list[Requirement]) -> list[Requirement]:
     """Without those that another one of the same pair and loops implies."""
+    if len(found) < 2:
+        return found
     kept: list[Requirement] = []
     for requirement in sorted(found, key=lambda r: (r.distance, r.source.kind is not EventKind.DONE)):
         known = (k for k in kept if k.loops == requirement.loops)

@@ -88,19 +88,20 @@ class Plan:
     def place(self, level: str, onto: Onto, raster: BlockOrder = rows, dims: Iterable[str] | None = None) -> Plan:
         """`for level.d` -> `level.d = block or warp index`, for the level's parallel dims (or the dims named).
 
-        Refuses when a dependence crosses between the tiles.
+        Refuses when a dependence crosses between blocks. Between warps one may cross through shared memory; a dim that a
+        statement reduces is not dealt to warps for that statement.
         """
         line = caller()
         tile = self._level(level, line)
         if placement(self.steps, level):
             raise PlanError(f"level {level!r} is placed already", line=line)
-        reduced = {dim for statement in self.compute.statements for dim in statement.reduced}
-        chosen = tuple(dims) if dims is not None else tuple(d for d, _ in tile.extents if d not in reduced)
+        chosen = tuple(dims) if dims is not None else tuple(d for d, _ in tile.extents if self._is_parallel(d, onto))
         for dim in chosen:
             if dim not in tile.sizes:
                 raise PlanError(f"level {level!r} does not tile {dim!r}; it tiles {', '.join(tile.sizes)}", line=line)
             for dependence in dependences(self.compute):
-                self._check_parallel(dependence, dim, tile.sizes[dim], level, onto, line)
+                if onto is Onto.BLOCKS or self._reduced_everywhere(dim):
+                    self._check_parallel(dependence, dim, tile.sizes[dim], level, onto, line)
         return self._with(Place(level, onto, raster, chosen, line))
 
     def stage(self, array: Named, at: str, into: Into, by: By) -> Plan:
@@ -237,6 +238,15 @@ class Plan:
                 return tile
         known = ", ".join(tile.level for tile in tile_levels(self.steps)) or "none"
         raise PlanError(f"no level {level!r}; tiled levels are {known}", line=line)
+
+    def _reduced_everywhere(self, dim: str) -> bool:
+        own = [s for s in self.compute.statements if any(d.name == dim for d in s.dims)]
+        return all(dim in statement.reduced for statement in own)
+
+    def _is_parallel(self, dim: str, onto: Onto) -> bool:
+        if onto is Onto.WARPS:
+            return not self._reduced_everywhere(dim)
+        return not any(dim in statement.reduced for statement in self.compute.statements)
 
     def _check_loop(self, at: str, line: SourceLine) -> None:
         level, _, dim = at.partition(".")

@@ -1,0 +1,66 @@
+"""How a statement reaches an array: each array dimension indexed by one iteration dim plus a constant, or by a constant."""
+
+from __future__ import annotations
+
+from attrs import frozen
+
+from polyhedral import Affine, const
+from ptxgen.compute import Load, Statement, show
+from ptxgen.errors import PlanError
+from ptxgen.tile import Distribution, bit_count
+
+from .placement import unit
+
+
+@frozen
+class Reach:
+    """An access taken apart: for each array dimension the iteration dim (None: none) and the constant added to it."""
+
+    array: str
+    dims: tuple[str | None, ...]
+    offsets: tuple[int, ...]
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """The iteration dims that the access moves with."""
+        return tuple(dim for dim in self.dims if dim is not None)
+
+
+def reach(statement: Statement, access: Load) -> Reach:
+    """The access of a statement taken apart; PlanError for an index that is no dim plus a constant."""
+    dims: list[str | None] = []
+    offsets: list[int] = []
+    for index in access.indices:
+        match index.terms:
+            case ():
+                dims.append(None)
+            case ((name, 1),) if any(dim.name == name for dim in statement.dims):
+                dims.append(name)
+            case _:
+                raise PlanError(f"{show(access)}: an index must be one dim plus a constant, got {index}", line=statement.line)
+        offsets.append(index.constant)
+    return Reach(access.array, tuple(dims), tuple(offsets))
+
+
+def neighbours(distribution: Distribution, contiguous: int | None) -> int:
+    """How many of a lane's first values are neighbours along dimension `contiguous`, a power of two."""
+    if contiguous is None:
+        return 1
+    bits = 0
+    while bits < len(distribution.values) and distribution.values[bits] == unit(
+        distribution.rank, contiguous, 1 << bits
+    ):
+        bits += 1
+    return 1 << bits
+
+
+def box_shape(extents: tuple[int, ...]) -> tuple[int, ...]:
+    """The extents, checked to be powers of two."""
+    for extent in extents:
+        bit_count(extent)
+    return extents
+
+
+def constants(values: tuple[int, ...]) -> tuple[Affine, ...]:
+    """Numbers as affine expressions."""
+    return tuple(map(const, values))

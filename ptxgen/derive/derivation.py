@@ -1,0 +1,198 @@
+"""From a plan to a tile program: ops, requirements, meetings, the checker's verdict, loops."""
+
+from __future__ import annotations
+
+from attrs import frozen
+
+from isa.limits import limits as limits_of
+from isa.targets import target as target_named
+from polyhedral import Constraint, System, var
+from ptxgen.compute import ArrayKind, SourceLine
+from ptxgen.errors import PlanError
+from ptxgen.plan import IntoShared, MultiplyBy, Place, Plan, Stage
+from ptxgen.tile import (
+    Buffer,
+    Fact,
+    Grid,
+    GridDim,
+    Node,
+    Parameter,
+    ParameterKind,
+    Program,
+    Quotient,
+    Raster,
+    Role,
+    When,
+)
+from ptxgen.tile import Space as Where
+
+from .discharge import Synchronised, discharge
+from .draft import ROLE, Draft, placed
+from .facts import Facts
+from .fusion import fused_paths
+from .ops import Op
+from .pointwise import derive_pointwise
+from .products import derive_product
+from .requirements import Requirement, requirements
+from .scanning import scan_program
+from .sequencing import sequenced
+from .space import Space
+
+
+@frozen
+class Part:
+    """One tree of a kernel (for full blocks, or for all) with everything that it was derived from."""
+
+    ops: tuple[Op, ...]
+    requirements: tuple[Requirement, ...]
+    synchronised: Synchronised
+    buffers: tuple[Buffer, ...]
+    body: Node
+
+
+@frozen
+class Derivation:
+    """A plan carried out: the parts (full blocks first where they are isolated) and the tile program."""
+
+    plan: Plan
+    parts: tuple[Part, ...]
+    program: Program
+
+
+def derive(plan: Plan) -> Derivation:
+    """The tile program of a plan, with its synchronisation derived and proved.
+
+    PlanError, on the line of the step that asks for it, for what the target, the dependences or the budgets do not allow.
+    """
+    space, facts = Space(plan), Facts.of(plan)
+    blocks = space.blocks_of(plan.compute.statements)
+    probe = Draft(space, facts, full=True)
+    ragged = [dim for dim in blocks if not probe.divides(dim)]
+    paths = fused_paths(space)
+    parts = [derive_part(space, facts, paths, full=True)] if space.isolated or not ragged else []
+    if ragged:
+        parts.append(derive_part(space, facts, paths, full=False))
+    body = parts[0].body
+    if len(parts) == 2:
+        body = When(full_conditions(space, ragged), parts[0].body, parts[1].body)
+    buffers = tuple(dict.fromkeys(buffer for part in parts for buffer in part.buffers))
+    program = Program(
+        plan.compute.name,
+        plan.target,
+        parameters(plan, facts),
+        tuple(Fact(fact.value, fact.factor) for fact in facts.multiples),
+        grid(space, blocks),
+        buffers,
+        (Role(ROLE, 1 << space.warp_bits, body),),
+    )
+    check_budgets(plan, program, parts[0].ops)
+    return Derivation(plan, tuple(parts), program)
+
+
+def derive_part(space: Space, facts: Facts, paths: dict[str, tuple[str, ...]], full: bool) -> Part:
+    """One tree: all statements drafted, ordered, synchronised, checked and scanned."""
+    draft = Draft(space, facts, full)
+    draft.paths = paths
+    products = {step.statement: step for step in space.plan.steps if isinstance(step, MultiplyBy)}
+    for statement in space.compute.statements:
+        step = products.get(statement.name)
+        if step:
+            derive_product(draft, statement, step)
+        else:
+            derive_pointwise(draft, statement)
+    sequenced(draft)
+    ops = tuple(placed(draft.root))
+    needed = requirements(ops)
+    synchronised = discharge(ops, needed)
+    body = scan_program(synchronised, context(space))
+    return Part(ops, needed, synchronised, tuple(draft.buffers.values()), body)
+
+
+def context(space: Space) -> System:
+    """What is known of the sizes: extents are not negative."""
+    sizes = {name for s in space.compute.statements for dim in s.dims for name in dim.extent.names}
+    return System.of(*(var(name) >= 0 for name in sorted(sizes)))
+
+
+def full_conditions(space: Space, dims: list[str]) -> tuple[Constraint, ...]:
+    """The conditions under which a block's tile lies inside the arrays."""
+    return tuple(space.origin(dim) + space.block_extent(dim) <= space.extent(dim) for dim in dims)
+
+
+def grid(space: Space, dims: tuple[str, ...]) -> Grid:
+    """All tiles of the dims that are dealt to blocks."""
+    found: list[GridDim] = []
+    for dim in dims:
+        tile = space.outer_tile(dim)
+        assert tile is not None
+        size = tile.sizes[dim]
+        found.append(GridDim(f"{tile.level}.{dim}", Quotient(space.extent(dim) + (size - 1), size)))
+    rasters = [s.raster.group for s in space.plan.steps if isinstance(s, Place) and s.onto.value == "blocks"]
+    return Grid(tuple(found), Raster(rasters[0] if rasters else 1))
+
+
+def parameters(plan: Plan, facts: Facts) -> tuple[Parameter, ...]:
+    """The kernel's parameters: addresses in the order of the arrays, sizes, strides, numbers."""
+    compute = plan.compute
+    pointers = [
+        Parameter(a.name, ParameterKind.POINTER, a.element, facts.alignment(a.name), a.kind is ArrayKind.OUTPUT)
+        for a in compute.arrays
+        if a.kind is not ArrayKind.LOCAL
+    ]
+    sizes = {name for a in compute.arrays for extent in a.extents for name in extent.names}
+    sizes |= {name for s in compute.statements for dim in s.dims for name in dim.extent.names}
+    kinds = {name: ParameterKind.SIZE if name in sizes else ParameterKind.STRIDE for name in compute.parameters}
+    ordered = sorted(compute.parameters, key=lambda name: kinds[name] is ParameterKind.STRIDE)
+    numbers = [Parameter(name, kinds[name]) for name in ordered]
+    scalars = [Parameter(scalar.name, ParameterKind.SCALAR) for scalar in compute.scalars]
+    return (*pointers, *numbers, *scalars)
+
+
+def check_budgets(plan: Plan, program: Program, ops: tuple[Op, ...]) -> None:
+    """Refuses a program that no block of the target can hold."""
+    limits = limits_of(target_named(plan.target))
+    line = plan.steps[-1].line
+    if program.shared_bytes > limits.shared_static_bytes:
+        rings = ", ".join(
+            f"{b.name} {b.slot_bytes * b.depth}" for b in program.buffers if b.space is Where.SHARED
+        )
+        raise PlanError(
+            f"{program.shared_bytes} bytes of shared memory, a block has {limits.shared_static_bytes}: {rings}",
+            line=shared_line(plan),
+        )
+    threads = program.warps * limits.lanes_per_warp
+    if threads > limits.threads_per_cta:
+        raise PlanError(f"{program.warps} warps are {threads} threads, a block has {limits.threads_per_cta}", line=line)
+    held = most_registers(ops)
+    total = sum(map(register_count, held))
+    if total > limits.registers_per_thread:
+        names = ", ".join(f"{buffer.name} {register_count(buffer)}" for buffer in held)
+        raise PlanError(
+            f"tiles held at once in registers need {total}, a thread has {limits.registers_per_thread}: {names}", line=line
+        )
+
+
+def most_registers(ops: tuple[Op, ...]) -> tuple[Buffer, ...]:
+    """The register buffers that live at once where they are most: each from the first item of the top level that touches
+    it to the last one (what a loop touches lives through the loop)."""
+    spans: dict[Buffer, tuple[int, int]] = {}
+    for op in ops:
+        at = op.time.place[0]
+        for touch in op.touches:
+            if touch.buffer.space is Where.REGISTERS:
+                first, last = spans.get(touch.buffer, (at, at))
+                spans[touch.buffer] = (min(first, at), max(last, at))
+    moments = {first for first, _ in spans.values()}
+    live = [tuple(b for b, (first, last) in spans.items() if first <= m <= last) for m in sorted(moments)]
+    return max(live, key=lambda buffers: sum(map(register_count, buffers)), default=())
+
+
+def shared_line(plan: Plan) -> SourceLine | None:
+    """The line of the last stage into shared memory."""
+    return next((s.line for s in reversed(plan.steps) if isinstance(s, Stage) and isinstance(s.into, IntoShared)), None)
+
+
+def register_count(buffer: Buffer) -> int:
+    """The 32-bit registers of a lane that a register buffer takes."""
+    bits = buffer.distribution.value_count * buffer.element.bits
+    return max(1, bits // 32) * buffer.depth

@@ -1,0 +1,182 @@
+"""The draft of a kernel: buffers and ops collected statement by statement into one tree of loops."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from attrs import define, evolve, field
+
+from isa.mechanisms import Mechanism
+from polyhedral import Affine, Constraint, Set, const, var
+from ptxgen.compute import ArrayKind, SourceLine
+from ptxgen.errors import PlanError
+from ptxgen.tile import Buffer, Distribution, GlobalPlacement, Node, Region
+from ptxgen.tile import Space as Where
+
+from .access import Reach
+from .facts import Facts
+from .ops import Op, Time, Touch
+from .space import Space
+
+ROLE = "all"
+
+
+@define
+class Body:
+    """The items of one loop's body, in order. The outermost body has no loop."""
+
+    loop: str | None
+    items: list[Op | Body] = field(factory=list)
+
+    def inner(self, loop: str) -> Body | None:
+        """The body of that loop directly below, if there is one."""
+        return next((item for item in self.items if isinstance(item, Body) and item.loop == loop), None)
+
+
+@define
+class Draft:
+    """What derivation has so far. `full` drafts the program for blocks whose tiles lie inside the arrays."""
+
+    space: Space
+    facts: Facts
+    full: bool
+    root: Body = field(factory=lambda: Body(None))
+    buffers: dict[str, Buffer] = field(factory=dict)
+    paths: dict[str, tuple[str, ...]] = field(factory=dict)
+
+    def global_buffer(self, array: str) -> Buffer:
+        """The buffer that stands for an array in memory."""
+        found = self.space.compute.array(array)
+        if found.kind is ArrayKind.LOCAL:
+            raise PlanError(f"{array} has no address: it is local to the kernel")
+        placed = GlobalPlacement(found.extents, found.strides)
+        return self.add_buffer(Buffer(array, array, found.element, Where.GLOBAL, (), 1, placed))
+
+    def add_buffer(self, buffer: Buffer) -> Buffer:
+        """Registers a buffer; the same name must mean the same buffer."""
+        known = self.buffers.setdefault(buffer.name, buffer)
+        if known != buffer:
+            raise PlanError(f"{buffer.name} is wanted in two forms: {known.placement} and {buffer.placement}")
+        return known
+
+    def held(self, array: str) -> Buffer | None:
+        """The registers in which a statement left its result, if it did."""
+        return self.buffers.get(array) if self.space.compute.array(array).kind is ArrayKind.LOCAL else None
+
+    def loop_dim(self, loop: str) -> str:
+        """The dim of a loop: `cta.k` and `cta.k#2` both run over `k`."""
+        return loop.partition("#")[0].partition(".")[2]
+
+    def loop_of(self, path: tuple[str, ...], dim: str) -> str | None:
+        """The loop of `path` over `dim`."""
+        return next((loop for loop in path if self.loop_dim(loop) == dim), None)
+
+    def origin(self, path: tuple[str, ...], dim: str) -> Affine:
+        """Where the tile starts along `dim` for an op inside the loops of `path`."""
+        return self.space.origin(dim, self.loop_of(path, dim))
+
+    def at_origin(self, path: tuple[str, ...], access: Reach) -> tuple[Affine, ...]:
+        """Where the tile of an access starts in its array."""
+        return tuple(
+            (self.origin(path, dim) if dim else Affine()) + offset
+            for dim, offset in zip(access.dims, access.offsets, strict=True)
+        )
+
+    def domain(self, path: tuple[str, ...], extra: Iterable[Constraint] = ()) -> Set:
+        """All steps of the loops of `path`."""
+        parts: list[Constraint] = []
+        for loop in path:
+            dim = self.loop_dim(loop)
+            parts += [var(loop) >= 0, self.space.origin(dim, loop) < self.space.extent(dim)]
+        return Set.of(path, *parts, *extra)
+
+    def divides(self, dim: str) -> bool:
+        """Whether every tile along `dim` is known to be full."""
+        extent, tile = self.space.extent(dim), self.space.outer_tile(dim)
+        return tile is None or self.facts.divisor(extent) % tile.sizes[dim] == 0
+
+    def variants(self, path: tuple[str, ...], dims: Iterable[str]) -> list[tuple[Set, frozenset[str]]]:
+        """The domains of an op that visits tiles of `dims`, each with the dims along which it must guard.
+
+        Where full tiles are isolated, full steps of the loops come apart from partial ones.
+        """
+        blocks = frozenset(
+            dim for dim in dims if dim in self.space.block_dims and not self.full and not self.divides(dim)
+        )
+        rolled = [loop for loop in path if self.loop_dim(loop) in dims and not self.divides(self.loop_dim(loop))]
+        if not rolled:
+            return [(self.domain(path), blocks)]
+        ragged = blocks | {self.loop_dim(loop) for loop in rolled}
+        if not self.space.isolated or not self.full:
+            return [(self.domain(path), ragged)]
+        whole = self.domain(path, [self._whole(loop) for loop in rolled])
+        return [(whole, blocks), (self.domain(path) - whole, ragged)]
+
+    def _whole(self, loop: str) -> Constraint:
+        dim = self.loop_dim(loop)
+        tile = self.space.outer_tile(dim)
+        assert tile is not None
+        return self.space.origin(dim, loop) + tile.sizes[dim] <= self.space.extent(dim)
+
+    def body(self, path: tuple[str, ...]) -> Body:
+        """The body of the innermost loop of `path`, made where it does not exist."""
+        found = self.root
+        for loop in path:
+            inner = found.inner(loop)
+            if inner is None:
+                inner = Body(loop)
+                found.items.append(inner)
+            found = inner
+        return found
+
+    def before_loop(self, path: tuple[str, ...], loop: str | None, ops: Iterable[Op]) -> None:
+        """Adds ops to the body of `path`, before `loop` where it is there already, else at the end."""
+        body = self.body(path)
+        inner = body.inner(loop) if loop else None
+        place = body.items.index(inner) if inner else len(body.items)
+        body.items[place:place] = list(ops)
+
+    def append(self, path: tuple[str, ...], ops: Iterable[Op]) -> None:
+        """Adds ops at the end of the body of `path`."""
+        self.body(path).items.extend(ops)
+
+
+def op(
+    name: str,
+    path: tuple[str, ...],
+    domain: Set,
+    mechanism: Mechanism,
+    touches: Iterable[Touch],
+    node: Node,
+    line: SourceLine,
+    ahead: tuple[int, ...] = (),
+    instance: tuple[int, ...] = (),
+) -> Op:
+    """An op without its place, which `placed` gives it."""
+    time = Time(path, ahead or (0,) * len(path), ())
+    return Op(name, ROLE, instance, domain, time, mechanism, tuple(touches), node, line)
+
+
+def placed(body: Body, prefix: tuple[int, ...] = ()) -> list[Op]:
+    """The ops of a body in order, each with its place."""
+    found: list[Op] = []
+    for index, item in enumerate(body.items):
+        place = (*prefix, index)
+        if isinstance(item, Body):
+            found += placed(item, place)
+        else:
+            found.append(evolve(item, time=evolve(item.time, place=place)))
+    return found
+
+
+def whole(buffer: Buffer, rank: Affine | int = 0, origin: tuple[int, ...] | None = None) -> Region:
+    """A tile of a register or shared buffer, from its corner or from a constant origin inside it."""
+    start = origin if origin is not None else (0,) * len(buffer.shape)
+    return Region(buffer, rank if isinstance(rank, Affine) else const(rank), tuple(map(const, start)))
+
+
+def register_buffer(draft: Draft, name: str, array: str, distribution: Distribution, depth: int = 1) -> Buffer:
+    """A register buffer for tiles of `array`."""
+    element = draft.space.compute.array(array).element
+    return draft.add_buffer(Buffer(name, array, element, Where.REGISTERS, distribution.shape, depth, distribution))
+

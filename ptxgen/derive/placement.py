@@ -1,0 +1,136 @@
+"""Distributions: which lane holds which element of a tile, for coalesced copies and for matrix operands."""
+
+from __future__ import annotations
+
+from attrs import frozen
+
+from isa.fragments import Fragment, fragment
+from ptxgen.compute import Element
+from ptxgen.tile import LANE_BITS, Coordinate, Distribution, MatrixOrder, bit_count, zero
+
+LINE_BYTES = 128
+SECTOR_BYTES = 32
+
+
+def unit(rank: int, dimension: int, amount: int) -> Coordinate:
+    """The coordinate with `amount` along one dimension."""
+    return tuple(amount if place == dimension else 0 for place in range(rank))
+
+
+def coalesced(
+    shape: tuple[int, ...], contiguous: int, element_bytes: int, vector: int, warp_bits: int
+) -> Distribution:
+    """A tile dealt to all warps of a block so that a request reads whole sectors.
+
+    A lane holds `vector` neighbours; lanes follow along the contiguous dimension over one 128-byte line, or one 32-byte
+    sector where the tile's rows are shorter than a line: the rest of a row is then an immediate displacement. Rows go to
+    the other lanes, then to warps, what is left to values.
+    """
+    rank = len(shape)
+    row = [unit(rank, contiguous, 1 << bit) for bit in range(bit_count(shape[contiguous]))]
+    others = [
+        unit(rank, place, 1 << bit)
+        for place in reversed(range(rank))
+        if place != contiguous
+        for bit in range(bit_count(shape[place]))
+    ]
+    own = row[: bit_count(vector)]
+    reach = LINE_BYTES if shape[contiguous] * element_bytes >= LINE_BYTES else SECTOR_BYTES
+    across = row[len(own) : max(len(own), bit_count(max(1, reach // element_bytes)))]
+    later = row[len(own) + len(across) :]
+    slots = LANE_BITS + warp_bits
+    dealt = [*across, *others, *later][:slots]
+    kept = [image for image in (*later, *others) if image not in dealt]
+    dealt += [zero(rank)] * (slots - len(dealt))
+    return Distribution(shape, (*own, *kept), tuple(dealt[:LANE_BITS]), tuple(dealt[LANE_BITS:]))
+
+
+def within_warps(
+    shape: tuple[int, ...],
+    contiguous: int,
+    element_bytes: int,
+    vector: int,
+    warp_images: tuple[Coordinate, ...],
+) -> Distribution:
+    """A tile whose division among warps is given: each warp's part is dealt to its lanes as `coalesced` deals a tile."""
+    taken = {image for image in warp_images if any(image)}
+    part = tuple(
+        extent >> sum(1 for image in taken if image[place]) for place, extent in enumerate(shape)
+    )
+    inner = coalesced(part, contiguous, element_bytes, min(vector, part[contiguous]), 0)
+    return Distribution(shape, inner.values, inner.lanes, warp_images)
+
+
+@frozen
+class Axis:
+    """One dimension of a warp's product: the positions that the bits of the instruction's own index move, those of its
+    parallel products (Volta's quad pairs) and those of its repeats."""
+
+    own: tuple[int, ...]
+    groups: tuple[int, ...]
+    repeats: tuple[int, ...]
+
+    @property
+    def repeat_count(self) -> int:
+        """Instructions along this dimension."""
+        return 1 << len(self.repeats)
+
+
+def axis(extent: int, own: int, groups: int = 1) -> Axis:
+    """A dimension of a warp's product of `extent`, made of instructions of `own` with `groups` parallel products.
+
+    With groups and repeats, the first repeat lies beside the instruction's low bits, so that one 128-bit access of a lane
+    serves two instructions: rows 0-3 and 4-7 of a lane's eight belong to different ones (CUTLASS's interleaving of
+    32x32x4). ValueError where the extent is smaller than one instruction.
+    """
+    own_bits, group_bits = bit_count(own), bit_count(groups)
+    repeat_bits = bit_count(extent) - own_bits - group_bits
+    if repeat_bits < 0:
+        raise ValueError(f"an extent of {extent} is smaller than the instruction's {own * groups}")
+    positions = [1 << bit for bit in range(bit_count(extent))]
+    if not group_bits or not repeat_bits:
+        end = own_bits + group_bits
+        return Axis(tuple(positions[:own_bits]), tuple(positions[own_bits:end]), tuple(positions[end:]))
+    low, middle = own_bits - 1, own_bits + group_bits
+    return Axis(
+        (*positions[:low], positions[middle]),
+        tuple(positions[own_bits:middle]),
+        (positions[low], *positions[middle + 1 :]),
+    )
+
+
+def operand_distribution(
+    shape: tuple[int, ...],
+    dims: tuple[int, int],
+    piece: Fragment,
+    rows: Axis,
+    columns: Axis,
+    warp_images: tuple[Coordinate, ...],
+) -> Distribution:
+    """The distribution of a tile of `shape` whose dimensions `dims` are the rows and columns of operand `piece`.
+
+    Value bits are the fragment's own, then the repeats along rows, then along columns. Bit 0 of a fragment's tile number is
+    a group of m, bit 1 one of n; an operand without that dimension (its axis has no groups) holds copies.
+    """
+    rank = len(shape)
+    group_images = [unit(rank, dims[0], p) for p in rows.groups or (0,)]
+    group_images += [unit(rank, dims[1], p) for p in columns.groups or (0,)]
+
+    def image(place: tuple[int, int, int]) -> Coordinate:
+        tile, row, column = place
+        parts = [moved for bit, moved in enumerate(group_images) if piece.tiles > 1 and tile >> bit & 1]
+        parts += [unit(rank, dims[0], p) for bit, p in enumerate(rows.own) if row >> bit & 1]
+        parts += [unit(rank, dims[1], p) for bit, p in enumerate(columns.own) if column >> bit & 1]
+        return tuple(map(sum, zip(*parts, strict=True))) if parts else zero(rank)
+
+    repeats = [unit(rank, dims[0], p) for p in rows.repeats] + [unit(rank, dims[1], p) for p in columns.repeats]
+    return Distribution(
+        shape, (*map(image, piece.value_bits), *repeats), tuple(map(image, piece.lane_bits)), warp_images
+    )
+
+
+def fragment_of(
+    name: str, operand: str, element: Element, order: MatrixOrder | None
+) -> Fragment:
+    """The instruction's map of one operand (isa.fragments), `order` for operands that have a choice."""
+    return fragment(name, operand, element.label, order.value if order else "")

@@ -1,0 +1,170 @@
+"""From ops and meetings with times to the loops of the tile program: one scan for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import assert_never
+
+from attrs import evolve, frozen
+
+import polyhedral as poly
+from polyhedral import Affine, Constraint, FloorDiv, Set, System, const, var
+from ptxgen.errors import InternalError
+from ptxgen.tile import (
+    Copy,
+    Factor,
+    Fill,
+    Iteration,
+    Let,
+    Loop,
+    Map,
+    MapOperand,
+    Meet,
+    Multiply,
+    Node,
+    Quotient,
+    Reduce,
+    Region,
+    Sequence,
+    When,
+)
+
+from .discharge import Meeting, Synchronised
+from .ops import Op, Time
+
+
+@frozen
+class Run:
+    """Neighbours in one body with the same domain and shift: scanned as one statement."""
+
+    time: Time
+    domain: Set
+    nodes: tuple[Node, ...]
+
+
+def scan_program(synchronised: Synchronised, context: System) -> Node:
+    """The tree of one role: every op and meeting at its time."""
+    runs = _runs(synchronised)
+    depth = max((len(run.time.loops) for run in runs), default=0)
+    statements = [poly.Statement(number, run.domain, _schedule(run.time, depth)) for number, run in enumerate(runs)]
+    names = [name for level in range(depth) for name in (f"place{level}", f"t{level}")] + [f"place{depth}"]
+    tree = poly.scan(statements, context, names=names)
+    return _converted(tree, runs)
+
+
+def _runs(synchronised: Synchronised) -> list[Run]:
+    items: list[Op | Meeting] = [*synchronised.ops, *synchronised.meetings]
+    items.sort(key=lambda item: item.time.place)
+    runs: list[Run] = []
+    for item in items:
+        node = Meet(0, item.covers) if isinstance(item, Meeting) else item.node
+        last = runs[-1] if runs else None
+        if last and _neighbours(last.time, item.time) and last.domain == item.domain:
+            runs[-1] = Run(item.time, last.domain, (*last.nodes, node))
+        else:
+            runs.append(Run(item.time, item.domain, (node,)))
+    return runs
+
+
+def _neighbours(first: Time, second: Time) -> bool:
+    return (first.loops, first.ahead, first.place[:-1]) == (second.loops, second.ahead, second.place[:-1])
+
+
+def _schedule(time: Time, depth: int) -> tuple[Affine, ...]:
+    entries: list[Affine] = [const(time.place[0])]
+    for loop, ahead, place in zip(time.loops, time.ahead, time.place[1:], strict=True):
+        entries += [var(loop) - ahead, const(place)]
+    return (*entries, *([const(0)] * (2 * depth + 1 - len(entries))))
+
+
+def _converted(tree: poly.Node, runs: list[Run]) -> Node:
+    match tree:
+        case poly.Loop(name, lower, upper, step, body):
+            return Loop(name, tuple(map(_lower, lower)), tuple(map(_upper, upper)), step, _converted(body, runs))
+        case poly.Let(name, value, body):
+            return Let(name, _quotient(value), _converted(body, runs))
+        case poly.Guard(conditions, body):
+            return When(tuple(map(_condition, conditions)), _converted(body, runs))
+        case poly.Block(children):
+            return Sequence(tuple(_converted(child, runs) for child in children))
+        case poly.Leaf(payload, bindings):
+            assert isinstance(payload, int)
+            return _leaf(runs[payload].nodes, bindings)
+        case _:
+            assert_never(tree)
+
+
+def _leaf(nodes: tuple[Node, ...], bindings: Iterable[tuple[str, Affine | FloorDiv]]) -> Node:
+    values: dict[str, Affine] = {}
+    lets: list[tuple[str, FloorDiv]] = []
+    for name, value in bindings:
+        match value:
+            case FloorDiv():
+                lets.append((name, value))
+            case _:
+                values[name] = value
+    result: Node = Sequence(tuple(substituted(node, values) for node in nodes))
+    for name, quotient in reversed(lets):
+        result = Let(name, _quotient(quotient), result)
+    return result
+
+
+def _condition(condition: poly.Condition) -> Constraint:
+    if isinstance(condition, Constraint):
+        return condition
+    raise InternalError(f"a scan of tile ops gave the congruence {condition}: loops of steps other than one are not planned")
+
+
+def _lower(term: poly.Term) -> Quotient:
+    _check_scale(term)
+    return Quotient(term.affine + (term.divisor - 1) + term.offset * term.divisor, term.divisor)
+
+
+def _upper(term: poly.Term) -> Quotient:
+    _check_scale(term)
+    return Quotient(term.affine + term.offset * term.divisor, term.divisor)
+
+
+def _check_scale(term: poly.Term) -> None:
+    if term.scale != 1:
+        raise InternalError(f"a scan of tile ops gave the strided bound {term}: loops of steps other than one are not planned")
+
+
+def _quotient(value: Affine | FloorDiv) -> Quotient:
+    return Quotient(value.affine, value.divisor) if isinstance(value, FloorDiv) else Quotient(value, 1)
+
+
+def substituted(node: Node, values: Mapping[str, Affine]) -> Node:
+    """A leaf with the loop dims of its op replaced by what the scan bound them to."""
+
+    def region(found: Region) -> Region:
+        return Region(found.buffer, found.rank.substitute(values), tuple(o.substitute(values) for o in found.origin))
+
+    def factor(found: Factor) -> Factor:
+        return evolve(found, region=region(found.region))
+
+    def iteration(found: Iteration) -> Iteration:
+        return evolve(found, origin=tuple(o.substitute(values) for o in found.origin))
+
+    def operands(found: tuple[MapOperand, ...]) -> tuple[MapOperand, ...]:
+        return tuple(evolve(o, region=region(o.region)) for o in found)
+
+    if not values:
+        return node
+    match node:
+        case Copy():
+            return evolve(node, source=region(node.source), destination=region(node.destination))
+        case Fill():
+            return evolve(node, destination=region(node.destination))
+        case Multiply():
+            return evolve(node, c=factor(node.c), a=factor(node.a), b=factor(node.b))
+        case Map():
+            return evolve(
+                node, iteration=iteration(node.iteration), target=region(node.target), operands=operands(node.operands)
+            )
+        case Reduce():
+            return evolve(
+                node, iteration=iteration(node.iteration), target=region(node.target), operands=operands(node.operands)
+            )
+        case _:
+            return node

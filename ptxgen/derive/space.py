@@ -1,0 +1,161 @@
+"""The index space of a plan: which dims are dealt to blocks and warps, which stay loops, how large a tile is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+
+from attrs import define, field
+
+from polyhedral import Affine, var
+from ptxgen.compute import Compute, Statement
+from ptxgen.errors import PlanError
+from ptxgen.plan import Isolate, Onto, Plan, Tile, Unroll, placement, tile_levels
+from ptxgen.tile import Coordinate, bit_count
+
+from .placement import unit
+
+
+@define(slots=False, frozen=True)
+class Space:
+    """Everything that follows from a plan's tile, place, unroll and isolate steps."""
+
+    plan: Plan = field()
+
+    @property
+    def compute(self) -> Compute:
+        return self.plan.compute
+
+    @cached_property
+    def levels(self) -> tuple[Tile, ...]:
+        """The tile steps, outermost first."""
+        return tile_levels(self.plan.steps)
+
+    @cached_property
+    def block_dims(self) -> tuple[str, ...]:
+        """The dims dealt to blocks, in the order of their tile step."""
+        return self._placed(Onto.BLOCKS)
+
+    @cached_property
+    def warp_level(self) -> Tile | None:
+        """The level whose tiles are dealt to warps."""
+        return next((tile for tile in self.levels if self._onto(tile.level) is Onto.WARPS), None)
+
+    def warp_dims(self, statement: Statement) -> tuple[str, ...]:
+        """The dims of a statement dealt to warps: those of the warp level that it has and does not reduce. The last one's
+        index is in the low bits of the warp number."""
+        own = {dim.name for dim in statement.dims} - set(statement.reduced)
+        return tuple(dim for dim in self._placed(Onto.WARPS) if dim in own)
+
+    def _placed(self, onto: Onto) -> tuple[str, ...]:
+        found: list[str] = []
+        for tile in self.levels:
+            place = placement(self.plan.steps, tile.level)
+            if place and place.onto is onto:
+                if found:
+                    raise PlanError(f"two levels are placed onto {onto.value}", line=place.line)
+                found = list(place.dims)
+        return tuple(found)
+
+    def outer_tile(self, dim: str) -> Tile | None:
+        """The outermost level that tiles `dim`."""
+        return next((tile for tile in self.levels if dim in tile.sizes), None)
+
+    def extent(self, dim: str) -> Affine:
+        """The array-wide extent of `dim`, the same in all statements."""
+        found = {own.extent for s in self.compute.statements for own in s.dims if own.name == dim}
+        if len(found) != 1:
+            raise PlanError(f"dim {dim} has different extents: {', '.join(map(str, found))}")
+        return found.pop()
+
+    def block_extent(self, dim: str) -> int:
+        """Elements of `dim` in a block's tile. PlanError where the dim is neither tiled nor of constant length."""
+        tile = self.outer_tile(dim)
+        if tile:
+            return tile.sizes[dim]
+        extent = self.extent(dim)
+        if not extent.is_constant or extent.constant & (extent.constant - 1):
+            raise PlanError(f"dim {dim} of extent {extent} is not tiled: give it a tile whose extent is a power of two")
+        return extent.constant
+
+    def warp_extent(self, statement: Statement, dim: str) -> int:
+        """Elements of `dim` in a warp's tile of a statement."""
+        if self.warp_level is None or dim not in self.warp_dims(statement):
+            return self.block_extent(dim)
+        return self.warp_level.sizes[dim]
+
+    def _onto(self, level: str) -> Onto | None:
+        place = placement(self.plan.steps, level)
+        return place.onto if place else None
+
+    def _statement_warp_bits(self, statement: Statement) -> int:
+        return sum(
+            bit_count(self.block_extent(dim) // self.warp_extent(statement, dim)) for dim in self.warp_dims(statement)
+        )
+
+    @cached_property
+    def warp_bits(self) -> int:
+        """log2 of the warps of a block."""
+        return max(map(self._statement_warp_bits, self.compute.statements))
+
+    def warp_images(self, statement: Statement, dims: tuple[str | None, ...]) -> tuple[Coordinate, ...]:
+        """What each bit of the warp number moves in a tile whose dimensions are these dims of a statement."""
+        images: list[Coordinate] = []
+        for dim in reversed(self.warp_dims(statement)):
+            size = self.warp_extent(statement, dim)
+            for bit in range(bit_count(self.block_extent(dim) // size)):
+                place = dims.index(dim) if dim in dims else None
+                images.append(unit(len(dims), place, size << bit) if place is not None else (0,) * len(dims))
+        return (*images, *((0,) * len(dims) for _ in range(self.warp_bits - len(images))))
+
+    def origin(self, dim: str, loop: str | None = None) -> Affine:
+        """Where the block's tile starts along `dim`: block index or loop variable (`loop` renames it) times the extent."""
+        tile = self.outer_tile(dim)
+        return var(loop or f"{tile.level}.{dim}") * tile.sizes[dim] if tile else Affine()
+
+    def rolled(self, statement: Statement) -> tuple[str, ...]:
+        """The loops of parametric length around `statement`: its dims' outermost tiles that no block takes."""
+        own = {dim.name for dim in statement.dims}
+        return tuple(
+            f"{tile.level}.{dim}"
+            for tile in self.levels
+            for dim in tile.sizes
+            if dim in own and self.outer_tile(dim) is tile and dim not in self.block_dims
+        )
+
+    def unrolled(self, statement: Statement) -> tuple[tuple[str, str, int], ...]:
+        """The loops of constant length: (name, dim, tile extent), outermost first. PlanError where one is not unrolled."""
+        own = {dim.name for dim in statement.dims}
+        written_out = {step.loop for step in self.plan.steps if isinstance(step, Unroll)}
+        found: list[tuple[str, str, int]] = []
+        for tile in self.levels:
+            for dim, size in tile.extents:
+                inner = dim in own and self.outer_tile(dim) is not tile
+                if not inner or (self._onto(tile.level) is Onto.WARPS and dim in self._placed(Onto.WARPS)):
+                    continue
+                name = f"{tile.level}.{dim}"
+                if name not in written_out:
+                    raise PlanError(f"{name} is a loop inside a tile: unroll it, register rings need constant subscripts", line=tile.line)
+                found.append((name, dim, size))
+        return tuple(found)
+
+    def inside(self, dim: str, at: str) -> int:
+        """Elements of `dim` in the box that the loops inside `at` use: the innermost tile at or outside `at`."""
+        level = at.partition(".")[0]
+        size = self.block_extent(dim)
+        for tile in self.levels:
+            if dim in tile.sizes and not (self._onto(tile.level) is Onto.WARPS and dim in self._placed(Onto.WARPS)):
+                size = tile.sizes[dim]
+            if tile.level == level:
+                break
+        return size
+
+    @cached_property
+    def isolated(self) -> bool:
+        """Whether full tiles are kept apart."""
+        return any(isinstance(step, Isolate) for step in self.plan.steps)
+
+    def blocks_of(self, statements: Iterable[Statement]) -> tuple[str, ...]:
+        """The block dims that some of these statements have."""
+        own = {dim.name for statement in statements for dim in statement.dims}
+        return tuple(dim for dim in self.block_dims if dim in own)

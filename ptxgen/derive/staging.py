@@ -1,0 +1,242 @@
+"""The ops that bring an array's tiles to where a statement reads them: global to registers to shared to fragments."""
+
+from __future__ import annotations
+
+from attrs import frozen
+
+from isa.mechanisms import LOAD, STORE
+from polyhedral import Affine, const, var
+from ptxgen.compute import Array, SourceLine
+from ptxgen.errors import PlanError
+from ptxgen.plan import (
+    IntoFragments,
+    IntoRegisters,
+    IntoShared,
+    LayoutWish,
+    Shift,
+    Stage,
+)
+from ptxgen.tile import Buffer, Copy, Distribution, Outside, Region, SharedLayout
+from ptxgen.tile import Space as Where
+
+from .access import Reach, neighbours
+from .draft import Draft, op, register_buffer, whole
+from .layouts import SharedAccess, common_vector, conflict_free
+from .ops import Op, Touch, TouchKind
+from .placement import coalesced
+
+ACCESS_BYTES = 16
+
+
+@frozen
+class Chain:
+    """The stage steps of one array, in the order in which its tiles move."""
+
+    registers: Stage | None
+    shared: Stage | None
+    fragments: Stage | None
+
+    @classmethod
+    def of(cls, draft: Draft, array: str) -> Chain:
+        """The chain that the plan's stage steps give."""
+        steps = [s for s in draft.space.plan.steps if isinstance(s, Stage) and s.array == array]
+
+        def of_kind(kind: type) -> Stage | None:
+            return next((s for s in steps if isinstance(s.into, kind)), None)
+
+        return cls(of_kind(IntoRegisters), of_kind(IntoShared), of_kind(IntoFragments))
+
+
+@frozen
+class Staged:
+    """One array's staging for one statement: ops by the loops that they stand in, and the buffer that is read.
+
+    `fragment_steps[s]` is the fragment op of unrolled step s; `shared_op` the store to shared memory.
+    """
+
+    register_ops: tuple[Op, ...]
+    shared_ops: tuple[Op, ...]
+    fragment_ops: tuple[Op, ...]
+    read: Buffer
+
+
+def steps_ahead(draft: Draft, name: str, at: str) -> int:
+    """How many steps of loop `at` an op runs early."""
+    return sum(s.ahead for s in draft.space.plan.steps if isinstance(s, Shift) and name in s.ops and s.at == at)
+
+
+def ahead_in(draft: Draft, name: str, path: tuple[str, ...]) -> tuple[int, ...]:
+    """How many steps an op runs early in each loop of `path`."""
+    return tuple(steps_ahead(draft, name, loop.partition("#")[0]) for loop in path)
+
+
+def path_at(draft: Draft, path: tuple[str, ...], at: str) -> tuple[str, ...]:
+    """The loops of `path` that are outside, or are, `at`."""
+    names = [loop.partition("#")[0] for loop in path]
+    if at in names:
+        return path[: names.index(at) + 1]
+    level = at.partition(".")[0]
+    levels = [tile.level for tile in draft.space.levels]
+    outside = levels[: levels.index(level) + (1 if "." in at else 0)]
+    return tuple(loop for loop in path if loop.partition(".")[0] in outside)
+
+
+def rank_of(path: tuple[str, ...]) -> Affine:
+    """The number of a tile in its ring: the innermost loop's step."""
+    return var(path[-1]) if path else const(0)
+
+
+def tile_shape(draft: Draft, access: Reach, at: str) -> tuple[int, ...]:
+    """The box of an access that the loops inside `at` use."""
+    return tuple(draft.space.inside(dim, at) if dim else 1 for dim in access.dims)
+
+
+def load_registers(draft: Draft, step: Stage, access: Reach, path: tuple[str, ...], layout: Distribution) -> tuple[Op, ...]:
+    """The loads of an array's tiles into staging registers, full steps apart from partial ones."""
+    buffer = register_buffer(draft, step.op, step.array, layout)
+    return copies_from_memory(draft, step.op, access, path, buffer, whole(buffer), step.line, step.by.vector_bytes)
+
+
+def copies_from_memory(
+    draft: Draft,
+    name: str,
+    access: Reach,
+    path: tuple[str, ...],
+    buffer: Buffer,
+    destination: Region,
+    line: SourceLine,
+    most_bytes: int,
+) -> tuple[Op, ...]:
+    """The copies of a tile from memory to a register buffer, for every variant of its domain."""
+    array = draft.space.compute.array(access.array)
+    ops: list[Op] = []
+    for domain, ragged in draft.variants(path, access.named):
+        guarded = tuple(place for place, dim in enumerate(access.dims) if dim in ragged)
+        origin = draft.at_origin(path, access)
+        vector = memory_vector(draft, array, buffer.distribution, origin, guarded, most_bytes)
+        source = Region(draft.global_buffer(array.name), const(0), origin)
+        node = Copy(name, source, destination, buffer.distribution, vector, guarded, Outside.ZERO, line)
+        touches = (
+            Touch(source.buffer, TouchKind.READ, const(0)),
+            Touch(buffer, TouchKind.WRITE, destination.rank),
+        )
+        ops.append(op(name, path, domain, LOAD, touches, node, line, ahead_in(draft, name, path)))
+    return tuple(ops)
+
+
+def memory_vector(
+    draft: Draft,
+    array: Array,
+    distribution: Distribution,
+    origin: tuple[Affine, ...],
+    guarded: tuple[int, ...],
+    most_bytes: int,
+) -> int:
+    """The elements that one access of a tile in memory may move, proved from the facts."""
+    contiguous = array.contiguous_dimension
+    most = min(neighbours(distribution, contiguous), max(1, most_bytes // array.element.byte_count))
+    if contiguous is None or most == 1:
+        return 1
+    values = [stride for place, stride in enumerate(array.strides) if place != contiguous and distribution_moves(array, place)]
+    values.append(origin[contiguous])
+    if contiguous in guarded:
+        values.append(array.extents[contiguous])
+    return draft.facts.vector(array.name, array.element.byte_count, values, most)
+
+
+def distribution_moves(array: Array, place: int) -> bool:
+    """Whether the address of a tile depends on the stride of a dimension: not where the array has extent 1 there."""
+    return array.extents[place] != const(1)
+
+
+def store_shared(
+    draft: Draft,
+    step: Stage,
+    path: tuple[str, ...],
+    source: Buffer,
+    source_rank: Affine,
+    load: Distribution,
+    load_bytes: int,
+) -> tuple[Buffer, Op]:
+    """The op that stores a register tile to shared memory, and the ring that it fills, laid out for both accesses."""
+    assert isinstance(step.into, IntoShared)
+    array = draft.space.compute.array(step.array)
+    width = array.element.byte_count
+    read = min(1 << len(load.values), max(1, load_bytes // width))
+    written = min(source.distribution.value_count, common_vector(source.distribution, load, step.by.vector_bytes // width))
+    layout = shared_layout(draft, step, array, SharedAccess(source.distribution, written), SharedAccess(load, read))
+    ring = draft.add_buffer(
+        Buffer(step.op, step.array, array.element, Where.SHARED, source.shape, step.into.depth, layout)
+    )
+    rank = rank_of(path)
+    node = Copy(
+        step.op, whole(source, source_rank), whole(ring, rank), source.distribution, written, (), Outside.NEVER, step.line
+    )
+    touches = (Touch(source, TouchKind.READ, source_rank), Touch(ring, TouchKind.WRITE, rank))
+    return ring, op(
+        step.op, path, draft.domain(path), STORE, touches, node, step.line, ahead_in(draft, step.op, path)
+    )
+
+
+def shared_layout(
+    draft: Draft, step: Stage, array: Array, store: SharedAccess, load: SharedAccess
+) -> SharedLayout:
+    """The layout that a stage asks for; PlanError where the operand's order does not allow it."""
+    assert isinstance(step.into, IntoShared)
+    shape = store.distribution.shape
+    contiguous = array.contiguous_dimension
+    fastest = len(shape) - 1 if contiguous is None else contiguous
+    across = neighbours(load.distribution, fastest) < load.vector
+    match step.into.layout:
+        case LayoutWish.LINEAR:
+            return SharedLayout.linear(shape, fastest)
+        case LayoutWish.CONGRUOUS if across:
+            wanted, have = "congruous", "one lane reads runs of several rows: crosswise fits"
+        case LayoutWish.CROSSWISE if not across:
+            wanted, have = "crosswise", "one lane reads neighbours in memory: congruous fits"
+        case _:
+            return conflict_free(shape, array.element.byte_count, store, load, fastest)
+    raise PlanError(f"{step.op}: a {wanted} layout does not fit {array.name} as it lies in memory: {have}", line=step.line)
+
+
+def cooperative(draft: Draft, step: Stage, access: Reach) -> Distribution:
+    """The distribution of a tile that all warps of a block bring from memory together."""
+    array = draft.space.compute.array(step.array)
+    contiguous = array.contiguous_dimension
+    shape = tile_shape(draft, access, step.at)
+    fastest = len(shape) - 1 if contiguous is None else contiguous
+    vector = min(shape[fastest], max(1, step.by.vector_bytes // array.element.byte_count))
+    return coalesced(shape, fastest, array.element.byte_count, vector, draft.space.warp_bits)
+
+
+def load_fragments(
+    draft: Draft,
+    step: Stage,
+    path: tuple[str, ...],
+    ring: Buffer,
+    distribution: Distribution,
+    steps: tuple[tuple[int, ...], ...],
+) -> tuple[Buffer, tuple[Op, ...]]:
+    """The ops that load one fragment tile for each unrolled step from a shared ring; `steps[s]` is where the step's
+    box starts inside the shared tile."""
+    assert isinstance(step.into, IntoFragments)
+    array = draft.space.compute.array(step.array)
+    buffer = register_buffer(draft, step.op, step.array, distribution, step.into.depth)
+    vector = min(distribution.value_count, max(1, step.by.vector_bytes // array.element.byte_count))
+    ops: list[Op] = []
+    ahead = steps_ahead(draft, step.op, step.at)
+    outer = ahead_in(draft, step.op, path)
+    for number, origin in enumerate(steps):
+        rank = rank_of(path) * len(steps) + number
+        early = -((number - ahead) // len(steps))
+        times = (*outer[:-1], outer[-1] + early) if path and step.at.partition("#")[0] not in _names(path) else outer
+        node = Copy(
+            step.op, whole(ring, rank_of(path), origin), whole(buffer, rank), distribution, vector, (), Outside.ANY, step.line
+        )
+        touches = (Touch(ring, TouchKind.READ, rank_of(path)), Touch(buffer, TouchKind.WRITE, rank))
+        ops.append(op(step.op, path, draft.domain(path), LOAD, touches, node, step.line, times, (number,)))
+    return buffer, tuple(ops)
+
+
+def _names(path: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(loop.partition("#")[0] for loop in path)
