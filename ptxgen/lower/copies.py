@@ -1,0 +1,244 @@
+"""Copies between registers and memory, and between registers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+
+from attrs import frozen
+
+from isa.types import b16, b32
+from ptxgen.build import Not, Value
+from ptxgen.errors import UnsupportedError
+from ptxgen.lower.accesses import Access, global_accesses, row_of, shared_accesses, shared_images
+from ptxgen.lower.addresses import RemainingForm, global_form, shared_form
+from ptxgen.lower.bases import first_replica
+from ptxgen.lower.context import Context
+from ptxgen.lower.memory import Bound, Place, address, inside
+from ptxgen.lower.moving import Wanted
+from ptxgen.lower.registers import constant_origin, constant_slot, held_values, identity
+from ptxgen.lower.threads import ThreadMap, along, replicas
+from ptxgen.lower.words import HalfReader, HalfWriter, packed, whole_registers
+from ptxgen.tile import Copy, Distribution, Region, Space
+
+_MEMORY = (Space.GLOBAL, Space.SHARED)
+
+
+@frozen
+class CopyPlan:
+    """What a copy does, whatever the loop it stands in: the register and the memory side, the accesses, and for each
+    access the value indices of the register buffer in order of the memory."""
+
+    registers: Region
+    memory: Region
+    accesses: tuple[Access, ...]
+    values: tuple[tuple[int, ...], ...]
+
+
+def lower_copy(context: Context, copy: Copy) -> None:
+    """Moves every element of the box; see `Copy`. UnsupportedError for what no instruction sequence here does."""
+    if copy.source.buffer.element is not copy.destination.buffer.element:
+        raise UnsupportedError(
+            f"{copy.op}: a copy keeps the element type, {copy.source.buffer.element} is not "
+            f"{copy.destination.buffer.element}"
+        )
+    if copy.source.buffer.space in _MEMORY:
+        _load(context, copy, planned(context, copy))
+    elif copy.destination.buffer.space in _MEMORY:
+        _store(context, copy, planned(context, copy))
+    else:
+        _rename(context, copy)
+
+
+def planned(context: Context, copy: Copy) -> CopyPlan:
+    """The plan of a copy between registers and memory, made once."""
+    return context.plan(copy, lambda: _planned(copy))
+
+
+def _planned(copy: Copy) -> CopyPlan:
+    sides = copy.source, copy.destination
+    registers = [side for side in sides if side.buffer.space is Space.REGISTERS]
+    if len(registers) != 1:
+        spaces = " and ".join(side.buffer.space.value for side in sides)
+        raise UnsupportedError(f"{copy.op}: one side of a copy is registers, not {spaces}")
+    memory = sides[1] if registers[0] is sides[0] else sides[0]
+    box = copy.distribution
+    coordinates = [box.value_coordinate(value) for value in range(box.value_count)]
+    held = dict(zip(coordinates, held_values(registers[0], box, identity(box.rank)), strict=True))
+    accesses = box_accesses(memory, box, coordinates, copy.vector)
+    values = tuple(tuple(held[element] for element in access.elements) for access in accesses)
+    return CopyPlan(registers[0], memory, accesses, values)
+
+
+def box_accesses(
+    memory: Region, box: Distribution, coordinates: Sequence[tuple[int, ...]], vector: int
+) -> tuple[Access, ...]:
+    """The accesses to a global or shared region that move the elements at `coordinates` of a box."""
+    if memory.buffer.space is Space.SHARED:
+        mask = _shared_threads(memory, box).mask // memory.buffer.element.byte_count
+        return shared_accesses(coordinates, vector, memory.buffer, mask, constant_origin(memory))
+    row = row_of(memory)
+    mask = 0 if row is None else along(box, row).mask
+    return global_accesses(coordinates, vector, memory.buffer, mask, row)
+
+
+def _shared_threads(memory: Region, box: Distribution) -> ThreadMap:
+    width = memory.buffer.element.byte_count
+    return ThreadMap(tuple(image * width for image in shared_images(memory.buffer.layout, box)))
+
+
+def copy_places(context: Context, copy: Copy) -> Iterator[tuple[Place, tuple[Bound, ...]]]:
+    """For each access of a copy, where it goes and under which bounds, in terms of the names in scope now."""
+    plan, box = planned(context, copy), copy.distribution
+    memory = plan.memory
+    if memory.buffer.space is Space.SHARED:
+        threads, origin = _shared_threads(memory, box), constant_origin(memory)
+        for access in plan.accesses:
+            yield _shared_place(context, memory, threads, origin, access), ()
+        return
+    maps = tuple(along(box, dimension) for dimension in range(box.rank))
+    for access in plan.accesses:
+        form, immediate = global_form(memory, maps, access.start, context.bindings)
+        yield Place(form, 0, immediate), bounds(context, memory, maps, access.start, copy.guarded)
+
+
+def _shared_place(
+    context: Context, memory: Region, threads: ThreadMap, origin: tuple[int, ...], access: Access
+) -> Place:
+    buffer = memory.buffer
+    start = buffer.layout.offset(tuple(a ^ b for a, b in zip(access.start, origin, strict=True)))
+    byte_offset = start * buffer.element.byte_count
+    form, slot, immediate = shared_form(buffer, threads, byte_offset, memory.rank, context.bindings)
+    return Place(form, slot, immediate + context.pool.offsets[buffer.name])
+
+
+def bounds(
+    context: Context, memory: Region, maps: tuple[ThreadMap, ...], start: tuple[int, ...], guarded: Sequence[int]
+) -> tuple[Bound, ...]:
+    """The bounds of an access to global memory along the guarded dimensions of the array."""
+    extents = memory.buffer.in_memory.extents
+    made = []
+    for dimension in guarded:
+        threads, beyond = maps[dimension].flipped(start[dimension])
+        left = context.resolved(extents[dimension] - memory.origin[dimension])
+        made.append(Bound(RemainingForm(left, threads), beyond))
+    return tuple(made)
+
+
+def copy_wanted(context: Context, copy: Copy) -> Iterator[Wanted]:
+    """The forms that a loop around a copy prepares."""
+    if _touches_memory(copy):
+        for place, limits in copy_places(context, copy):
+            yield place.wanted
+            yield from (bound.wanted for bound in limits)
+
+
+def _touches_memory(copy: Copy) -> bool:
+    return copy.source.buffer.space in _MEMORY or copy.destination.buffer.space in _MEMORY
+
+
+def _load(context: Context, copy: Copy, plan: CopyPlan) -> None:
+    k, element = context.k, copy.source.buffer.element
+    registers = context.tiles.slot(plan.registers.buffer, constant_slot(plan.registers, context.bindings))
+    writer = HalfWriter(k, registers, plan.registers.buffer.distribution.value_count)
+    for values, (place, limits) in zip(plan.values, copy_places(context, copy), strict=True):
+        whole = whole_registers(values, element)
+        if whole is not None:
+            load(context, plan.memory, tuple(registers[index] for index in whole), place, limits)
+        else:
+            halves = loaded_halves(context, plan.memory, len(values), place, limits)
+            for value, half in zip(values, halves, strict=True):
+                writer.put(value, half)
+    writer.finish()
+
+
+def loaded_halves(
+    context: Context,
+    memory: Region,
+    count: int,
+    place: Place,
+    limits: tuple[Bound, ...],
+    also: Value | Not | None = None,
+) -> list[Value]:
+    """`count` 16-bit elements in registers of their own, zero where a bound does not hold."""
+    k = context.k
+    if count == 1:
+        half = k.register(b16)
+        load(context, memory, (half,), place, limits, also)
+        return [half]
+    words = tuple(k.register(b32) for _ in range(count // 2))
+    load(context, memory, words, place, limits, also)
+    reader = HalfReader(k, words)
+    return [reader.half(value) for value in range(count)]
+
+
+def load(
+    context: Context,
+    memory: Region,
+    into: tuple[Value, ...],
+    place: Place,
+    limits: tuple[Bound, ...],
+    also: Value | Not | None = None,
+) -> None:
+    """One load into registers that follow each other in memory, zero where a bound or `also` does not hold."""
+    k = context.k
+    condition = inside(context, limits, also)
+    if condition is not None:
+        zero = k.function(f"mov.b{into[0].type.bits}")
+        for register in into:
+            zero(0, into=register)
+    if condition is False:
+        return
+    fetch, where = k.function(f"ld.{memory.buffer.space.value}.{_width(into)}"), address(context, place)
+    with _under(context, condition):
+        fetch(where, into=into if len(into) > 1 else into[0])
+
+
+def _store(context: Context, copy: Copy, plan: CopyPlan) -> None:
+    k, element = context.k, copy.source.buffer.element
+    registers = context.tiles.slot(plan.registers.buffer, constant_slot(plan.registers, context.bindings))
+    reader = HalfReader(k, registers)
+    copies = replicas(copy.distribution)
+    also = first_replica(context, copies) if copies else None
+    space = plan.memory.buffer.space.value
+    for values, (place, limits) in zip(plan.values, copy_places(context, copy), strict=True):
+        whole = whole_registers(values, element)
+        source = _joined(context, reader, values) if whole is None else tuple(registers[index] for index in whole)
+        condition = inside(context, limits, also)
+        if condition is not False:
+            put, where = k.function(f"st.{space}.{_width(source)}"), address(context, place)
+            with _under(context, condition):
+                put(where, source if len(source) > 1 else source[0])
+
+
+def _joined(context: Context, reader: HalfReader, values: tuple[int, ...]) -> tuple[Value, ...]:
+    halves = [reader.half(value) for value in values]
+    if len(halves) == 1:
+        return (halves[0],)
+    return tuple(packed(context.k, low, high) for low, high in zip(halves[::2], halves[1::2], strict=True))
+
+
+def _under(context: Context, condition: Value | Not | bool | None) -> AbstractContextManager[object]:
+    return context.k.guard(condition) if isinstance(condition, (Value, Not)) else nullcontext()
+
+
+def _width(registers: tuple[Value, ...]) -> str:
+    vector = f"v{len(registers)}." if len(registers) > 1 else ""
+    return f"{vector}b{registers[0].type.bits}"
+
+
+def _rename(context: Context, copy: Copy) -> None:
+    box = copy.distribution
+    source = context.tiles.slot(copy.source.buffer, constant_slot(copy.source, context.bindings))
+    target = context.tiles.slot(copy.destination.buffer, constant_slot(copy.destination, context.bindings))
+    read = held_values(copy.source, box, identity(box.rank))
+    written = held_values(copy.destination, box, identity(box.rank))
+    if copy.source.buffer.element.bits == 32:
+        for value, place in dict(zip(written, read, strict=True)).items():
+            context.k.mov.b32(source[place], into=target[value])
+        return
+    count = copy.destination.buffer.distribution.value_count
+    reader, writer = HalfReader(context.k, source), HalfWriter(context.k, target, count)
+    for value, place in dict(zip(written, read, strict=True)).items():
+        writer.put(value, reader.half(place))
+    writer.finish()

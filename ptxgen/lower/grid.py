@@ -1,0 +1,65 @@
+"""From the number of a block to the tile indices of the grid."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+
+from ptxgen.build import Value
+from ptxgen.lower.arithmetic import Number
+from ptxgen.lower.context import Context
+from ptxgen.lower.loops import floor_quotient
+from ptxgen.tile import Grid
+
+
+@contextmanager
+def tile_indices(context: Context, grid: Grid) -> Iterator[None]:
+    """Inside, the variables of the grid have their values for this block, along the grid's raster."""
+    counts = [floor_quotient(context, context.resolved(d.count.numerator), d.count.divisor) for d in grid.dims]
+    indices = _indices(context, grid.raster.group, counts)
+    with ExitStack() as stack:
+        for dim, index in zip(grid.dims, indices, strict=True):
+            stack.enter_context(context.bound(dim.variable, context.expression(index, dim.variable)))
+        yield
+
+
+def _indices(context: Context, group: int, counts: list[Number]) -> list[Number]:
+    if not counts:
+        return []
+    rest: Number = context.k.ctaid.x
+    if group == 1 or len(counts) == 1:
+        return _row_by_row(context, rest, counts)
+    *outer, rows, columns = counts
+    plane = context.narrow.multiply(rows, columns)
+    slow, inside = _divided(context, rest, plane) if outer else (0, rest)
+    row, column = _banded(context, inside, rows, columns, group)
+    return [*_row_by_row(context, slow, outer), row, column]
+
+
+def _row_by_row(context: Context, number: Number, counts: list[Number]) -> list[Number]:
+    """The digits of a number whose last digit is fastest; the first has no bound of its own."""
+    digits: list[Number] = []
+    for count in reversed(counts[1:]):
+        number, digit = _divided(context, number, count)
+        digits.insert(0, digit)
+    return [number, *digits] if counts else []
+
+
+def _banded(context: Context, number: Number, rows: Number, columns: Number, group: int) -> tuple[Number, Number]:
+    """Bands of `group` rows, each walked column by column; the last band may have fewer rows."""
+    band, inside = _divided(context, number, context.narrow.multiply(columns, group))
+    first = context.narrow.multiply(band, group)
+    height = context.narrow.minimum(context.narrow.subtract(rows, first), group)
+    column, row = _divided(context, inside, height)
+    return context.narrow.add(first, row), column
+
+
+def _divided(context: Context, number: Number, divisor: Number) -> tuple[Number, Number]:
+    """Quotient and remainder of numbers that are not negative."""
+    if isinstance(number, int) and isinstance(divisor, int):
+        return divmod(number, divisor)
+    if isinstance(divisor, int) and divisor == 1:
+        return number, 0
+    quotient: Value = context.k.div.u32(number, divisor)
+    remainder = context.narrow.subtract(number, context.narrow.multiply(quotient, divisor))
+    return quotient, remainder

@@ -1,0 +1,79 @@
+"""One function per node of the tile program."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from isa.types import f16x2
+from ptxgen.build.immediates import half_bits
+from ptxgen.compute import Element
+from ptxgen.lower.conditions import lower_when
+from ptxgen.lower.context import Context
+from ptxgen.lower.copies import lower_copy
+from ptxgen.lower.loops import floor_quotient, lower_loop
+from ptxgen.lower.maps import lower_map, lower_reduce
+from ptxgen.lower.multiply import lower_multiply
+from ptxgen.lower.registers import constant_slot
+from ptxgen.tile import LANE_BITS, Copy, Fill, Let, Loop, Map, Meet, Multiply, Node, Reduce, Sequence, When
+
+
+def lower_node(context: Context, node: Node) -> None:
+    """Writes the code of a node and of all below it."""
+    match node:
+        case Sequence(children):
+            for child in children:
+                lower_node(context, child)
+        case Loop():
+            lower_loop(context, node, lower_node)
+        case Let():
+            _lower_let(context, node)
+        case When():
+            lower_when(context, node, lower_node)
+        case Meet():
+            _lower_meet(context, node)
+        case _:
+            with context.attributed(node.line):
+                _lower_leaf(context, node)
+
+
+def _lower_leaf(context: Context, node: Copy | Fill | Multiply | Map | Reduce) -> None:
+    match node:
+        case Copy():
+            lower_copy(context, node)
+        case Fill():
+            _lower_fill(context, node)
+        case Multiply():
+            lower_multiply(context, node)
+        case Map():
+            lower_map(context, node)
+        case Reduce():
+            lower_reduce(context, node)
+        case _:
+            assert_never(node)
+
+
+def _lower_let(context: Context, node: Let) -> None:
+    value = context.resolved(node.value.numerator)
+    if node.value.divisor != 1:
+        value = context.expression(floor_quotient(context, value, node.value.divisor), node.variable)
+    with context.bound(node.variable, value):
+        lower_node(context, node.body)
+
+
+def _lower_meet(context: Context, node: Meet) -> None:
+    if context.threads.alone:
+        context.k.bar.sync(node.barrier)
+    else:
+        context.k.bar.sync(node.barrier, context.threads.warps << LANE_BITS)
+
+
+def _lower_fill(context: Context, node: Fill) -> None:
+    buffer = node.destination.buffer
+    for register in context.tiles.slot(buffer, constant_slot(node.destination, context.bindings)):
+        match buffer.element:
+            case Element.F32:
+                context.k.mov.f32(float(node.value), into=register)
+            case Element.F16:
+                context.k.mov.b32(half_bits(node.value, f16x2), into=register)
+            case Element.S32:
+                context.k.mov.b32(int(node.value), into=register)

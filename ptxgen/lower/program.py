@@ -1,0 +1,112 @@
+"""From a tile program to a module with one kernel."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from isa.limits import limits
+from isa.targets import target
+from isa.types import Type, b8, b16, f32, s32, s64
+from ptxgen import ir
+from ptxgen.build import Kernel, Module, PointerType, Symbol, pointer
+from ptxgen.compute import Element, SourceLine
+from ptxgen.errors import UnsupportedError
+from ptxgen.lower.bases import pointer as global_pointer
+from ptxgen.lower.context import Context, RoleThreads
+from ptxgen.lower.grid import tile_indices
+from ptxgen.lower.initial import early_reads
+from ptxgen.lower.nodes import lower_node
+from ptxgen.lower.pool import SharedPool, pooled
+from ptxgen.tile import LANE_BITS, Let, Loop, Meet, Node, Parameter, ParameterKind, Program, Role, Sequence, When
+
+_POINTEES: dict[Element, Type] = {Element.F16: b16, Element.F32: f32, Element.S32: s32}
+
+
+def lower(program: Program) -> ir.Module:
+    """The module with the kernel `program.name`: parameters in launch order, blocks in one dimension, one thread block
+    of 32 threads a warp.
+
+    UnsupportedError names what no code here does. The result is verified; equal programs give equal modules.
+    """
+    module = Module(program.target)
+    with module.kernel(program.name, **{each.name: _parameter_type(each) for each in program.parameters}) as k:
+        k.reqntid(program.warps << LANE_BITS)
+        pool = pooled(program)
+        shared = _shared(k, program, pool)
+        first_warp = 0
+        for role in program.roles:
+            threads = RoleThreads(first_warp, role.warps, len(program.roles) == 1)
+            _lower_role(Context(k, program, pool, shared, threads), role)
+            first_warp += role.warps
+    return module.build()
+
+
+def dynamic_shared_bytes(program: Program) -> int:
+    """The shared bytes that the launch must give; 0 where the kernel declares its pool itself."""
+    size = pooled(program).size_bytes
+    return size if size > limits(target(program.target)).shared_static_bytes else 0
+
+
+def _shared(k: Kernel, program: Program, pool: SharedPool) -> Symbol | None:
+    if pool.size_bytes == 0:
+        return None
+    if dynamic_shared_bytes(program):
+        return k.dynamic_shared(pool.align)
+    return k.shared(b8, pool.size_bytes, align=pool.align)
+
+
+def _parameter_type(parameter: Parameter) -> Type | PointerType:
+    match parameter.kind:
+        case ParameterKind.POINTER:
+            if parameter.element is None:
+                raise UnsupportedError(f"pointer parameter {parameter.name} has no element type")
+            return pointer(_POINTEES[parameter.element], align=max(parameter.alignment, parameter.element.byte_count))
+        case ParameterKind.SIZE:
+            return s32
+        case ParameterKind.STRIDE:
+            return s64
+        case ParameterKind.SCALAR:
+            return f32
+        case _:
+            assert_never(parameter.kind)
+
+
+def _lower_role(context: Context, role: Role) -> None:
+    line = first_line(role.body)
+    if line is None:
+        return
+    with context.attributed(line):
+        if context.threads.alone:
+            _lower_body(context, role)
+            return
+        warp = context.k.shr.u32(context.k.tid.x, LANE_BITS)
+        first = context.threads.first_warp
+        inside = context.k.setp.lt.u32(context.k.sub.u32(warp, first), context.threads.warps)
+        with context.k.when(inside):
+            _lower_body(context, role)
+
+
+def _lower_body(context: Context, role: Role) -> None:
+    for parameter in context.program.parameters:
+        if parameter.kind is ParameterKind.POINTER:
+            global_pointer(context, parameter.name)
+    for (_, slot), buffer in early_reads(role.body).items():
+        for register in context.tiles.slot(buffer, slot):
+            context.k.mov.b32(0, into=register)
+    with tile_indices(context, context.program.grid):
+        lower_node(context, role.body)
+
+
+def first_line(node: Node) -> SourceLine | None:
+    """The user's line of the first leaf below a node."""
+    match node:
+        case Sequence(children):
+            return next((line for line in map(first_line, children) if line is not None), None)
+        case Loop(body=body) | Let(body=body):
+            return first_line(body)
+        case When(_, then, otherwise):
+            return first_line(then) or (first_line(otherwise) if otherwise is not None else None)
+        case Meet():
+            return None
+        case _:
+            return node.line

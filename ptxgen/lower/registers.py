@@ -1,0 +1,103 @@
+"""Tiles in registers: which register of a lane holds which value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from attrs import frozen
+
+from isa.types import Type, b32, f32, s32
+from polyhedral import Affine
+from ptxgen.build import Kernel, Value
+from ptxgen.compute import Element
+from ptxgen.errors import UnsupportedError
+from ptxgen.tile import Buffer, Coordinate, Distribution, Region
+
+REGISTER_BITS = 32
+_TYPES: dict[Element, Type] = {Element.F16: b32, Element.F32: f32, Element.S32: s32}
+
+
+def values_per_register(element: Element) -> int:
+    """Elements of one 32-bit register; two consecutive values of 16 bits share one, the even value in the low half."""
+    return REGISTER_BITS // element.bits
+
+
+class RegisterFile:
+    """The registers of every register buffer, made when a slot is first asked for."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        self._k = kernel
+        self._slots: dict[tuple[str, int], tuple[Value, ...]] = {}
+
+    def slot(self, buffer: Buffer, slot: int) -> tuple[Value, ...]:
+        """The registers of one slot of a buffer, in order of the value index."""
+        key = (buffer.name, slot)
+        if key not in self._slots:
+            count = -(-buffer.distribution.value_count // values_per_register(buffer.element))
+            self._slots[key] = tuple(self._k.register(_TYPES[buffer.element]) for _ in range(count))
+        return self._slots[key]
+
+
+def constant_slot(region: Region, bindings: Mapping[str, Affine]) -> int:
+    """The slot of a register region. UnsupportedError unless the rank modulo the depth is known now: registers cannot
+    be chosen while the kernel runs, so a loop over which it changes must be unrolled by the depth."""
+    rank, depth = region.rank.substitute(bindings), region.buffer.depth
+    if any(coefficient % depth for _, coefficient in rank.terms):
+        raise UnsupportedError(
+            f"{region.buffer.name}: tile number {region.rank} modulo its depth {depth} is not known before the kernel "
+            "runs, as a buffer in registers needs; unroll the loop by the depth"
+        )
+    return rank.constant % depth
+
+
+def constant_origin(region: Region) -> Coordinate:
+    """The origin of a box inside a shared or register tile; UnsupportedError unless it is constant."""
+    if not all(origin.is_constant for origin in region.origin):
+        raise UnsupportedError(
+            f"{region.buffer.name}: the box starts at ({', '.join(map(str, region.origin))}) inside its tile; "
+            "only constant starts are lowered"
+        )
+    return tuple(origin.constant for origin in region.origin)
+
+
+@frozen
+class Projection:
+    """How a tile of fewer or other dimensions is indexed: its dimension d by dimension `dims[d]` of the iteration.
+
+    A dimension without one (None) stays at the region's origin."""
+
+    dims: tuple[int | None, ...]
+
+    def of(self, coordinate: Coordinate) -> Coordinate:
+        """The coordinate in the tile of a coordinate of the iteration."""
+        return tuple(0 if place is None else coordinate[place] for place in self.dims)
+
+
+def identity(rank: int) -> Projection:
+    """Every dimension indexed by itself."""
+    return Projection(tuple(range(rank)))
+
+
+def held_values(region: Region, distribution: Distribution, projection: Projection) -> tuple[int, ...]:
+    """For each value of `distribution`, the value index in the register buffer that holds the same element.
+
+    UnsupportedError where another lane or warp holds it: lowering moves nothing between lanes by itself.
+    """
+    held, origin = region.buffer.distribution, constant_origin(region)
+    moved = tuple(map(projection.of, distribution.lanes)), tuple(map(projection.of, distribution.warps))
+    if (held.lanes, held.warps) != moved:
+        raise UnsupportedError(
+            f"{region.buffer.name}: its elements are held by other lanes than those that use them "
+            f"({held} against lanes {moved[0]}, warps {moved[1]}); pass them through shared memory"
+        )
+    places: dict[Coordinate, int] = {}
+    for value in range(held.value_count):
+        places.setdefault(held.value_coordinate(value), value)
+    found = []
+    for value in range(distribution.value_count):
+        inside = projection.of(distribution.value_coordinate(value))
+        wanted = tuple(a ^ b for a, b in zip(inside, origin, strict=True))
+        if wanted not in places:
+            raise UnsupportedError(f"{region.buffer.name}: no value of its lanes is at {wanted} ({held})")
+        found.append(places[wanted])
+    return tuple(found)
