@@ -31,7 +31,7 @@ def run(name: str, inputs: Sequence[Any], out: str, *, target: str = "sm_70", im
             for index, (array, given) in enumerate(zip(arrays, inputs, strict=True)):
                 offset = k.mul.wide.u32(thread, array.itemsize)
                 address = k.add.s64(getattr(k.args, f"in{index}"), offset)
-                value = k.emit(f"ld.global.{_memory_type(array.dtype)}", address)
+                value = k.emit(f"ld.global.b{array.itemsize * 8}", address)
                 sources.append(k.setp.ne.u32(value, 0) if given.dtype == bool else value)
             made = k.emit(name, *sources, *immediates)
             if out == "pred":
@@ -42,11 +42,3 @@ def run(name: str, inputs: Sequence[Any], out: str, *, target: str = "sm_70", im
         module.build(), grid=-(-count // THREADS), block=THREADS, args=(*arrays, result, count)
     ).raise_findings()
     return result.astype(bool) if out == "pred" else result
-
-
-def _memory_type(dtype: np.dtype[Any]) -> str:
-    if dtype.kind == "f" and dtype.itemsize > 2:
-        return f"f{dtype.itemsize * 8}"
-    return f"{'b' if dtype.kind == 'f' else {'i': 's', 'u': 'u'}[dtype.kind]}{dtype.itemsize * 8}"
-
-

@@ -35,7 +35,7 @@ def rounded(value: Fraction, mantissa_bits: int, least_exponent: int, greatest: 
     if abs(result) > largest:
         away = mode == "rn" or (mode == "rp" and value > 0) or (mode == "rm" and value < 0)
         return math.copysign(math.inf, value) if away else largest * (1 if value > 0 else -1)
-    return result
+    return result if result else math.copysign(0.0, value)
 
 
 def _log2(value: Fraction) -> int:
