@@ -46,6 +46,10 @@ class Nest:
             count += 1
         return count
 
+    def size_around(self, number: int, depth: int) -> int:
+        """The items of the body at `depth` that op `number` is, or lies, in."""
+        return len(self.items[Body(self.roles[number], self.paths[number][:depth])])
+
 
 def nest(ops: tuple[Op, ...]) -> Nest:
     """The nest that the ops' times describe. Ops at one place stand in the order given; a nested loop stands where its

@@ -137,9 +137,7 @@ def searched(pair: Pair, level: int, *, later: bool) -> Iterator[int]:
     """Distances at `level` at which both use one tile (or, with `later`, the second a later tile of the same slot),
     found by deciding one set for each; the least one only. At an outer level only later iterations count."""
     depth = pair.depth
-    lowest = (
-        1 if level < pair.common else -SEARCHED if pair.step(level) else 0
-    )
+    lowest = 1 if level < pair.common else -SEARCHED if pair.step(level) else 0
     highest = depth + SEARCHED if level else 0
     held = pair.loops[:level]
     own = {d: var(d + "'") for d in pair.second.op.domain.dims if d not in held}

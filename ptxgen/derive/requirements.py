@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import Enum
+from typing import assert_never
 
 from attrs import frozen
 
@@ -85,10 +86,11 @@ def requirements(ops: tuple[Op, ...]) -> tuple[Requirement, ...]:
             case Space.GLOBAL:
                 _check_global(buffer, accesses)
             case Space.REGISTERS:
-                for requirement in _of_buffer(buffer, accesses, places):
-                    check_order(requirement, places)
+                for pair, apart in _conflicts(buffer, accesses, places):
+                    if not _in_order(pair, apart, places):
+                        check_order(_requirement(buffer, pair, apart), places)
             case Space.SHARED:
-                found += _of_buffer(buffer, accesses, places)
+                found += [_requirement(buffer, pair, apart) for pair, apart in _conflicts(buffer, accesses, places)]
     return tuple(found)
 
 
@@ -111,76 +113,97 @@ def _accesses(ops: tuple[Op, ...]) -> list[tuple[Buffer, list[Access]]]:
     ]
 
 
-def _of_buffer(buffer: Buffer, accesses: list[Access], places: Nest) -> list[Requirement]:
-    found: list[Requirement] = []
+@frozen(eq=False)
+class Apart:
+    """How a pair's instances that conflict lie apart: loop level-1 by `distance`, outer loops not at all."""
+
+    level: int
+    distance: int
+    kind: RequirementKind
+
+
+def _conflicts(buffer: Buffer, accesses: list[Access], places: Nest) -> Iterator[tuple[Pair, Apart]]:
     for access in accesses:
         check_ascending(access, buffer.name)
+    private = buffer.space is Space.REGISTERS
     for first in accesses:
         for second in accesses:
             if first.writes or second.writes:
                 pair = Pair.of(first, second, places.common_depth(first.number, second.number), buffer.depth)
-                found += _strongest(list(_of_pair(buffer, pair, places)))
-    return found
+                yield from ((pair, apart) for apart in _strongest(list(_of_pair(pair, places, private=private))))
 
 
-def _of_pair(buffer: Buffer, pair: Pair, places: Nest) -> Iterator[Requirement]:
-    first, second = pair.first, pair.second
+def _of_pair(pair: Pair, places: Nest, *, private: bool) -> Iterator[Apart]:
     for level in range(pair.common, -1 if pair.common == 0 else 0, -1):
         counted = pair.step(level) != 0
         if level == pair.common:
             for distance in same_tile(pair, level):
-                if _goes_first(buffer, pair, distance, places):
-                    yield _requirement(buffer, pair, level, distance, EventKind.DONE)
-        if not second.writes:
+                kind = RequirementKind.FLOW if pair.second.reads else RequirementKind.REWRITE
+                apart = Apart(level, distance, kind)
+                if _goes_first(pair, apart, places, private=private):
+                    yield apart
+        if not pair.second.writes:
             continue
         if level == pair.common or counted:
             least = later_tile(pair, level)
             if least is not None:
-                yield from _overwrites(buffer, pair, level, least)
+                yield from _overwrites(pair, level, least)
         if level and not counted and next_round(pair, level):
-            yield from _overwrites(buffer, pair, level, 1)
+            yield from _overwrites(pair, level, 1)
 
 
-def _goes_first(buffer: Buffer, pair: Pair, distance: int, places: Nest) -> bool:
+def _goes_first(pair: Pair, apart: Apart, places: Nest, *, private: bool) -> bool:
     """Whether the first access comes first at a tile that both use: by turn, else as the program has them."""
     first, second = pair.first, pair.second
     if first.turn != second.turn or not first.writes:
         return first.turn < second.turn
-    if buffer.space is Space.REGISTERS or first.number == second.number or first.op.role != second.op.role:
+    if private or first.number == second.number or first.op.role != second.op.role:
         return False
-    return interval(_requirement(buffer, pair, pair.common, distance, EventKind.DONE), places) > 0
+    return _in_order(pair, apart, places)
 
 
-def _overwrites(buffer: Buffer, pair: Pair, level: int, distance: int) -> Iterator[Requirement]:
+def _overwrites(pair: Pair, level: int, distance: int) -> Iterator[Apart]:
     if pair.first.reads:
-        yield _requirement(buffer, pair, level, distance, EventKind.READ_DONE)
+        yield Apart(level, distance, RequirementKind.REUSE)
     if pair.first.writes:
-        yield _requirement(buffer, pair, level, distance, EventKind.DONE)
+        yield Apart(level, distance, RequirementKind.REWRITE)
 
 
-def _requirement(buffer: Buffer, pair: Pair, level: int, distance: int, event: EventKind) -> Requirement:
-    first, second = pair.first, pair.second
-    a, b = first.op.mechanism, second.op.mechanism
-    if event is EventKind.READ_DONE:
-        kind, proxies = RequirementKind.REUSE, (a.reads, b.writes)
-    elif second.turn == 0 or (first.turn == 1 and second.turn == 1):
-        kind, proxies = RequirementKind.REWRITE, (a.writes, b.writes)
-    else:
-        kind, proxies = RequirementKind.FLOW, (a.writes, b.reads)
-    source, sink = Event(first.op, first.number, event), Event(second.op, second.number, EventKind.ISSUE)
-    return Requirement(kind, source, sink, buffer, pair.loops[:level], distance, proxies)
-
-
-def _strongest(found: list[Requirement]) -> list[Requirement]:
-    """Without those that another one of the same pair and loops implies."""
+def _strongest(found: list[Apart]) -> list[Apart]:
+    """Without those that another one of the same loops implies: a filling is done after its sources are read."""
     if len(found) < 2:
         return found
-    kept: list[Requirement] = []
-    for requirement in sorted(found, key=lambda r: (r.distance, r.source.kind is not EventKind.DONE)):
-        known = (k for k in kept if k.loops == requirement.loops)
-        if not any(k.source.kind in (EventKind.DONE, requirement.source.kind) for k in known):
-            kept.append(requirement)
+    kept: list[Apart] = []
+    for apart in sorted(found, key=lambda a: (a.distance, a.kind is RequirementKind.REUSE)):
+        stronger = (k for k in kept if k.level == apart.level)
+        if not any(k.kind in (RequirementKind.FLOW, RequirementKind.REWRITE, apart.kind) for k in stronger):
+            kept.append(apart)
     return kept
+
+
+def _in_order(pair: Pair, apart: Apart, places: Nest) -> bool:
+    first, second = pair.first, pair.second
+    level, before, after = apart.level, first.op.time.ahead, second.op.time.ahead
+    if level > 1 and before[: level - 1] != after[: level - 1]:
+        return False
+    steps = apart.distance + before[level - 1] - after[level - 1] if level else 0
+    return steps > 0 or (steps == 0 and places.positions[second.number][level] > places.positions[first.number][level])
+
+
+def _requirement(buffer: Buffer, pair: Pair, apart: Apart) -> Requirement:
+    first, second = pair.first, pair.second
+    a, b = first.op.mechanism, second.op.mechanism
+    match apart.kind:
+        case RequirementKind.FLOW:
+            event, proxies = EventKind.DONE, (a.writes, b.reads)
+        case RequirementKind.REUSE:
+            event, proxies = EventKind.READ_DONE, (a.reads, b.writes)
+        case RequirementKind.REWRITE:
+            event, proxies = EventKind.DONE, (a.writes, b.writes)
+        case _:
+            assert_never(apart.kind)
+    source, sink = Event(first.op, first.number, event), Event(second.op, second.number, EventKind.ISSUE)
+    return Requirement(apart.kind, source, sink, buffer, pair.loops[: apart.level], apart.distance, proxies)
 
 
 def interval(requirement: Requirement, places: Nest) -> int:
@@ -189,17 +212,7 @@ def interval(requirement: Requirement, places: Nest) -> int:
     depth = len(requirement.loops)
     source, sink = requirement.source, requirement.sink
     between = places.positions[sink.number][depth] - places.positions[source.number][depth]
-    return requirement.steps * body_size(requirement, places) + between
-
-
-def body_size(requirement: Requirement, places: Nest) -> int:
-    """The items of the body in which source and sink part."""
-    return max(
-        len(order)
-        for body, order in places.items.items()
-        if body.role == requirement.source.op.role
-        and body.path == places.paths[requirement.source.number][: len(requirement.loops)]
-    )
+    return requirement.steps * places.size_around(source.number, depth) + between
 
 
 def check_order(requirement: Requirement, places: Nest) -> None:
