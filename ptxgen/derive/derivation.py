@@ -8,7 +8,7 @@ from isa.limits import limits as limits_of
 from isa.targets import target as target_named
 from polyhedral import Constraint, System, var
 from ptxgen.compute import ArrayKind, SourceLine
-from ptxgen.errors import PlanError
+from ptxgen.errors import InternalError, PlanError
 from ptxgen.plan import IntoShared, MultiplyBy, Place, Plan, Stage
 from ptxgen.tile import (
     Buffer,
@@ -26,6 +26,7 @@ from ptxgen.tile import (
 )
 from ptxgen.tile import Space as Where
 
+from .checker import Verdict
 from .discharge import Synchronised, discharge
 from .draft import ROLE, Draft, placed
 from .facts import Facts
@@ -33,10 +34,12 @@ from .fusion import fused_paths
 from .ops import Op
 from .pointwise import derive_pointwise
 from .products import derive_product
+from .proof import check_meetings
 from .requirements import Requirement, requirements
 from .scanning import scan_program
 from .sequencing import sequenced
 from .space import Space
+from .widening import widened
 
 
 @frozen
@@ -46,6 +49,7 @@ class Part:
     ops: tuple[Op, ...]
     requirements: tuple[Requirement, ...]
     synchronised: Synchronised
+    verdict: Verdict
     buffers: tuple[Buffer, ...]
     body: Node
 
@@ -103,9 +107,12 @@ def derive_part(space: Space, facts: Facts, paths: dict[str, tuple[str, ...]], f
     sequenced(draft)
     ops = tuple(placed(draft.root))
     needed = requirements(ops)
-    synchronised = discharge(ops, needed)
+    synchronised = widened(discharge(ops, needed))
+    verdict = check_meetings(synchronised, needed)
+    if verdict.findings:
+        raise InternalError("\n".join(["the derived meetings are refused by the checker:", *map(str, verdict.findings)]))
     body = scan_program(synchronised, context(space))
-    return Part(ops, needed, synchronised, tuple(draft.buffers.values()), body)
+    return Part(ops, needed, synchronised, verdict, tuple(draft.buffers.values()), body)
 
 
 def context(space: Space) -> System:

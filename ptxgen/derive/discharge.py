@@ -4,6 +4,7 @@ between them holds."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 from attrs import evolve, frozen
 
@@ -156,30 +157,30 @@ def _times(arc: Arc, gap: int, size: int) -> list[Set]:
         return [whole]
     wrapped = int(arc.start == 0 or arc.start + first >= size)
     again = (arc.whole - 1 - first) // size
-    return [
-        Set(loops, tuple(p.substitute(_shifted(loops, ahead, wrapped + later)) for p in whole.pieces))
-        for later in range(again + 1)
-    ]
+    return [_moved(whole, ahead[: len(loops)], wrapped + later) for later in range(again + 1)]
 
 
-def _shifted(loops: tuple[str, ...], ahead: tuple[int, ...], later: int) -> dict[str, Affine | int]:
-    shift: dict[str, Affine | int] = {loop: var(loop) + ahead[level] for level, loop in enumerate(loops)}
-    return {**shift, loops[-1]: shift[loops[-1]] - later}
+@lru_cache(maxsize=1 << 10)
+def _moved(domain: Set, ahead: tuple[int, ...], later: int) -> Set:
+    """The times of a domain's indices: `ahead` steps early in each loop, `later` steps late in the innermost one."""
+    shift: dict[str, Affine | int] = {loop: var(loop) + early for loop, early in zip(domain.dims, ahead, strict=True)}
+    shift[domain.dims[-1]] = var(domain.dims[-1]) + (ahead[-1] - later)
+    return Set(domain.dims, tuple(piece.substitute(shift) for piece in domain.pieces))
 
 
 def instances(requirement: Requirement) -> Set:
     """The indices of `requirement.loops` at which source and sink both have an instance, at the source."""
-    loops = requirement.loops
-    source = _outer(requirement.source.op.domain, loops)
-    sink = _outer(requirement.sink.op.domain, loops)
-    if loops and requirement.distance:
-        later = {loops[-1]: var(loops[-1]) + requirement.distance}
+    source, sink = requirement.source.op.domain, requirement.sink.op.domain
+    return _instances(source, sink, requirement.loops, requirement.distance)
+
+
+@lru_cache(maxsize=1 << 10)
+def _instances(first: Set, second: Set, loops: tuple[str, ...], distance: int) -> Set:
+    source, sink = (d if d.dims == loops else d.project_onto(*loops) for d in (first, second))
+    if loops and distance:
+        later = {loops[-1]: var(loops[-1]) + distance}
         sink = Set(loops, tuple(p.substitute(later) for p in sink.pieces))
     return source if source == sink else source & sink
-
-
-def _outer(domain: Set, loops: tuple[str, ...]) -> Set:
-    return domain if domain.dims == loops else domain.project_onto(*loops)
 
 
 def _renumbered(ops: tuple[Op, ...], places: Nest, gaps: dict[Body, dict[int, Meeting]]) -> Synchronised:

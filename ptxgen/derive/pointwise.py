@@ -166,7 +166,7 @@ def _through_shared(
         )
     wanted = spread.project(kept_dims(statement, access))
     at = path_at(draft, path, chain.shared.at)
-    ops, source = staging_source(draft, chain, access, path)
+    ops, source = staging_source(draft, statement, chain, access, path)
     ring, store = store_shared(draft, chain.shared, at, source, const(0), wanted, chain.fragments.by.vector_bytes)
     origin = (0,) * len(access.dims)
     buffer, fetched = load_fragments(draft, chain.fragments, path, ring, wanted, (origin,))
@@ -280,9 +280,24 @@ def _calculation(
             statement.name, statement.reduction.op, iteration, whole(result), dims, value, operands, statement.line
         )
     else:
-        node = Map(statement.name, iteration, whole(result), dims, value, operands, statement.line)
+        beyond = Outside.ZERO if _summed_later(draft, statement, iteration) else Outside.ANY
+        node = Map(statement.name, iteration, whole(result), dims, value, operands, statement.line, beyond)
     mechanism = LOAD if reads_memory else REGISTERS
     return op(statement.name, path, domain, mechanism, touches, node, statement.line)
+
+
+def _summed_later(draft: Draft, statement: Statement, iteration: Iteration) -> bool:
+    """Whether a later sum runs over guarded points of the result: they must then be zero."""
+    target = reach(statement, statement.target)
+    ragged = [iteration.dims[place] for place in iteration.guarded]
+    places = [place for place, dim in enumerate(target.dims) if dim in ragged]
+    for reader in draft.space.compute.statements:
+        for access in reader.reads:
+            if access.array == target.array:
+                read = reach(reader, access)
+                if any(read.dims[place] in reader.reduced for place in places):
+                    return True
+    return False
 
 
 def stores(draft: Draft, statement: Statement, result: Buffer, path: tuple[str, ...]) -> list[Op]:

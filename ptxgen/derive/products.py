@@ -112,7 +112,7 @@ def axes(draft: Draft, work: Product) -> tuple[Axis, Axis, Axis]:
     extents = (
         draft.space.warp_extent(work.statement, work.m),
         draft.space.warp_extent(work.statement, work.n),
-        draft.space.inside(work.k, at),
+        draft.space.inside(work.statement, work.k, at),
     )
     found: list[Axis] = []
     for extent, own, count, dim in zip(
@@ -183,14 +183,14 @@ class Operand:
                 line=work.step.line,
             )
         order = matrix_order(draft, access, dims)
-        shape = tuple(draft.space.inside(dim, chain.fragments.at) if dim else 1 for dim in access.dims)
+        shape = tuple(draft.space.inside(work.statement, dim, chain.fragments.at) if dim else 1 for dim in access.dims)
         spread = fragment_distribution(draft, work, access, dims, sides, order, shape)
         ahead = steps_ahead(draft, chain.fragments.op, chain.fragments.at)
         starts = tuple(tuple(start.get(dim, 0) if dim else 0 for dim in access.dims) for start in steps)
         check_ring(chain, len(steps), path)
         if chain.shared is None:
             return cls._straight(draft, chain, access, order, spread, starts, path)
-        registers, source = staging_source(draft, chain, access, path)
+        registers, source = staging_source(draft, work.statement, chain, access, path)
         ring_path = path_at(draft, path, chain.shared.at)
         rank = const(0)
         ring, store = store_shared(draft, chain.shared, ring_path, source, rank, spread, chain.fragments.by.vector_bytes)
@@ -266,7 +266,7 @@ def fragment_distribution(
 
 
 def staging_source(
-    draft: Draft, chain: Chain, access: Reach, path: tuple[str, ...]
+    draft: Draft, statement: Statement, chain: Chain, access: Reach, path: tuple[str, ...]
 ) -> tuple[tuple[Op, ...], Buffer]:
     """The register tile that is stored to shared memory: staged from memory, or left there by a statement."""
     assert chain.shared is not None
@@ -280,7 +280,7 @@ def staging_source(
             line=chain.shared.line,
         )
     at = path_at(draft, path, chain.registers.at)
-    ops = load_registers(draft, chain.registers, access, at, cooperative(draft, chain.registers, access))
+    ops = load_registers(draft, chain.registers, access, at, cooperative(draft, statement, chain.registers, access))
     return ops, draft.buffers[chain.registers.op]
 
 

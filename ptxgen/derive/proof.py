@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 from attrs import frozen
 
 from isa.mechanisms import AtIssue, Proxy
-from polyhedral import Affine, Set, var
+from polyhedral import Set, var
 from ptxgen.errors import Finding, InternalError, Severity
 
 from .atoms import AtomProgram, FenceKind, Issue, Join, Obligation, Placed, RoleBody
@@ -120,54 +121,58 @@ def _steps(source: Op, sink: Op, requirement: Requirement) -> int:
 
 
 def _unserved(synchronised: Synchronised, part: _Part) -> Iterator[Finding]:
-    known: dict[object, Set] = {}
     for requirement in part.requirements:
         source, sink = _op(synchronised, requirement.source), _op(synchronised, requirement.sink)
-        passed = tuple(_passed(part, requirement, source, sink))
-        key = (source.domain, sink.domain, requirement.distance, source.time.ahead, passed)
-        left = known.get(key)
-        if left is None:
-            left = known[key] = _left(part, requirement, source, sink, passed)
+        early = tuple(source.time.ahead[: len(requirement.loops)])
+        passed = tuple(
+            (meeting.domain, tuple(own - other for own, other in zip(meeting.time.ahead, early, strict=True)), step)
+            for meeting, step in _passed(part, requirement, source, sink)
+        )
+        left = _left(source.domain, sink.domain, requirement.loops, requirement.distance, passed)
         witness = left.sample()
         if witness is not None:
             where = ", ".join(f"{name} = {value}" for name, value in witness.items())
             text = f"{requirement}: no meeting between {source} and {sink} at {where}"
-            yield Finding(
-                "synchronisation.ends", Severity.ERROR, text, sink.line, related=((str(source), source.line),)
-            )
+            related = ((str(source), source.line),)
+            yield Finding("synchronisation.ends", Severity.ERROR, text, sink.line, related=related)
 
 
-def _passed(part: _Part, requirement: Requirement, source: Op, sink: Op) -> Iterator[tuple[int, int]]:
-    """The meetings between source and sink, by number, with how many steps after the source's step they are."""
+def _passed(part: _Part, requirement: Requirement, source: Op, sink: Op) -> Iterator[tuple[Meeting, int]]:
+    """The meetings between source and sink, with how many steps after the source's step they are."""
     depth = len(part.path)
     steps = _steps(source, sink, requirement)
-    for number, meeting in enumerate(part.meetings):
+    for meeting in part.meetings:
         place = meeting.time.place[depth]
         first = 0 if place > source.time.place[depth] else 1
         last = steps if place < sink.time.place[depth] else steps - 1
         for step in range(first, last + 1):
-            yield number, step
+            yield meeting, step
 
 
-def _left(part: _Part, requirement: Requirement, source: Op, sink: Op, passed: tuple[tuple[int, int], ...]) -> Set:
-    """The source's indices at which both instances exist and none of the passed meetings does."""
-    loops = requirement.loops
-    left = source.domain.project_onto(*loops) if source.domain.dims != loops else source.domain
-    later = {loops[-1]: var(loops[-1]) + requirement.distance} if loops else {}
-    ends = sink.domain.project_onto(*loops) if sink.domain.dims != loops else sink.domain
-    left = left & _moved(ends, later)
-    for number, step in passed:
-        meeting = part.meetings[number]
-        shift: dict[str, Affine] = {
-            loop: var(loop) + meeting.time.ahead[level] - source.time.ahead[level] for level, loop in enumerate(loops)
-        }
-        if loops:
-            shift[loops[-1]] = shift[loops[-1]] + step
-        left = left - _moved(meeting.domain, shift)
+@lru_cache(maxsize=1 << 10)
+def _left(
+    source: Set,
+    sink: Set,
+    loops: tuple[str, ...],
+    distance: int,
+    passed: tuple[tuple[Set, tuple[int, ...], int], ...],
+) -> Set:
+    """The source's indices at which both instances exist and none of the passed meetings does: their domains, how much
+    earlier than the source they run in each loop, and the step after the source's at which they are passed."""
+    left = (source if source.dims == loops else source.project_onto(*loops)) & _moved(
+        sink if sink.dims == loops else sink.project_onto(*loops), (0,) * len(loops), distance
+    )
+    for domain, early, step in passed:
         if left.is_empty():
             break
+        left = left - _moved(domain, early, step)
     return left
 
 
-def _moved(domain: Set, values: dict[str, Affine]) -> Set:
-    return Set(domain.dims, tuple(piece.substitute(values) for piece in domain.pieces)) if values else domain
+def _moved(domain: Set, by: tuple[int, ...], last: int) -> Set:
+    """The points x at which x + by, and `last` more in the innermost loop, is in the domain."""
+    if not domain.dims:
+        return domain
+    values = {loop: var(loop) + shift for loop, shift in zip(domain.dims, by, strict=True)}
+    values[domain.dims[-1]] = values[domain.dims[-1]] + last
+    return Set(domain.dims, tuple(piece.substitute(values) for piece in domain.pieces))

@@ -124,13 +124,15 @@ class Space:
         )
 
     def unrolled(self, statement: Statement) -> tuple[tuple[str, str, int], ...]:
-        """The loops of constant length: (name, dim, tile extent), outermost first. PlanError where one is not unrolled."""
-        own = {dim.name for dim in statement.dims}
+        """The loops of constant length: (name, dim, tile extent), outermost first. PlanError where one is not unrolled.
+
+        Only reduced dims are stepped through: along the others one op covers the whole tile.
+        """
         written_out = {step.loop for step in self.plan.steps if isinstance(step, Unroll)}
         found: list[tuple[str, str, int]] = []
         for tile in self.levels:
             for dim, size in tile.extents:
-                inner = dim in own and self.outer_tile(dim) is not tile
+                inner = dim in statement.reduced and self.outer_tile(dim) is not tile
                 if not inner or (self._onto(tile.level) is Onto.WARPS and dim in self._placed(Onto.WARPS)):
                     continue
                 name = f"{tile.level}.{dim}"
@@ -139,12 +141,12 @@ class Space:
                 found.append((name, dim, size))
         return tuple(found)
 
-    def inside(self, dim: str, at: str) -> int:
-        """Elements of `dim` in the box that the loops inside `at` use: the innermost tile at or outside `at`."""
+    def inside(self, statement: Statement, dim: str, at: str) -> int:
+        """Elements of `dim` in the box that a statement's loops inside `at` use: its tile at or outside `at`."""
         level = at.partition(".")[0]
         size = self.block_extent(dim)
         for tile in self.levels:
-            if dim in tile.sizes and not (self._onto(tile.level) is Onto.WARPS and dim in self._placed(Onto.WARPS)):
+            if dim in statement.reduced and dim in tile.sizes and self._onto(tile.level) is not Onto.WARPS:
                 size = tile.sizes[dim]
             if tile.level == level:
                 break

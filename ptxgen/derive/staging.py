@@ -6,7 +6,7 @@ from attrs import frozen
 
 from isa.mechanisms import LOAD, STORE
 from polyhedral import Affine, const, var
-from ptxgen.compute import Array, SourceLine
+from ptxgen.compute import Array, SourceLine, Statement
 from ptxgen.errors import PlanError
 from ptxgen.plan import (
     IntoFragments,
@@ -86,9 +86,9 @@ def rank_of(path: tuple[str, ...]) -> Affine:
     return var(path[-1]) if path else const(0)
 
 
-def tile_shape(draft: Draft, access: Reach, at: str) -> tuple[int, ...]:
+def tile_shape(draft: Draft, statement: Statement, access: Reach, at: str) -> tuple[int, ...]:
     """The box of an access that the loops inside `at` use."""
-    return tuple(draft.space.inside(dim, at) if dim else 1 for dim in access.dims)
+    return tuple(draft.space.inside(statement, dim, at) if dim else 1 for dim in access.dims)
 
 
 def load_registers(draft: Draft, step: Stage, access: Reach, path: tuple[str, ...], layout: Distribution) -> tuple[Op, ...]:
@@ -199,11 +199,11 @@ def shared_layout(
     raise PlanError(f"{step.op}: a {wanted} layout does not fit {array.name} as it lies in memory: {have}", line=step.line)
 
 
-def cooperative(draft: Draft, step: Stage, access: Reach) -> Distribution:
+def cooperative(draft: Draft, statement: Statement, step: Stage, access: Reach) -> Distribution:
     """The distribution of a tile that all warps of a block bring from memory together."""
     array = draft.space.compute.array(step.array)
     contiguous = array.contiguous_dimension
-    shape = tile_shape(draft, access, step.at)
+    shape = tile_shape(draft, statement, access, step.at)
     fastest = len(shape) - 1 if contiguous is None else contiguous
     vector = min(shape[fastest], max(1, step.by.vector_bytes // array.element.byte_count))
     return coalesced(shape, fastest, array.element.byte_count, vector, draft.space.warp_bits)

@@ -212,8 +212,11 @@ class Iteration:
 @frozen
 class Map:
     """`target = expression(operands)` at every point of the iteration. The target is a register buffer with the
-    iteration's distribution, its dimension d indexed by iteration dim `target_dims[d]`. Guarded points compute a value that nobody uses;
-    their memory operands read zero."""
+    iteration's distribution, its dimension d indexed by iteration dim `target_dims[d]`.
+
+    At guarded points memory operands read zero, and the target gets ANY value, which nobody may use, or ZERO, which a later
+    sum over those points needs.
+    """
 
     op: str
     iteration: Iteration
@@ -222,6 +225,7 @@ class Map:
     expression: Expression
     operands: tuple[MapOperand, ...]
     line: SourceLine = field(eq=False)
+    outside: Outside = Outside.ANY
 
 
 @frozen

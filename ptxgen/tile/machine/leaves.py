@@ -179,12 +179,13 @@ def expression_values(step: Step, node: Map | Reduce, inside: Mask) -> Floats:
 
 
 def map_points(step: Step, node: Map) -> None:
-    """Assigns the expression; points outside get a value that shows where it is used."""
+    """Assigns the expression; points outside get zero, or where any value may stand one that shows where it is used."""
     element = node.target.buffer.element
     if element is Element.S32:
         raise step.fault("tile.shape", f"maps to {node.target.buffer.name}, which is s32; it may be f16 or f32")
     inside = inside_extent(step, node.iteration)
-    values = np.where(inside, expression_values(step, node, inside), np.float32("nan"))
+    beyond = np.float32(0 if node.outside is Outside.ZERO else "nan")
+    values = np.where(inside, expression_values(step, node, inside), beyond)
     view = View(node.target, node.target_dims, node.iteration.distribution, 1)
     with np.errstate(over="ignore"):
         write(step, view, values.astype(NUMPY_TYPES[element]), every_point(view))
