@@ -1,0 +1,144 @@
+"""The pieces that may follow a matrix product, and what each does to the value of one element."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import assert_never
+
+from attrs import frozen
+
+from ptxgen.compute import Element, f16, f32
+
+
+class Axis(Enum):
+    """ROWS: one number for each row. COLUMNS: one number for each column."""
+
+    ROWS = "rows"
+    COLUMNS = "columns"
+
+
+class Activation(Enum):
+    """A function of one number. GELU is its tanh form; RELU keeps NaN."""
+
+    RELU = "relu"
+    GELU = "gelu"
+    SILU = "silu"
+
+
+@frozen
+class Alpha:
+    """Times the launch scalar `alpha`."""
+
+    def __str__(self) -> str:
+        return "alpha"
+
+
+@frozen
+class Beta:
+    """Plus `beta` times the element of the operand C; where beta is zero at the launch, C is not read."""
+
+    element: Element = f16
+
+    def __str__(self) -> str:
+        return "beta"
+
+
+@frozen
+class Bias:
+    """Plus an element of a vector, one for each row or column."""
+
+    along: Axis = Axis.COLUMNS
+    element: Element = f32
+
+    def __str__(self) -> str:
+        return "bias" if self.along is Axis.COLUMNS else "row_bias"
+
+
+@frozen
+class Residual:
+    """Plus the element of a matrix of the result's shape."""
+
+    element: Element = f16
+
+    def __str__(self) -> str:
+        return "residual"
+
+
+@frozen
+class Activate:
+    """An activation function."""
+
+    function: Activation
+
+    def __str__(self) -> str:
+        return self.function.value
+
+
+@frozen
+class Clamp:
+    """Limited to the launch scalars `low` and `high`; NaN stays NaN."""
+
+    def __str__(self) -> str:
+        return "clamp"
+
+
+@frozen
+class Keep:
+    """The value at this point is stored to a second output as well."""
+
+    element: Element = f16
+
+    def __str__(self) -> str:
+        return "keep"
+
+
+Piece = Alpha | Beta | Bias | Residual | Activate | Clamp | Keep
+Epilogue = tuple[Piece, ...]
+
+PIECES: tuple[Piece, ...] = (
+    Alpha(), Beta(), Bias(), Bias(Axis.ROWS), Residual(), *map(Activate, Activation), Clamp(), Keep(),
+)  # fmt: skip
+
+
+def parse_epilogue(text: str) -> Epilogue:
+    """The pieces of a comma-separated list such as `bias,relu`; an empty text is no epilogue.
+
+    ValueError names the word that is no piece and lists those that there are.
+    """
+    known = {str(piece): piece for piece in PIECES}
+    found: list[Piece] = []
+    for word in (word.strip() for word in text.split(",") if text.strip()):
+        if word not in known:
+            raise ValueError(f"unknown epilogue {word!r}; there are {', '.join(known)}")
+        found.append(known[word])
+    return tuple(found)
+
+
+def operand_names(epilogue: Epilogue) -> tuple[str | None, ...]:
+    """The array that each piece reads or fills, None where it has none; a second piece of a kind is numbered."""
+    seen: dict[str, int] = {}
+    names: list[str | None] = []
+    for piece in epilogue:
+        stem = _stem(piece)
+        if stem is None:
+            names.append(None)
+            continue
+        seen[stem] = seen.get(stem, 0) + 1
+        names.append(stem if seen[stem] == 1 else f"{stem}{seen[stem]}")
+    return tuple(names)
+
+
+def _stem(piece: Piece) -> str | None:
+    match piece:
+        case Bias():
+            return str(piece)
+        case Residual():
+            return "R"
+        case Beta():
+            return "C"
+        case Keep():
+            return "E"
+        case Alpha() | Activate() | Clamp():
+            return None
+        case _:
+            assert_never(piece)

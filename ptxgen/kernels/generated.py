@@ -1,0 +1,192 @@
+"""A plan made into a kernel, and any such kernel launched with arrays by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+from attrs import define, field, frozen
+
+from polyhedral import Affine
+from ptxgen.compute import Array, ArrayKind
+from ptxgen.derive.derivation import Derivation, derive
+from ptxgen.emit import Listing, emit
+from ptxgen.errors import LaunchError
+from ptxgen.ir import Module
+from ptxgen.kernels.binding import LARGEST_SIZE, Bound, bind
+from ptxgen.kernels.views import View, is_on_device
+from ptxgen.lower import dynamic_shared_bytes, lower
+from ptxgen.plan import Plan
+from ptxgen.runtime import LoadedKernel, load
+from ptxgen.simulate import ALL_CHECKS, Check, Report, simulate
+from ptxgen.tile import LANE_BITS, ParameterKind, Program, Space
+
+
+@frozen
+class Launch:
+    """A launch of a program, checked: blocks, threads of a block, dynamic shared bytes, arguments in launch order."""
+
+    blocks: int
+    threads: int
+    shared_bytes: int
+    arguments: tuple[Any, ...] = field(repr=False)
+
+
+@define(slots=False, frozen=True, eq=False)
+class GeneratedKernel:
+    """A kernel with everything that it came from."""
+
+    plan: Plan
+    derivation: Derivation
+    module: Module
+
+    @property
+    def program(self) -> Program:
+        """The tile program."""
+        return self.derivation.program
+
+    @cached_property
+    def listing(self) -> Listing:
+        """The PTX text with the origin of each line."""
+        return emit(self.module)
+
+    @cached_property
+    def loaded(self) -> LoadedKernel:
+        """The kernel on device 0, loaded at the first use; DriverError where there is none."""
+        return load(self.module)[self.program.name]
+
+    def simulate(
+        self,
+        arrays: Mapping[str, Any],
+        scalars: Mapping[str, float] | None = None,
+        *,
+        sizes: Mapping[str, int] | None = None,
+        checks: frozenset[Check] = ALL_CHECKS,
+        seed: int | None = None,
+    ) -> Report | None:
+        """Runs the kernel on the CPU, on numpy arrays that it reads and writes in place.
+
+        The report has the faults found; None where there is no block to run. LaunchError for arguments that do not fit.
+        """
+        launch = prepare(self.program, arrays, scalars or {}, sizes)
+        if launch.blocks == 0:
+            return None
+        return simulate(
+            self.module, grid=launch.blocks, block=launch.threads, args=launch.arguments,
+            shared_bytes=launch.shared_bytes, checks=checks, seed=seed,
+        )  # fmt: skip
+
+    def run(
+        self,
+        arrays: Mapping[str, Any],
+        scalars: Mapping[str, float] | None = None,
+        *,
+        sizes: Mapping[str, int] | None = None,
+        stream: object = None,
+    ) -> None:
+        """Runs the kernel on the GPU; numpy arrays are copied there and back, device arrays are used where they are.
+
+        LaunchError for arguments that do not fit, DriverError where there is no driver.
+        """
+        launch = prepare(self.program, arrays, scalars or {}, sizes)
+        if launch.blocks:
+            self.loaded(
+                *launch.arguments, grid=launch.blocks, block=launch.threads, shared_bytes=launch.shared_bytes, stream=stream
+            )
+
+
+def generate(plan: Plan) -> GeneratedKernel:
+    """The kernel of a plan: derived, proved, lowered and verified. PlanError or UnsupportedError for what cannot be."""
+    derivation = derive(plan)
+    return GeneratedKernel(plan, derivation, lower(derivation.program))
+
+
+def program_arrays(program: Program) -> tuple[Array, ...]:
+    """The arrays that a program wants, in launch order."""
+    placed = {buffer.array: buffer for buffer in program.buffers if buffer.space is Space.GLOBAL}
+    found: list[Array] = []
+    for parameter in program.parameters:
+        if parameter.kind is ParameterKind.POINTER:
+            buffer = placed[parameter.name]
+            kind = ArrayKind.OUTPUT if parameter.written else ArrayKind.INPUT
+            memory = buffer.in_memory
+            found.append(Array(parameter.name, buffer.element, memory.extents, memory.strides, kind))
+    return tuple(found)
+
+
+def prepare(
+    program: Program,
+    arrays: Mapping[str, Any],
+    scalars: Mapping[str, float],
+    sizes: Mapping[str, int] | None = None,
+) -> Launch:
+    """The launch of `program` with these arrays, scalars and sizes.
+
+    LaunchError, before anything runs, where an array does not fit (see `bind`), a scalar is missing or unknown, a size is
+    out of range, or a fact or alignment that the kernel relies on does not hold.
+    """
+    bound = bind(program_arrays(program), arrays, sizes)
+    wanted = {p.name for p in program.parameters if p.kind is ParameterKind.SCALAR}
+    if set(scalars) != wanted:
+        missing, unknown = sorted(wanted - set(scalars)), sorted(set(scalars) - wanted)
+        raise LaunchError(f"{program.name} takes the scalars {sorted(wanted)}; missing {missing}, unknown {unknown}")
+    check_facts(program, bound)
+    memory: dict[tuple[int, int], Any] = {}
+    arguments = tuple(_argument(each.name, each.kind, bound, scalars, memory) for each in program.parameters)
+    return Launch(block_count(program, bound.sizes), program.warps << LANE_BITS, dynamic_shared_bytes(program), arguments)
+
+
+def block_count(program: Program, sizes: Mapping[str, int]) -> int:
+    """The blocks of a launch with these sizes; LaunchError where a grid cannot hold them."""
+    count = 1
+    for dim in program.grid.dims:
+        count *= max(0, _value(dim.count.numerator, sizes) // dim.count.divisor)
+    if count > LARGEST_SIZE:
+        raise LaunchError(f"{program.name}: {count} blocks, a grid has at most {LARGEST_SIZE}")
+    return count
+
+
+def check_facts(program: Program, bound: Bound) -> None:
+    """Tests the facts and alignments that a program relies on, and the range of its sizes."""
+    for fact in program.facts:
+        value = _value(fact.value, bound.sizes)
+        if value % fact.modulus:
+            raise LaunchError(f"{program.name} was made for {fact}, got {fact.value} = {value}")
+    for parameter in program.parameters:
+        if parameter.kind is ParameterKind.POINTER:
+            address = bound.views[parameter.name].address
+            if address % parameter.alignment and not bound.views[parameter.name].is_empty:
+                raise LaunchError(
+                    f"{program.name} was made for {parameter.name} aligned to {parameter.alignment} bytes, got {address:#x}"
+                )
+        elif parameter.kind in (ParameterKind.SIZE, ParameterKind.STRIDE):
+            if parameter.name not in bound.sizes:
+                raise LaunchError(f"{program.name}: no array tells {parameter.name}; give it in sizes")
+            if parameter.kind is ParameterKind.SIZE and not 0 <= bound.sizes[parameter.name] <= LARGEST_SIZE:
+                raise LaunchError(f"{program.name}: {parameter.name} = {bound.sizes[parameter.name]} is out of range")
+
+
+def _argument(
+    name: str, kind: ParameterKind, bound: Bound, scalars: Mapping[str, float], memory: dict[tuple[int, int], Any]
+) -> Any:
+    match kind:
+        case ParameterKind.POINTER:
+            return _address(bound.views[name], memory)
+        case ParameterKind.SIZE | ParameterKind.STRIDE:
+            return bound.sizes[name]
+        case ParameterKind.SCALAR:
+            return float(scalars[name])
+
+
+def _address(view: View, memory: dict[tuple[int, int], Any]) -> Any:
+    if is_on_device(view):
+        return view.address
+    key = (view.address, view.span)
+    if key not in memory:
+        memory[key] = view.memory()
+    return memory[key]
+
+
+def _value(affine: Affine, sizes: Mapping[str, int]) -> int:
+    return affine.constant + sum(coefficient * sizes[name] for name, coefficient in affine.terms)

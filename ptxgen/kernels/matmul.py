@@ -1,0 +1,128 @@
+"""The matrix product as one object: statement, plan, kernel and launch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+from attrs import define, field, frozen
+from numpy.typing import NDArray
+
+from ptxgen.compute import Array, ArrayKind, Compute
+from ptxgen.errors import LaunchError
+from ptxgen.kernels.binding import Bound, arrays_in_memory, bind, facts_of
+from ptxgen.kernels.generated import GeneratedKernel, generate
+from ptxgen.kernels.matmul_compute import MatmulSpec, matmul_compute
+from ptxgen.kernels.matmul_plan import MatmulTiling, default_tiling, matmul_plan
+from ptxgen.kernels.views import DTYPES, View
+from ptxgen.plan import Fact
+from ptxgen.simulate import ALL_CHECKS, Check, Report
+
+KERNELS_KEPT = 128
+
+
+class Machine(Enum):
+    """Where a kernel runs: the CPU simulator or GPU 0."""
+
+    CPU = "cpu"
+    GPU = "gpu"
+
+
+@frozen(eq=False)
+class Outcome:
+    """What a run left: the arrays by name, the kernel that ran, and the simulator's report (None on a GPU, and where
+    there was nothing to run)."""
+
+    arrays: Mapping[str, Any]
+    kernel: GeneratedKernel
+    report: Report | None
+
+
+@define(slots=False, frozen=True)
+class Matmul:
+    """A matrix product with an epilogue on one target.
+
+    ```python
+    Matmul(MatmulSpec(epilogue=parse_epilogue("bias,relu")))({"A": a, "B": b, "bias": bias}).arrays["D"]
+    ```
+    """
+
+    spec: MatmulSpec = field(factory=MatmulSpec)
+    target: str = "sm_70"
+    tiling: MatmulTiling | None = None
+
+    @cached_property
+    def compute(self) -> Compute:
+        """What is computed."""
+        return matmul_compute(self.spec)
+
+    def kernel(self, facts: tuple[Fact, ...] = ()) -> GeneratedKernel:
+        """The kernel for arguments of which `facts` hold; kept, so that asking again costs nothing."""
+        return _generated(self.spec, self.target, self.tiling or default_tiling(self.spec), facts)
+
+    def kernel_for(self, arrays: Mapping[str, Any]) -> GeneratedKernel:
+        """The widest kernel that these arrays allow; LaunchError where they do not fit."""
+        return self.kernel(facts_of(self.compute, self._bound(arrays)))
+
+    def __call__(
+        self,
+        arrays: Mapping[str, Any],
+        scalars: Mapping[str, float] | None = None,
+        *,
+        on: Machine = Machine.CPU,
+        checks: frozenset[Check] = ALL_CHECKS,
+    ) -> Outcome:
+        """Runs the product. `arrays` brings every input by name, and outputs to write in place; missing outputs are made.
+
+        LaunchError, before anything runs, for arrays or scalars that do not fit. On the CPU, KernelError with every
+        fault that the simulator finds.
+        """
+        whole = self._with_outputs(arrays)
+        kernel = self.kernel_for(whole)
+        if on is Machine.GPU:
+            kernel.run(whole, scalars)
+            return Outcome(whole, kernel, None)
+        report = kernel.simulate(whole, scalars, checks=checks)
+        if report is not None:
+            report.raise_findings()
+        return Outcome(whole, kernel, report)
+
+    def _with_outputs(self, arrays: Mapping[str, Any]) -> dict[str, Any]:
+        inputs = [a for a in arrays_in_memory(self.compute) if a.kind is ArrayKind.INPUT or a.name in arrays]
+        sizes = bind(inputs, arrays).sizes
+        return {**arrays, **{a.name: _made(a, sizes) for a in arrays_in_memory(self.compute) if a not in inputs}}
+
+    def _bound(self, arrays: Mapping[str, Any]) -> Bound:
+        bound = bind(arrays_in_memory(self.compute), arrays)
+        written = [a.name for a in self.compute.arrays if a.kind is ArrayKind.OUTPUT]
+        for name in written:
+            for other in bound.views:
+                if other != name and _clash(bound.views[name], bound.views[other], other in written or other in "AB"):
+                    raise LaunchError(f"{name} is written, but its memory is that of {other}")
+        return bound
+
+
+@lru_cache(maxsize=KERNELS_KEPT)
+def _generated(spec: MatmulSpec, target: str, tiling: MatmulTiling, facts: tuple[Fact, ...]) -> GeneratedKernel:
+    return generate(matmul_plan(matmul_compute(spec), spec, facts, tiling, target))
+
+
+def _made(array: Array, sizes: Mapping[str, int]) -> NDArray[Any]:
+    extents = [extent.constant + sum(c * sizes[name] for name, c in extent.terms) for extent in array.extents]
+    return np.zeros(extents, DTYPES[array.element])
+
+
+def _clash(written: View, other: View, always: bool) -> bool:
+    """Whether the memory of two arrays meets; a matrix read where it is written, element by element, may be the same."""
+    if written.is_empty or other.is_empty:
+        return False
+    same = (written.address, written.shape, written.strides, written.dtype)
+    if not always and same == (other.address, other.shape, other.strides, other.dtype):
+        return False
+    first, second = sorted((written, other), key=lambda view: view.address)
+    return first.address + first.span * first.dtype.itemsize > second.address
+
+

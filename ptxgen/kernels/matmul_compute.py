@@ -1,0 +1,159 @@
+"""What a matrix product with an epilogue computes."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import assert_never
+
+from attrs import define, frozen
+
+from ptxgen.compute import (
+    Array,
+    Comparison,
+    Compute,
+    ComputeBuilder,
+    Constant,
+    Dim,
+    Element,
+    Expression,
+    Load,
+    ReductionOp,
+    Scalar,
+    Select,
+    clamp,
+    f16,
+    f32,
+    gelu,
+    relu,
+    silu,
+)
+from ptxgen.kernels.epilogue import Activate, Activation, Alpha, Axis, Beta, Bias, Clamp, Epilogue, Keep, Residual
+from ptxgen.kernels.epilogue import operand_names
+
+
+class Layout(Enum):
+    """How A and B are stored: `n` as M x K and K x N in rows, `t` transposed (K x M and N x K in rows)."""
+
+    NN = "nn"
+    NT = "nt"
+    TN = "tn"
+    TT = "tt"
+
+    @property
+    def a_transposed(self) -> bool:
+        """Whether A is stored K x M."""
+        return self.value[0] == "t"
+
+    @property
+    def b_transposed(self) -> bool:
+        """Whether B is stored N x K."""
+        return self.value[1] == "t"
+
+
+@frozen
+class MatmulSpec:
+    """Everything that the statements of a product depend on: layouts, element types, epilogue, whether batched."""
+
+    layout: Layout = Layout.NN
+    accumulate: Element = f32
+    output: Element = f16
+    epilogue: Epilogue = ()
+    batched: bool = False
+
+
+def matmul_compute(spec: MatmulSpec) -> Compute:
+    """`AB[i,j] = sum_k A[i,k] * B[k,j]` with f16 operands, then `D[i,j]` = the epilogue's pieces one after the other.
+
+    Sizes are M, N, K (and `batches`), strides lda, ldb, ldd and one for each matrix of the epilogue in elements, with
+    `batch_a` and so on where batched. The epilogue is one f32 expression; ValueError for element types that no
+    instruction accumulates in or stores.
+    """
+    for what, element in (("accumulator", spec.accumulate), ("output", spec.output)):
+        if element not in (f16, f32):
+            raise ValueError(f"{what} {element}: a product has f16 or f32")
+    builder = ComputeBuilder("matmul")
+    batch = builder.dims(b="batches") if spec.batched else ()
+    i, j, k = builder.dims(i="M", j="N", k="K")
+    arrays = _Arrays(builder, batch, i, j)
+    a = arrays.matrix("A", f16, (k, i) if spec.layout.a_transposed else (i, k))
+    b = arrays.matrix("B", f16, (j, k) if spec.layout.b_transposed else (k, j))
+    product = builder.local("AB", spec.accumulate, (*batch, i, j))
+    names = operand_names(spec.epilogue)
+    operands = [arrays.of(piece, name) for piece, name in zip(spec.epilogue, names, strict=True)]
+    output = arrays.matrix("D", spec.output, (i, j), written=True)
+    at_a = a[(*batch, k, i)] if spec.layout.a_transposed else a[(*batch, i, k)]
+    at_b = b[(*batch, j, k)] if spec.layout.b_transposed else b[(*batch, k, j)]
+    over = (*batch, i, j)
+    builder.reduce(ReductionOp.ADD, product[over], at_a * at_b, (*over, k), (k,))
+    value: Expression = product[over]
+    for piece, operand in zip(spec.epilogue, operands, strict=True):
+        if isinstance(piece, Keep):
+            assert operand is not None
+            builder.define(operand, value, over)
+        else:
+            value = apply(piece, value, operand)
+    builder.define(output[over], value, over)
+    return builder.build()
+
+
+@define
+class _Arrays:
+    """Declares the arrays of a product, with their strides and the batch dim in front."""
+
+    builder: ComputeBuilder
+    batch: tuple[Dim, ...]
+    i: Dim
+    j: Dim
+
+    def matrix(self, name: str, element: Element, dims: tuple[Dim, Dim], written: bool = False) -> Array:
+        """A matrix in rows: strides `ld<name>` and 1, and `batch_<name>` in front where batched."""
+        declare = self.builder.output if written else self.builder.input
+        label = name.lower()
+        front = [f"batch_{label}"] if self.batch else []
+        return declare(name, element, (*self.batch, *dims), (*front, f"ld{label}", 1))
+
+    def of(self, piece: object, name: str | None) -> Load | None:
+        """The element that a piece reads or fills at (i, j)."""
+        match piece:
+            case Bias(along, element):
+                assert name is not None
+                dim = self.i if along is Axis.ROWS else self.j
+                return self.builder.input(name, element, (dim,), (1,))[dim]
+            case Residual(element) | Beta(element) | Keep(element):
+                assert name is not None
+                matrix = self.matrix(name, element, (self.i, self.j), written=isinstance(piece, Keep))
+                return matrix[(*self.batch, self.i, self.j)]
+            case _:
+                return None
+
+
+def apply(piece: Alpha | Beta | Bias | Residual | Activate | Clamp, value: Expression, operand: Load | None) -> Expression:
+    """`value` after one piece of the epilogue; `operand` is the element that the piece reads, if it reads one."""
+    match piece:
+        case Alpha():
+            return value * Scalar("alpha")
+        case Beta():
+            assert operand is not None
+            beta = Scalar("beta")
+            return value + beta * Select(Comparison.NOT_EQUAL, beta, Constant(0.0), operand, Constant(0.0))
+        case Bias() | Residual():
+            assert operand is not None
+            return value + operand
+        case Activate(function):
+            return _activated(function, value)
+        case Clamp():
+            return clamp(value, Scalar("low"), Scalar("high"))
+        case _:
+            assert_never(piece)
+
+
+def _activated(function: Activation, value: Expression) -> Expression:
+    match function:
+        case Activation.RELU:
+            return relu(value)
+        case Activation.GELU:
+            return gelu(value)
+        case Activation.SILU:
+            return silu(value)
+        case _:
+            assert_never(function)

@@ -1,0 +1,122 @@
+"""Plans for a matrix product on Volta's tensor cores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import product
+
+from attrs import evolve, field, frozen
+
+from ptxgen.compute import ArrayKind, Compute
+from ptxgen.errors import PlanError
+from ptxgen.kernels.epilogue import Keep
+from ptxgen.kernels.matmul_compute import MatmulSpec
+from ptxgen.plan import (
+    BlockOrder,
+    Fact,
+    Plan,
+    blocks,
+    congruous,
+    crosswise,
+    fragments,
+    grouped,
+    ld,
+    m8n8k4,
+    registers,
+    shared,
+    st,
+    warps,
+)
+
+WARP_GRIDS: dict[int, tuple[int, int]] = {1: (1, 1), 2: (1, 2), 4: (2, 2), 8: (2, 4)}
+
+
+@frozen
+class MatmulTiling:
+    """The choices of a plan: the block's tile (i, j, k), warps, slabs and fragments held at once, how far they run
+    ahead, whether full tiles are apart, and the order of blocks. The default is the fastest on Volta."""
+
+    i: int = 128
+    j: int = 128
+    k: int = 32
+    warps: int = 4
+    depth: int = 2
+    prefetch: bool = True
+    fragment_depth: int = 2
+    isolate: bool = True
+    raster: BlockOrder = field(factory=lambda: grouped(8))
+
+    def __str__(self) -> str:
+        return (
+            f"{self.i}x{self.j}x{self.k}, {self.warps} warps, depth {self.depth}, prefetch {int(self.prefetch)}, "
+            f"fragments {self.fragment_depth}, {'isolated' if self.isolate else 'guarded'}, {self.raster}"
+        )
+
+
+def matmul_plan(compute: Compute, spec: MatmulSpec, facts: Iterable[Fact], tiling: MatmulTiling, target: str) -> Plan:
+    """The product staged through shared memory and registers, multiplied by m8n8k4, finished and stored by registers.
+
+    `facts` are what the arguments of the launch allow to assume. PlanError where the tiling does not fit.
+    """
+    if tiling.warps not in WARP_GRIDS:
+        raise PlanError(f"a product runs on {', '.join(map(str, WARP_GRIDS))} warps, got {tiling.warps}")
+    rows, columns = WARP_GRIDS[tiling.warps]
+    batch = {"b": 1} if spec.batched else {}
+    plan = Plan(compute, target).assume(*facts)
+    plan = plan.tile("cta", **batch, i=tiling.i, j=tiling.j, k=tiling.k).place("cta", onto=blocks, raster=tiling.raster)
+    plan = plan.tile("warp", i=tiling.i // rows, j=tiling.j // columns).place("warp", onto=warps).tile("step", k=4)
+    layouts = {
+        "A": congruous if spec.layout.a_transposed else crosswise,
+        "B": crosswise if spec.layout.b_transposed else congruous,
+    }
+    for name in layouts:
+        plan = plan.stage(name, at="cta.k", into=registers(), by=ld(16))
+    for name, layout in layouts.items():
+        plan = plan.stage(name, at="cta.k", into=shared(tiling.depth, layout), by=st(16))
+    for name in layouts:
+        plan = plan.stage(name, at="step.k", into=fragments(tiling.fragment_depth), by=ld(16))
+    plan = plan.multiply("AB", m8n8k4(spec.accumulate), at="step.k")
+    if tiling.prefetch:
+        plan = plan.shift("A.registers", "B.registers", "A.shared", "B.shared", ahead=1, at="cta.k")
+    if tiling.fragment_depth > 1:
+        plan = plan.shift("A.fragments", "B.fragments", ahead=1, at="step.k")
+    plan = plan.unroll("step.k")
+    for statement in compute.statements[1:]:
+        plan = plan.finish(statement.name, at="warp")
+    for array in compute.arrays:
+        if array.kind is ArrayKind.OUTPUT:
+            plan = plan.drain(array.name, through=None, by=st(16))
+    return plan.isolate("cta") if tiling.isolate else plan
+
+
+def default_tiling(spec: MatmulSpec, warps: int | None = None) -> MatmulTiling:
+    """128x128x32 on 4 warps; on 8 where the accumulators and the results of 4 would not fit a thread's registers."""
+    if warps is not None:
+        return MatmulTiling(warps=warps)
+    results = [spec.output, *(piece.element for piece in spec.epilogue if isinstance(piece, Keep))]
+    words = sum(element.bits for element in (spec.accumulate, *results)) * 4
+    return MatmulTiling(warps=4 if words <= 192 else 8)
+
+
+def menu() -> Iterator[MatmulTiling]:
+    """Other tilings that a product may be planned with, each different from the default in one or two choices."""
+    base = MatmulTiling()
+    for i, j in product((64, 128), repeat=2):
+        yield evolve(base, i=i, j=j)
+    for k in (16, 64):
+        yield evolve(base, i=64, j=64, k=k)
+    for count in (1, 2, 8):
+        yield evolve(base, i=64, j=64, warps=count)
+    yield evolve(base, warps=8)
+    yield evolve(base, depth=1)
+    yield evolve(base, depth=1, prefetch=False)
+    yield evolve(base, prefetch=False)
+    yield evolve(base, fragment_depth=1)
+    yield evolve(base, isolate=False)
+    yield evolve(base, raster=BlockOrder(1))
+    yield evolve(base, raster=grouped(2))
+    yield evolve(base, i=64, j=64, k=64, warps=1)
+    yield evolve(base, i=64, k=16, warps=2, fragment_depth=1)
+    yield evolve(base, j=64, k=16, depth=1, isolate=False)
+    yield evolve(base, i=64, j=64, k=32, warps=8)
+    yield evolve(base, i=64, j=128, k=64, warps=4, prefetch=False)

@@ -1,0 +1,78 @@
+"""Arrays as a launcher sees them: where they begin, what their elements are, how far apart they lie."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from attrs import field, frozen
+from numpy.lib.stride_tricks import as_strided
+from numpy.typing import NDArray
+
+from ptxgen.compute import Element
+from ptxgen.errors import LaunchError
+
+DTYPES: dict[Element, np.dtype[Any]] = {
+    Element.F16: np.dtype(np.float16),
+    Element.F32: np.dtype(np.float32),
+    Element.S32: np.dtype(np.int32),
+}
+
+
+@frozen(eq=False)
+class View:
+    """A strided array: address, element type, extents, and strides in elements. `owner` is the object given."""
+
+    address: int
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    owner: Any = field(repr=False)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it has no element."""
+        return 0 in self.shape
+
+    @property
+    def span(self) -> int:
+        """Elements from the first one to the last one, gaps counted."""
+        if self.is_empty:
+            return 0
+        return 1 + sum((extent - 1) * stride for extent, stride in zip(self.shape, self.strides, strict=True))
+
+    def memory(self) -> NDArray[Any]:
+        """The numpy memory from the first element to the last one, as one row that shares it; gaps are part of it."""
+        owner = self.owner
+        row = as_strided(owner, (self.span,), (owner.itemsize,), writeable=owner.flags.writeable)
+        return np.asarray(row)
+
+
+def view_of(name: str, given: Any) -> View:
+    """The view of a numpy array, or of anything with `__cuda_array_interface__`.
+
+    LaunchError names the array where it is neither, or its strides are negative or no whole elements.
+    """
+    interface = getattr(given, "__cuda_array_interface__", None)
+    if interface is None and not isinstance(given, np.ndarray):
+        raise LaunchError(f"{name} must be an array, got {type(given).__name__}")
+    interface = interface or given.__array_interface__
+    dtype, shape = np.dtype(interface["typestr"]), tuple(interface["shape"])
+    steps = interface.get("strides") or packed_strides(shape, dtype.itemsize)
+    if any(step % dtype.itemsize or step < 0 for step in steps):
+        raise LaunchError(f"{name}: byte strides {tuple(steps)} are not whole elements forwards")
+    strides = tuple(step // dtype.itemsize for step in steps)
+    return View(int(interface["data"][0] or 0), dtype, shape, strides, given)
+
+
+def packed_strides(shape: tuple[int, ...], unit: int = 1) -> tuple[int, ...]:
+    """The strides of an array without gaps, the last dimension's being `unit`."""
+    strides = [unit] * len(shape)
+    for place in reversed(range(len(shape) - 1)):
+        strides[place] = strides[place + 1] * max(1, shape[place + 1])
+    return tuple(strides)
+
+
+def is_on_device(view: View) -> bool:
+    """Whether the array is not in numpy's memory."""
+    return not isinstance(view.owner, np.ndarray)
