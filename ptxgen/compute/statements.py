@@ -267,9 +267,7 @@ class ComputeBuilder:
         for access in (target, *loads(expression)):
             if access.array not in known:
                 raise ValueError(f"{self._name}: {show(access)} names no array of this compute")
-        self._statements.append(
-            Statement(name or target.array, tuple(over), target, expression, reduction, caller(2))
-        )
+        self._statements.append(Statement(name or target.array, tuple(over), target, expression, reduction, caller(2)))
 
     def build(self) -> Compute:
         """The frozen compute. Every statement must assign an array of its own."""

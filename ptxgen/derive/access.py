@@ -1,4 +1,5 @@
-"""How a statement reaches an array: each array dimension indexed by one iteration dim plus a constant, or by a constant."""
+"""How a statement reaches an array: each array dimension indexed by one iteration dim plus a constant, or by a
+constant."""
 
 from __future__ import annotations
 
@@ -37,7 +38,9 @@ def reach(statement: Statement, access: Load) -> Reach:
             case ((name, 1),) if any(dim.name == name for dim in statement.dims):
                 dims.append(name)
             case _:
-                raise PlanError(f"{show(access)}: an index must be one dim plus a constant, got {index}", line=statement.line)
+                raise PlanError(
+                    f"{show(access)}: an index must be one dim plus a constant, got {index}", line=statement.line
+                )
         offsets.append(index.constant)
     return Reach(access.array, tuple(dims), tuple(offsets))
 

@@ -66,7 +66,8 @@ class Derivation:
 def derive(plan: Plan) -> Derivation:
     """The tile program of a plan, with its synchronisation derived and proved.
 
-    PlanError, on the line of the step that asks for it, for what the target, the dependences or the budgets do not allow.
+    PlanError, on the line of the step that asks for it, for what the target, the dependences or the budgets do not
+    allow.
     """
     space, facts = Space(plan), Facts.of(plan)
     blocks = space.blocks_of(plan.compute.statements)
@@ -110,7 +111,9 @@ def derive_part(space: Space, facts: Facts, paths: dict[str, tuple[str, ...]], f
     synchronised = widened(discharge(ops, needed))
     verdict = check_meetings(synchronised, needed)
     if verdict.findings:
-        raise InternalError("\n".join(["the derived meetings are refused by the checker:", *map(str, verdict.findings)]))
+        raise InternalError(
+            "\n".join(["the derived meetings are refused by the checker:", *map(str, verdict.findings)])
+        )
     body = scan_program(synchronised, context(space))
     return Part(ops, needed, synchronised, verdict, tuple(draft.buffers.values()), body)
 
@@ -160,9 +163,7 @@ def check_budgets(plan: Plan, program: Program, ops: tuple[Op, ...]) -> None:
     limits = limits_of(target_named(plan.target))
     line = plan.steps[-1].line
     if program.shared_bytes > limits.shared_static_bytes:
-        rings = ", ".join(
-            f"{b.name} {b.slot_bytes * b.depth}" for b in program.buffers if b.space is Where.SHARED
-        )
+        rings = ", ".join(f"{b.name} {b.slot_bytes * b.depth}" for b in program.buffers if b.space is Where.SHARED)
         raise PlanError(
             f"{program.shared_bytes} bytes of shared memory, a block has {limits.shared_static_bytes}: {rings}",
             line=shared_line(plan),
@@ -175,12 +176,13 @@ def check_budgets(plan: Plan, program: Program, ops: tuple[Op, ...]) -> None:
     if total > limits.registers_per_thread:
         names = ", ".join(f"{buffer.name} {register_count(buffer)}" for buffer in held)
         raise PlanError(
-            f"tiles held at once in registers need {total}, a thread has {limits.registers_per_thread}: {names}", line=line
+            f"tiles held at once in registers need {total}, a thread has {limits.registers_per_thread}: {names}",
+            line=line,
         )
 
 
 def most_registers(ops: tuple[Op, ...]) -> tuple[Buffer, ...]:
-    """The register buffers that live at once where they are most: each from the first item of the top level that touches
+    """The register buffers that live at once where they are most: each from the first item of the top level that uses
     it to the last one (what a loop touches lives through the loop)."""
     spans: dict[Buffer, tuple[int, int]] = {}
     for op in ops:

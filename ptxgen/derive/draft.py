@@ -179,4 +179,3 @@ def register_buffer(draft: Draft, name: str, array: str, distribution: Distribut
     """A register buffer for tiles of `array`."""
     element = draft.space.compute.array(array).element
     return draft.add_buffer(Buffer(name, array, element, Where.REGISTERS, distribution.shape, depth, distribution))
-

@@ -9,7 +9,7 @@ from .space import Space
 
 
 def fused_paths(space: Space) -> dict[str, tuple[str, ...]]:
-    """The loops around each statement, by name. Two statements share a loop exactly if both have it there and no pair of
+    """The loops around each statement, by name. Two statements share a loop if both have it there and no pair of
     instances would run backwards; a loop of the same dim that is not shared gets a name of its own (`cta.j#2`)."""
     paths: dict[str, tuple[str, ...]] = {}
     current: tuple[str, ...] = ()

@@ -1,9 +1,9 @@
 """Shared-memory layouts free of bank conflicts, solved over F2 for the accesses that a tile serves.
 
-A request of 32 lanes is served in phases of 128 bytes. An access is free of conflicts when, within a phase, the elements of
-one vector and the lanes together reach all of those 128 bytes: the map from their span to the low offset bits is injective.
-So the layout is a quotient: its kernel is a common complement of the spans of all accesses (Zhou et al., "Linear
-Layouts", 2025, section 5.4).
+A request of 32 lanes is served in phases of 128 bytes. An access is free of conflicts when, within a phase, the
+elements of one vector and the lanes together reach all of those 128 bytes: the map from their span to the low offset
+bits is injective. So the layout is a quotient: its kernel is a common complement of the spans of all accesses (Zhou et
+al., "Linear Layouts", 2025, section 5.4).
 """
 
 from __future__ import annotations
@@ -71,8 +71,8 @@ def conflict_free(
 ) -> SharedLayout:
     """The layout of a tile that `store` fills and `load` reads, both without bank conflicts.
 
-    The load's vector lies in the lowest offset bits in its own order. Where the spans are smaller than a phase, bits that
-    no lane of the load moves are taken first: they become plain displacements.
+    The load's vector lies in the lowest offset bits in its own order. Where the spans are smaller than a phase, bits
+    that no lane of the load moves are taken first: they become plain displacements.
     """
     space = BitSpace.of(shape)
     low_bits = min(bit_count(PHASE_BYTES // element_bytes), space.dimension)

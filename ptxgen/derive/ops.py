@@ -1,5 +1,5 @@
-"""Ops: what is left of a statement after tiling. One instance is a whole tile copy, one multiplication of fragments, one
-epilogue piece; the requirements between them decide the synchronisation."""
+"""Ops: what is left of a statement after tiling. One instance is a whole tile copy, one multiplication of fragments,
+one epilogue piece; the requirements between them decide the synchronisation."""
 
 from __future__ import annotations
 

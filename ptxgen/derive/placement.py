@@ -17,14 +17,12 @@ def unit(rank: int, dimension: int, amount: int) -> Coordinate:
     return tuple(amount if place == dimension else 0 for place in range(rank))
 
 
-def coalesced(
-    shape: tuple[int, ...], contiguous: int, element_bytes: int, vector: int, warp_bits: int
-) -> Distribution:
+def coalesced(shape: tuple[int, ...], contiguous: int, element_bytes: int, vector: int, warp_bits: int) -> Distribution:
     """A tile dealt to all warps of a block so that a request reads whole sectors.
 
     A lane holds `vector` neighbours; lanes follow along the contiguous dimension over one 128-byte line, or one 32-byte
-    sector where the tile's rows are shorter than a line: the rest of a row is then an immediate displacement. Rows go to
-    the other lanes, then to warps, what is left to values.
+    sector where the tile's rows are shorter than a line: the rest of a row is then an immediate displacement. Rows go
+    to the other lanes, then to warps, what is left to values.
     """
     rank = len(shape)
     row = [unit(rank, contiguous, 1 << bit) for bit in range(bit_count(shape[contiguous]))]
@@ -52,11 +50,9 @@ def within_warps(
     vector: int,
     warp_images: tuple[Coordinate, ...],
 ) -> Distribution:
-    """A tile whose division among warps is given: each warp's part is dealt to its lanes as `coalesced` deals a tile."""
+    """A tile whose division among warps is given: each part is dealt to its lanes as `coalesced` does."""
     taken = {image for image in warp_images if any(image)}
-    part = tuple(
-        extent >> sum(1 for image in taken if image[place]) for place, extent in enumerate(shape)
-    )
+    part = tuple(extent >> sum(1 for image in taken if image[place]) for place, extent in enumerate(shape))
     inner = coalesced(part, contiguous, element_bytes, min(vector, part[contiguous]), 0)
     return Distribution(shape, inner.values, inner.lanes, warp_images)
 
@@ -79,8 +75,8 @@ class Axis:
 def axis(extent: int, own: int, groups: int = 1) -> Axis:
     """A dimension of a warp's product of `extent`, made of instructions of `own` with `groups` parallel products.
 
-    With groups and repeats, the first repeat lies beside the instruction's low bits, so that one 128-bit access of a lane
-    serves two instructions: rows 0-3 and 4-7 of a lane's eight belong to different ones (CUTLASS's interleaving of
+    With groups and repeats, the first repeat lies beside the instruction's low bits, so that one 128-bit access of a
+    lane serves two instructions: rows 0-3 and 4-7 of a lane's eight belong to different ones (CUTLASS's interleaving of
     32x32x4). ValueError where the extent is smaller than one instruction.
     """
     own_bits, group_bits = bit_count(own), bit_count(groups)
@@ -109,8 +105,8 @@ def operand_distribution(
 ) -> Distribution:
     """The distribution of a tile of `shape` whose dimensions `dims` are the rows and columns of operand `piece`.
 
-    Value bits are the fragment's own, then the repeats along rows, then along columns. Bit 0 of a fragment's tile number is
-    a group of m, bit 1 one of n; an operand without that dimension (its axis has no groups) holds copies.
+    Value bits are the fragment's own, then the repeats along rows, then along columns. Bit 0 of a fragment's tile
+    number is a group of m, bit 1 one of n; an operand without that dimension (its axis has no groups) holds copies.
     """
     rank = len(shape)
     group_images = [unit(rank, dims[0], p) for p in rows.groups or (0,)]
@@ -129,8 +125,6 @@ def operand_distribution(
     )
 
 
-def fragment_of(
-    name: str, operand: str, element: Element, order: MatrixOrder | None
-) -> Fragment:
+def fragment_of(name: str, operand: str, element: Element, order: MatrixOrder | None) -> Fragment:
     """The instruction's map of one operand (isa.fragments), `order` for operands that have a choice."""
     return fragment(name, operand, element.label, order.value if order else "")

@@ -123,7 +123,7 @@ class Source:
     def of(
         cls, draft: Draft, statement: Statement, access: Load, spread: Distribution, path: tuple[str, ...]
     ) -> Source:
-        """Finds an operand: fragments staged through shared memory, staging registers, registers of a statement, memory."""
+        """Finds an operand: in fragments through shared memory, staging registers, a statement's registers, memory."""
         found = reach(statement, access)
         chain = Chain.of(draft, access.array)
         held = draft.held(access.array)
@@ -131,12 +131,17 @@ class Source:
             return cls(access, found, *_through_shared(draft, statement, found, chain, spread, path))
         if chain.shared:
             raise PlanError(
-                f"{chain.shared.op} is read by {statement.name}: stage({access.array}, into=fragments(...)) brings it back",
+                f"{chain.shared.op} is read by {statement.name}: "
+                f"stage({access.array}, into=fragments(...)) brings it back",
                 line=chain.shared.line,
             )
         if chain.registers:
             ops = load_registers(
-                draft, chain.registers, found, path_at(draft, path, chain.registers.at), spread.project(kept_dims(statement, found))
+                draft,
+                chain.registers,
+                found,
+                path_at(draft, path, chain.registers.at),
+                spread.project(kept_dims(statement, found)),
             )
             return cls(access, found, draft.buffers[chain.registers.op], ops)
         if held is None:
@@ -161,7 +166,8 @@ def _through_shared(
     assert chain.fragments is not None
     if chain.shared is None:
         raise PlanError(
-            f"{chain.fragments.op} of {statement.name} come from shared memory: stage({access.array}, into=shared(...)) is missing",
+            f"{chain.fragments.op} of {statement.name} come from shared memory: "
+            f"stage({access.array}, into=shared(...)) is missing",
             line=chain.fragments.line,
         )
     wanted = spread.project(kept_dims(statement, access))
@@ -318,4 +324,3 @@ def stores(draft: Draft, statement: Statement, result: Buffer, path: tuple[str, 
         touches = (Touch(result, TouchKind.READ, const(0)), Touch(destination.buffer, TouchKind.WRITE, const(0)))
         found.append(op(name, path, domain, STORE, touches, node, line))
     return found
-

@@ -18,8 +18,8 @@ from .ops import Op, Touch, TouchKind
 from .placement import Axis, axis, fragment_of, operand_distribution
 from .staging import (
     Chain,
-    copies_from_memory,
     cooperative,
+    copies_from_memory,
     load_fragments,
     load_registers,
     path_at,
@@ -57,7 +57,9 @@ def product(draft: Draft, statement: Statement, step: MultiplyBy) -> Product:
     columns = [dim for dim in c.named if dim in b.named and dim not in a.named]
     inner = [dim for dim in statement.reduced if dim in a.named and dim in b.named]
     if len(rows) != 1 or len(columns) != 1 or len(inner) != 1 or len(statement.reduced) != 1:
-        raise PlanError(f"{statement.name} is no matrix product of {a.array} and {b.array}: {statement}", line=step.line)
+        raise PlanError(
+            f"{statement.name} is no matrix product of {a.array} and {b.array}: {statement}", line=step.line
+        )
     for access in (a, b):
         element = draft.space.compute.array(access.array).element
         if element is not step.instruction.input:
@@ -91,7 +93,8 @@ def derive_product(draft: Draft, statement: Statement, step: MultiplyBy) -> None
     a = Operand.of(draft, work, work.a, (work.m, work.k), (m, k), steps, path)
     b = Operand.of(draft, work, work.b, (work.k, work.n), (k, n), steps, path)
     multiplications = [
-        multiplication(draft, work, number, accumulator, a, b, (m, n, k), path, len(steps)) for number in range(len(steps))
+        multiplication(draft, work, number, accumulator, a, b, (m, n, k), path, len(steps))
+        for number in range(len(steps))
     ]
     lay_out(draft, path, (a, b), multiplications)
 
@@ -116,7 +119,11 @@ def axes(draft: Draft, work: Product) -> tuple[Axis, Axis, Axis]:
     )
     found: list[Axis] = []
     for extent, own, count, dim in zip(
-        extents, (instruction.m, instruction.n, instruction.k), (groups, groups, 1), (work.m, work.n, work.k), strict=True
+        extents,
+        (instruction.m, instruction.n, instruction.k),
+        (groups, groups, 1),
+        (work.m, work.n, work.k),
+        strict=True,
     ):
         try:
             found.append(axis(extent, own, count))
@@ -193,7 +200,9 @@ class Operand:
         registers, source = staging_source(draft, work.statement, chain, access, path)
         ring_path = path_at(draft, path, chain.shared.at)
         rank = const(0)
-        ring, store = store_shared(draft, chain.shared, ring_path, source, rank, spread, chain.fragments.by.vector_bytes)
+        ring, store = store_shared(
+            draft, chain.shared, ring_path, source, rank, spread, chain.fragments.by.vector_bytes
+        )
         buffer, loads = load_fragments(draft, chain.fragments, path, ring, spread, starts)
         return cls(access.array, access, order, registers, (store,), loads, buffer, ahead)
 
@@ -211,7 +220,9 @@ class Operand:
         step = chain.fragments
         assert step is not None
         if chain.registers is not None:
-            raise PlanError(f"{chain.registers.op} feeds nothing: stage {access.array} into shared as well", line=step.line)
+            raise PlanError(
+                f"{chain.registers.op} feeds nothing: stage {access.array} into shared as well", line=step.line
+            )
         if len(starts) > 1:
             raise PlanError(
                 f"{step.op} reads memory at unrolled steps: stage {access.array} into registers and shared first",
@@ -318,7 +329,9 @@ def multiplication(
         (sides[0].repeat_count, sides[1].repeat_count, sides[2].repeat_count),
         work.step.line,
     )
-    return op(work.statement.name, path, draft.domain(path), WARP_REGISTERS, touches, node, work.step.line, (), (number,))
+    return op(
+        work.statement.name, path, draft.domain(path), WARP_REGISTERS, touches, node, work.step.line, (), (number,)
+    )
 
 
 def lay_out(draft: Draft, path: tuple[str, ...], operands: tuple[Operand, ...], multiplications: list[Op]) -> None:

@@ -112,7 +112,9 @@ def _leaf(nodes: tuple[Node, ...], bindings: Iterable[tuple[str, Affine | FloorD
 def _condition(condition: poly.Condition) -> Constraint:
     if isinstance(condition, Constraint):
         return condition
-    raise InternalError(f"a scan of tile ops gave the congruence {condition}: loops of steps other than one are not planned")
+    raise InternalError(
+        f"a scan of tile ops gave the congruence {condition}: loops of steps other than one are not planned"
+    )
 
 
 def _lower(term: poly.Term) -> Quotient:
@@ -127,7 +129,9 @@ def _upper(term: poly.Term) -> Quotient:
 
 def _check_scale(term: poly.Term) -> None:
     if term.scale != 1:
-        raise InternalError(f"a scan of tile ops gave the strided bound {term}: loops of steps other than one are not planned")
+        raise InternalError(
+            f"a scan of tile ops gave the strided bound {term}: loops of steps other than one are not planned"
+        )
 
 
 def _quotient(value: Affine | FloorDiv) -> Quotient:

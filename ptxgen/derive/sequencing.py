@@ -15,7 +15,9 @@ def sequenced(draft: Draft) -> None:
         if isinstance(step, Order):
             bodies = [body for body in _bodies(draft.root) if _is(body, step.at)]
             if not any(_reorder(body, step) for body in bodies):
-                raise PlanError(f"sequence({step.at}): none of {', '.join(step.ops)} runs directly in {step.at}", line=step.line)
+                raise PlanError(
+                    f"sequence({step.at}): none of {', '.join(step.ops)} runs directly in {step.at}", line=step.line
+                )
 
 
 def _bodies(body: Body) -> list[Body]:

@@ -42,8 +42,8 @@ class Space:
         return next((tile for tile in self.levels if self._onto(tile.level) is Onto.WARPS), None)
 
     def warp_dims(self, statement: Statement) -> tuple[str, ...]:
-        """The dims of a statement dealt to warps: those of the warp level that it has and does not reduce. The last one's
-        index is in the low bits of the warp number."""
+        """The dims of a statement dealt to warps: those of the warp level that it has and does not reduce. The last
+        one's index is in the low bits of the warp number."""
         own = {dim.name for dim in statement.dims} - set(statement.reduced)
         return tuple(dim for dim in self._placed(Onto.WARPS) if dim in own)
 
@@ -109,7 +109,7 @@ class Space:
         return (*images, *((0,) * len(dims) for _ in range(self.warp_bits - len(images))))
 
     def origin(self, dim: str, loop: str | None = None) -> Affine:
-        """Where the block's tile starts along `dim`: block index or loop variable (`loop` renames it) times the extent."""
+        """Where the block's tile starts along `dim`: block index or loop variable (`loop` names it) times the extent."""
         tile = self.outer_tile(dim)
         return var(loop or f"{tile.level}.{dim}") * tile.sizes[dim] if tile else Affine()
 
@@ -137,7 +137,10 @@ class Space:
                     continue
                 name = f"{tile.level}.{dim}"
                 if name not in written_out:
-                    raise PlanError(f"{name} is a loop inside a tile: unroll it, register rings need constant subscripts", line=tile.line)
+                    raise PlanError(
+                        f"{name} is a loop inside a tile: unroll it, register rings need constant subscripts",
+                        line=tile.line,
+                    )
                 found.append((name, dim, size))
         return tuple(found)
 

@@ -91,7 +91,9 @@ def tile_shape(draft: Draft, statement: Statement, access: Reach, at: str) -> tu
     return tuple(draft.space.inside(statement, dim, at) if dim else 1 for dim in access.dims)
 
 
-def load_registers(draft: Draft, step: Stage, access: Reach, path: tuple[str, ...], layout: Distribution) -> tuple[Op, ...]:
+def load_registers(
+    draft: Draft, step: Stage, access: Reach, path: tuple[str, ...], layout: Distribution
+) -> tuple[Op, ...]:
     """The loads of an array's tiles into staging registers, full steps apart from partial ones."""
     buffer = register_buffer(draft, step.op, step.array, layout)
     return copies_from_memory(draft, step.op, access, path, buffer, whole(buffer), step.line, step.by.vector_bytes)
@@ -137,7 +139,9 @@ def memory_vector(
     most = min(neighbours(distribution, contiguous), max(1, most_bytes // array.element.byte_count))
     if contiguous is None or most == 1:
         return 1
-    values = [stride for place, stride in enumerate(array.strides) if place != contiguous and distribution_moves(array, place)]
+    values = [
+        stride for place, stride in enumerate(array.strides) if place != contiguous and distribution_moves(array, place)
+    ]
     values.append(origin[contiguous])
     if contiguous in guarded:
         values.append(array.extents[contiguous])
@@ -163,24 +167,29 @@ def store_shared(
     array = draft.space.compute.array(step.array)
     width = array.element.byte_count
     read = min(1 << len(load.values), max(1, load_bytes // width))
-    written = min(source.distribution.value_count, common_vector(source.distribution, load, step.by.vector_bytes // width))
+    written = min(
+        source.distribution.value_count, common_vector(source.distribution, load, step.by.vector_bytes // width)
+    )
     layout = shared_layout(draft, step, array, SharedAccess(source.distribution, written), SharedAccess(load, read))
     ring = draft.add_buffer(
         Buffer(step.op, step.array, array.element, Where.SHARED, source.shape, step.into.depth, layout)
     )
     rank = rank_of(path)
     node = Copy(
-        step.op, whole(source, source_rank), whole(ring, rank), source.distribution, written, (), Outside.NEVER, step.line
+        step.op,
+        whole(source, source_rank),
+        whole(ring, rank),
+        source.distribution,
+        written,
+        (),
+        Outside.NEVER,
+        step.line,
     )
     touches = (Touch(source, TouchKind.READ, source_rank), Touch(ring, TouchKind.WRITE, rank))
-    return ring, op(
-        step.op, path, draft.domain(path), STORE, touches, node, step.line, ahead_in(draft, step.op, path)
-    )
+    return ring, op(step.op, path, draft.domain(path), STORE, touches, node, step.line, ahead_in(draft, step.op, path))
 
 
-def shared_layout(
-    draft: Draft, step: Stage, array: Array, store: SharedAccess, load: SharedAccess
-) -> SharedLayout:
+def shared_layout(draft: Draft, step: Stage, array: Array, store: SharedAccess, load: SharedAccess) -> SharedLayout:
     """The layout that a stage asks for; PlanError where the operand's order does not allow it."""
     assert isinstance(step.into, IntoShared)
     shape = store.distribution.shape
@@ -196,7 +205,9 @@ def shared_layout(
             wanted, have = "crosswise", "one lane reads neighbours in memory: congruous fits"
         case _:
             return conflict_free(shape, array.element.byte_count, store, load, fastest)
-    raise PlanError(f"{step.op}: a {wanted} layout does not fit {array.name} as it lies in memory: {have}", line=step.line)
+    raise PlanError(
+        f"{step.op}: a {wanted} layout does not fit {array.name} as it lies in memory: {have}", line=step.line
+    )
 
 
 def cooperative(draft: Draft, statement: Statement, step: Stage, access: Reach) -> Distribution:
@@ -231,7 +242,14 @@ def load_fragments(
         early = -((number - ahead) // len(steps))
         times = (*outer[:-1], outer[-1] + early) if path and step.at.partition("#")[0] not in _names(path) else outer
         node = Copy(
-            step.op, whole(ring, rank_of(path), origin), whole(buffer, rank), distribution, vector, (), Outside.ANY, step.line
+            step.op,
+            whole(ring, rank_of(path), origin),
+            whole(buffer, rank),
+            distribution,
+            vector,
+            (),
+            Outside.ANY,
+            step.line,
         )
         touches = (Touch(ring, TouchKind.READ, rank_of(path)), Touch(buffer, TouchKind.WRITE, rank))
         ops.append(op(step.op, path, draft.domain(path), LOAD, touches, node, step.line, times, (number,)))

@@ -1,7 +1,7 @@
 """Dependences between the statements of a compute, exact, and what a schedule step may not do to them.
 
-Program order is statement after statement, each in lexicographic order of its dims. A declared reduction's dependence on
-itself is set aside for the order of its sum, but not for where it runs: parts on different blocks need a join.
+Program order is statement after statement, each in lexicographic order of its dims. A declared reduction's dependence
+on itself is set aside for the order of its sum, but not for where it runs: parts on different blocks need a join.
 """
 
 from __future__ import annotations

@@ -72,8 +72,8 @@ class Plan:
     def tile(self, level: str, **extents: int) -> Plan:
         """`for d` -> `for level.d, for d inside`: strip-mines the named dims; others keep their loops.
 
-        Refuses when an extent is no power of two or does not divide the level outside it, or a statement's dependence on
-        its own earlier instances would run backwards (the band is not permutable).
+        Refuses when an extent is no power of two or does not divide the level outside it, or a statement's dependence
+        on its own earlier instances would run backwards (the band is not permutable).
         """
         line = caller()
         if any(tile.level == level for tile in tile_levels(self.steps)):
@@ -88,8 +88,8 @@ class Plan:
     def place(self, level: str, onto: Onto, raster: BlockOrder = rows, dims: Iterable[str] | None = None) -> Plan:
         """`for level.d` -> `level.d = block or warp index`, for the level's parallel dims (or the dims named).
 
-        Refuses when a dependence crosses between blocks. Between warps one may cross through shared memory; a dim that a
-        statement reduces is not dealt to warps for that statement.
+        Refuses when a dependence crosses between blocks. Between warps one may cross through shared memory; a dim that
+        a statement reduces is not dealt to warps for that statement.
         """
         line = caller()
         tile = self._level(level, line)
@@ -107,8 +107,8 @@ class Plan:
     def stage(self, array: Named, at: str, into: Into, by: By) -> Plan:
         """Adds a buffer for the box of `array` that the loops inside `at` use, and the op that fills it there.
 
-        `at` is a loop (`"cta.k"`) or a level whose loops all stay outside (`"cta"`). Refuses an unknown array or loop, a second buffer of the
-        same sort, or a transport that cannot fill it.
+        `at` is a loop (`"cta.k"`) or a level whose loops all stay outside (`"cta"`). Refuses an unknown array or loop,
+        a second buffer of the same sort, or a transport that cannot fill it.
         """
         line = caller()
         step = Stage(self._array(array, line), at, into, by, line)
@@ -138,7 +138,7 @@ class Plan:
         self._check_loop(at, line)
         if found.reduction is None or len(found.reads) != 2:
             raise PlanError(
-                f"{found.name} is no sum of products of two arrays: {found.value}; {instruction.name} cannot compute it",
+                f"{found.name} is no sum of products of two arrays: {found}; {instruction.name} cannot compute it",
                 line=line,
             )
         return self._with(MultiplyBy(found.name, instruction, at, line))
@@ -289,7 +289,8 @@ class Plan:
                 unknown = [name for name in value.names if name not in self.compute.parameters]
                 if unknown:
                     raise PlanError(
-                        f"{fact}: {', '.join(unknown)} is no size or stride; there are {', '.join(self.compute.parameters)}",
+                        f"{fact}: {', '.join(unknown)} is no size or stride; "
+                        f"there are {', '.join(self.compute.parameters)}",
                         line=line,
                     )
                 if factor < 1:
@@ -355,4 +356,3 @@ def _changes(before: Plan, after: Plan) -> list[str]:
 def loop_names(plan: Plan, statement: Statement) -> tuple[str, ...]:
     """The names of the loops that stay around a statement, outermost first."""
     return tuple(loop.name for loop in nest(plan.steps, statement) if loop.onto is None)
-

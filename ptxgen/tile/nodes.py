@@ -25,7 +25,7 @@ class Space(Enum):
 
 
 class Outside(Enum):
-    """What a copy does for elements beyond the array: NEVER touches them (stores), reads ZERO, or may read ANY value."""
+    """What a copy does beyond the array: NEVER touches it (stores), gives ZERO, or may give ANY value."""
 
     NEVER = "never"
     ZERO = "zero"
@@ -214,8 +214,8 @@ class Map:
     """`target = expression(operands)` at every point of the iteration. The target is a register buffer with the
     iteration's distribution, its dimension d indexed by iteration dim `target_dims[d]`.
 
-    At guarded points memory operands read zero, and the target gets ANY value, which nobody may use, or ZERO, which a later
-    sum over those points needs.
+    At guarded points memory operands read zero, and the target gets ANY value, which nobody may use, or ZERO, which a
+    later sum over those points needs.
     """
 
     op: str
