@@ -109,7 +109,7 @@ class Space:
         return (*images, *((0,) * len(dims) for _ in range(self.warp_bits - len(images))))
 
     def origin(self, dim: str, loop: str | None = None) -> Affine:
-        """Where the block's tile starts along `dim`: block index or loop variable (`loop` names it) times the extent."""
+        """Where the block's tile starts along `dim`: block index or loop variable (named `loop`) times the extent."""
         tile = self.outer_tile(dim)
         return var(loop or f"{tile.level}.{dim}") * tile.sizes[dim] if tile else Affine()
 

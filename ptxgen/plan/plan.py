@@ -6,10 +6,11 @@ from collections.abc import Iterable
 
 from attrs import evolve, field, frozen
 
+from polyhedral import Dependence
 from ptxgen.compute import Array, Compute, SourceLine, Statement, caller
 from ptxgen.errors import PlanError
 
-from .legality import Dependence, Witness, backwards, crossing, dependences, incomplete
+from .legality import Witness, backwards, crossing, dependences
 from .nest import nest, placement, show_nest, tile_levels
 from .steps import (
     Aligned,
@@ -156,7 +157,7 @@ class Plan:
             if loop[0] in own:
                 continue
             for dependence in dependences(self.compute):
-                if dependence.sink.name == found.name and dependence.source.name != found.name:
+                if dependence.sink == found.name and dependence.source != found.name:
                     self._check_complete(dependence, loop, at, line)
         return self._with(Finish(found.name, at, line))
 
@@ -239,6 +240,9 @@ class Plan:
         known = ", ".join(tile.level for tile in tile_levels(self.steps)) or "none"
         raise PlanError(f"no level {level!r}; tiled levels are {known}", line=line)
 
+    def _has(self, statement: object, dim: str) -> bool:
+        return any(own.name == dim for own in self.compute.statement(str(statement)).dims)
+
     def _reduced_everywhere(self, dim: str) -> bool:
         own = [s for s in self.compute.statements if any(d.name == dim for d in s.dims)]
         return all(dim in statement.reduced for statement in own)
@@ -313,31 +317,27 @@ class Plan:
 
     def _check_permutable(self, dims: tuple[str, ...], line: SourceLine) -> None:
         for dependence in dependences(self.compute):
-            if dependence.source.name != dependence.sink.name or dependence.reduction:
+            if dependence.source != dependence.sink or dependence.set_aside:
                 continue
             for dim in dims:
-                witness = backwards(dependence, dim) if dim in {d.name for d in dependence.source.dims} else None
+                witness = backwards(self.compute, dependence, dim) if self._has(dependence.source, dim) else None
                 if witness:
                     raise _refused(f"the band {', '.join(dims)} is not permutable", witness, line)
 
     def _check_parallel(
         self, dependence: Dependence, dim: str, size: int, level: str, onto: Onto, line: SourceLine
     ) -> None:
-        if not any(own.name == dim for own in dependence.source.dims):
-            return
-        witness = crossing(dependence, dim, size)
+        witness = crossing(self.compute, dependence, dim, size) if self._has(dependence.source, dim) else None
         if witness:
-            why = "its sum is not declared to be joined across them" if dependence.reduction else "a dependence crosses"
+            why = "its sum is not declared to be joined across them" if dependence.set_aside else "a dependence crosses"
             raise _refused(f"{level}.{dim} cannot be placed onto {onto.value}: {why}", witness, line)
 
     def _check_complete(self, dependence: Dependence, loop: tuple[str, int], at: str, line: SourceLine) -> None:
         dim, size = loop
-        if not any(own.name == dim for own in dependence.source.dims):
-            return
-        witness = incomplete(dependence, dim, size)
+        witness = backwards(self.compute, dependence, dim, size) if self._has(dependence.source, dim) else None
         if witness:
-            name = dependence.source.name
-            raise _refused(f"{dependence.sink.name} cannot be finished at {at}: {name} is not complete", witness, line)
+            what = f"{dependence.sink} cannot be finished at {at}: {dependence.source} is not complete"
+            raise _refused(what, witness, line)
 
 
 def _refused(what: str, witness: Witness, line: SourceLine) -> PlanError:
