@@ -1,0 +1,158 @@
+"""Small op lists of the shapes that plans give, and a judge that enumerates instances and knows nothing of distances."""
+
+from itertools import pairwise
+
+from attrs import evolve, frozen
+
+from isa.mechanisms import LOAD, REGISTERS, STORE, WARP_REGISTERS, Mechanism
+from polyhedral import Affine, Set, const, var
+from ptxgen.compute import Element, SourceLine
+from ptxgen.derive.discharge import Synchronised
+from ptxgen.derive.ops import Op, Time, Touch, TouchKind
+from ptxgen.tile import Buffer, Fill, Region, SharedLayout, Space
+
+LAYOUT = SharedLayout.linear((2, 2), 1)
+
+
+def buffer(name: str, space: Space, depth: int = 1) -> Buffer:
+    return Buffer(name, name.partition(".")[0], Element.F16, space, (2, 2), depth, LAYOUT)
+
+
+def reads(ring: Buffer, rank: Affine | int = 0) -> Touch:
+    return Touch(ring, TouchKind.READ, const(rank) if isinstance(rank, int) else rank)
+
+
+def writes(ring: Buffer, rank: Affine | int = 0) -> Touch:
+    return Touch(ring, TouchKind.WRITE, const(rank) if isinstance(rank, int) else rank)
+
+
+def op(
+    name: str,
+    place: tuple[int, ...],
+    touches: tuple[Touch, ...],
+    domain: Set,
+    ahead: tuple[int, ...] | None = None,
+    mechanism: Mechanism = STORE,
+    instance: tuple[int, ...] = (),
+    role: str = "all",
+) -> Op:
+    """An op over the dims of its domain; the line is made of its place."""
+    line = SourceLine("plan.py", sum(p * 100**i for i, p in enumerate(reversed(place))), "plan")
+    time = Time(domain.dims, ahead or (0,) * len(domain.dims), place)
+    node = Fill(name, Region(touches[0].buffer, const(0), ()), 0.0, line)
+    return Op(name, role, instance, domain, time, mechanism, touches, node, line)
+
+
+def in_order(*ops: Op, prefix: tuple[int, ...]) -> tuple[Op, ...]:
+    """The ops one after the other in the body at `prefix`."""
+    return tuple(
+        evolve(o, time=evolve(o.time, place=(*prefix, number)), line=SourceLine("plan.py", 100 + number, "plan"))
+        for number, o in enumerate(ops)
+    )
+
+
+SLABS = Set.of(("k",), var("k") >= 0, 32 * var("k") < var("K"))
+FULL = Set.of(("k",), var("k") >= 0, 32 * var("k") + 32 <= var("K"))
+ONCE = Set.of(())
+
+
+def volta(depth: int = 2, ahead: int = 1, fragments_ahead: int = 1) -> tuple[Op, ...]:
+    """The main loop of a Volta product: register prefetch, a shared ring, eight unrolled steps of fragments."""
+    k = var("k")
+    ops: list[Op] = []
+    rings = {name: buffer(f"{name}.shared", Space.SHARED, depth) for name in "AB"}
+    staging = {name: buffer(f"{name}.registers", Space.REGISTERS) for name in "AB"}
+    held = {name: buffer(f"{name}.fragments", Space.REGISTERS, 2) for name in "AB"}
+    c = buffer("C", Space.REGISTERS)
+
+    def fragment(step: int) -> None:
+        early = (0,) if step >= fragments_ahead else (1,)
+        for name in "AB":
+            touches = (reads(rings[name], k), writes(held[name], 8 * k + step))
+            ops.append(op(f"{name}.fragments", (0,), touches, SLABS, early, LOAD, (step,)))
+
+    def multiply(step: int) -> None:
+        parts = (reads(held["A"], 8 * k + step), reads(held["B"], 8 * k + step), reads(c), writes(c))
+        ops.append(op("C", (0,), parts, SLABS, (0,), WARP_REGISTERS, (step,)))
+
+    for name in "AB":
+        for domain in (FULL, SLABS - FULL):
+            ops.append(op(f"{name}.registers", (0,), (writes(staging[name]),), domain, (ahead,), LOAD))
+    for step in range(8):
+        if step == 7:
+            for name in "AB":
+                touches = (reads(staging[name]), writes(rings[name], k))
+                ops.append(op(f"{name}.shared", (0,), touches, SLABS, (ahead,), STORE))
+        fragment((step + fragments_ahead) % 8)
+        multiply(step)
+    fill = op("C.zero", (0,), (writes(c),), ONCE, (), REGISTERS)
+    finish = op("D", (2,), (reads(c),), ONCE, (), REGISTERS)
+    return (fill, *in_order(*ops, prefix=(1,)), finish)
+
+
+@frozen
+class Instance:
+    """One execution of an op or a meeting: its indices, and when it runs."""
+
+    name: str
+    values: tuple[tuple[str, int], ...]
+    time: tuple[int, ...]
+
+
+def when(time: Time, values: dict[str, int], depth: int) -> tuple[int, ...]:
+    """The moment of an instance: place, step, place, step, ..., filled up with zeros."""
+    moment = [time.place[0]]
+    for loop, ahead, place in zip(time.loops, time.ahead, time.place[1:], strict=True):
+        moment += [values[loop] - ahead, place]
+    return (*moment, *(0,) * (2 * depth + 1 - len(moment)))
+
+
+def unordered(synchronised: Synchronised, params: dict[str, int]) -> list[tuple[Instance, Instance]]:
+    """Pairs of accesses to one shared slot, at least one of them writing, without a meeting between them, or in an order
+    that is not that of the tiles. Order: outer loops that the rank does not count, then the rank, then inner loops that
+    it does not count, then filling before updating before reading."""
+    depth = max((len(o.time.loops) for o in synchronised.ops), default=0)
+    meetings = sorted(
+        when(m.time, dict(zip(m.domain.dims, point, strict=True)), depth)
+        for m in synchronised.meetings
+        for point in m.domain.points(params)
+    )
+    slots: dict[tuple[str, int], list[tuple[tuple[object, ...], bool, Instance]]] = {}
+    for o in synchronised.ops:
+        for ring, rank, turn in uses(o):
+            counted = [loop for loop in o.time.loops if rank.coefficient(loop)]
+            last = o.time.loops.index(counted[-1]) if counted else 0
+            for point in o.domain.points(params):
+                values = dict(zip(o.domain.dims, point, strict=True))
+                number = rank.evaluate(values | params)
+                outer = tuple(v for loop, v in list(values.items())[:last] if loop not in counted)
+                inner = tuple(v for loop, v in list(values.items())[last:] if loop not in counted)
+                instance = Instance(str(o), tuple(values.items()), when(o.time, values, depth))
+                key = (outer, number, inner, turn)
+                slots.setdefault((ring.name, number % ring.depth), []).append((key, turn < 2, instance))
+    found = []
+    for accesses in slots.values():
+        accesses.sort(key=lambda a: a[0])
+        for place, (key, writing, first) in enumerate(accesses):
+            for other, other_writing, second in accesses[place + 1 :]:
+                if (writing or other_writing) and key != other:
+                    if not any(first.time < m < second.time for m in meetings):
+                        found.append((first, second))
+    return found
+
+
+def uses(o: Op) -> list[tuple[Buffer, Affine, int]]:
+    """The shared tiles that an op uses: 0 fills, 1 updates, 2 reads."""
+    kinds: dict[tuple[str, Affine], tuple[Buffer, set[TouchKind]]] = {}
+    for touch in o.touches:
+        if touch.buffer.space is Space.SHARED:
+            kinds.setdefault((touch.buffer.name, touch.rank), (touch.buffer, set()))[1].add(touch.kind)
+    turns = {frozenset({TouchKind.WRITE}): 0, frozenset(TouchKind): 1, frozenset({TouchKind.READ}): 2}
+    return [(ring, rank, turns[frozenset(kind)]) for (_, rank), (ring, kind) in kinds.items()]
+
+
+def places_are_distinct(synchronised: Synchronised) -> bool:
+    """Whether no two ops or meetings stand at one place, nor one inside another."""
+    times = [o.time for o in synchronised.ops] + [m.time for m in synchronised.meetings]
+    ordered = sorted(t.place for t in times)
+    return all(a != b[: len(a)] for a, b in pairwise(ordered))

@@ -1,0 +1,266 @@
+"""Requirements and meetings, judged by enumerating every instance at small sizes."""
+
+from itertools import combinations
+
+import pytest
+from attrs import evolve
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from isa.mechanisms import BULK_LOAD, LOAD, STORE
+from polyhedral import Set, var
+from ptxgen.derive.discharge import Synchronised, discharge, fewest_gaps
+from ptxgen.derive.ops import Op
+from ptxgen.derive.proof import check_meetings
+from ptxgen.derive.requirements import requirements
+from ptxgen.errors import PlanError, UnsupportedError
+from ptxgen.tile import Space
+from tests.derive.programs import (
+    ONCE,
+    SLABS,
+    buffer,
+    in_order,
+    op,
+    places_are_distinct,
+    reads,
+    unordered,
+    volta,
+    writes,
+)
+
+k, j = var("k"), var("j")
+SIZES = [{"K": 32 * n + rest, "J": m} for n in range(6) for rest in (0, 1) for m in (0, 1, 3)]
+PAIRS = Set.of(("j", "k"), j >= 0, j < var("J"), k >= 0, 32 * k < var("K"))
+ROWS = Set.of(("j",), j >= 0, j < var("J"))
+
+
+def derived(ops: tuple[Op, ...]):
+    needed = requirements(ops)
+    synchronised = discharge(ops, needed)
+    assert places_are_distinct(synchronised)
+    assert [(o.name, o.instance) for o in synchronised.ops] == [(o.name, o.instance) for o in ops]
+    return needed, synchronised
+
+
+def assert_ordered_and_wanted(ops: tuple[Op, ...], meetings: int) -> None:
+    """Every conflict is ordered at every size, the proof agrees, and no meeting can go, whole or in part."""
+    needed, synchronised = derived(ops)
+    assert len(synchronised.meetings) == meetings
+    for sizes in SIZES:
+        assert not unordered(synchronised, sizes), sizes
+    verdict = check_meetings(synchronised, needed)
+    assert verdict.accepted, verdict
+    for number, meeting in enumerate(synchronised.meetings):
+        fewer = evolve(synchronised, meetings=(*synchronised.meetings[:number], *synchronised.meetings[number + 1 :]))
+        assert any(unordered(fewer, sizes) for sizes in SIZES)
+        assert "synchronisation.covered" in check_meetings(fewer, needed).codes
+        for loop in meeting.time.loops:
+            part = evolve(meeting, domain=meeting.domain.intersect(var(loop) >= 1))
+            shorter = evolve(synchronised, meetings=(*fewer.meetings, part))
+            if any(unordered(shorter, sizes) for sizes in SIZES):
+                assert check_meetings(shorter, needed).codes == ("synchronisation.ends",)
+
+
+def test_volta_has_one_meeting_a_slab_with_two_slots_and_two_with_one():
+    assert_ordered_and_wanted(volta(depth=2), 1)
+    assert_ordered_and_wanted(volta(depth=1), 2)
+
+
+def test_volta_meeting_stands_before_the_fragments_that_cross_into_the_next_slab():
+    _, synchronised = derived(volta())
+    after = [o for o in synchronised.ops if o.time.place > synchronised.meetings[0].time.place]
+    assert [str(o) for o in after] == ["A.fragments[0]", "B.fragments[0]", "C[7]", "D"]
+    assert synchronised.meetings[0].domain.equals(Set.of(("k",), k >= -1, 32 * k + 32 < var("K")))
+
+
+def test_volta_requirements_name_the_distance_of_the_ring():
+    needed = requirements(volta(depth=3))
+    spelled = {str(r) for r in needed}
+    assert len(needed) == 34
+    assert "flow A.shared -> A.fragments[0] (A.shared, distance 0)" in spelled
+    assert "reuse A.fragments[7] -> A.shared (A.shared, distance 3)" in spelled
+    assert "rewrite B.shared -> B.shared (B.shared, distance 3)" in spelled
+
+
+def softmax() -> tuple[Op, ...]:
+    held, peak = buffer("X", Space.REGISTERS), buffer("peak", Space.REGISTERS)
+    first = op("X.load", (0,), (writes(held),), ONCE, (), LOAD)
+    second = op("peak", (1,), (reads(held), writes(peak)), ONCE)
+    return (first, second, op("Y", (2,), (reads(held), reads(peak)), ONCE))
+
+
+def transpose() -> tuple[Op, ...]:
+    tile = buffer("X.shared", Space.SHARED)
+    return op("X.shared", (0,), (writes(tile),), ONCE), op("Y", (1,), (reads(tile),), ONCE, (), LOAD)
+
+
+def chained(depth: int) -> tuple[Op, ...]:
+    """Two products: for each j, an inner sum over k through shared memory, and a second product of its result."""
+    a, e, p = (buffer(f"{name}.shared", Space.SHARED, depth) for name in "AEP")
+    inner = in_order(
+        op("A.shared", (0,), (writes(a, k),), PAIRS, (0, 0)),
+        op("A.fragments", (0,), (reads(a, k),), PAIRS, (0, 0), LOAD),
+        prefix=(0, 0),
+    )
+    outer = (
+        op("E.shared", (0, 1), (writes(e, j),), ROWS),
+        op("P.shared", (0, 2), (writes(p, j),), ROWS),
+        op("F", (0, 3), (reads(e, j), reads(p, j)), ROWS, (), LOAD),
+    )
+    return (*inner, *outer)
+
+
+def test_rows_in_registers_need_no_meeting_and_a_transpose_needs_one():
+    assert_ordered_and_wanted(softmax(), 0)
+    assert_ordered_and_wanted(transpose(), 1)
+
+
+def test_chained_products_meet_in_the_inner_loop_and_once_for_each_outer_step():
+    needed, synchronised = derived(chained(2))
+    assert sorted(m.time.loops for m in synchronised.meetings) == [("j",), ("j", "k")]
+    assert_ordered_and_wanted(chained(2), 2)
+    assert {r.loops for r in needed} == {("j",), ("j", "k")}
+    assert_ordered_and_wanted(chained(1), 4)
+
+
+def test_sibling_loops_meet_between_them():
+    tile, few = buffer("X.shared", Space.SHARED, 4), SLABS.intersect(k < 4)
+    fill = op("X.shared", (0, 0), (writes(tile, k),), few)
+    use = op("Y", (1, 0), (reads(tile, k),), few, (), LOAD)
+    assert_ordered_and_wanted((fill, use), 1)
+
+
+def test_a_ring_that_is_too_small_for_two_loops_is_refused():
+    tile = buffer("X.shared", Space.SHARED, 1)
+    fill = op("X.shared", (0, 0), (writes(tile, k),), SLABS)
+    use = op("Y", (1, 0), (reads(tile, k),), SLABS, (), LOAD)
+    with pytest.raises(PlanError, match=r"Y .*has read a tile of X.shared before X.shared fills the same slot"):
+        derived((fill, use))
+
+
+@pytest.mark.parametrize("early", [2, 3])
+def test_a_ring_that_is_too_small_for_the_shift_is_refused_with_both_ops_and_the_line(early: int):
+    with pytest.raises(
+        PlanError, match=r"^plan.py:\d+: the shift empties the interval between .*fragments.*depth 1"
+    ) as got:
+        derived(volta(depth=1, ahead=early))
+    assert len(got.value.instances) == 2
+
+
+def test_a_shift_against_the_flow_is_refused():
+    ops = volta(ahead=0)
+    with pytest.raises(
+        PlanError, match=r"between A.shared \(plan.py:\d+\) and A.fragments\[1\].*filled a tile of A.shared"
+    ):
+        derived(ops)
+
+
+def test_register_tiles_in_the_wrong_order_are_refused_before_any_meeting():
+    held = buffer("X", Space.REGISTERS)
+    use = op("Y", (0,), (reads(held),), ONCE)
+    with pytest.raises(PlanError, match=r"between X.load \(plan.py:1\) and Y"):
+        requirements((use, op("X.load", (1,), (writes(held),), ONCE, (), LOAD)))
+
+
+def test_ranks_that_do_not_count_alike_or_descend_are_refused():
+    tile = buffer("X.shared", Space.SHARED, 2)
+    fill = op("X.shared", (0, 0), (writes(tile, k),), SLABS)
+    with pytest.raises(PlanError, match="do not count the tiles of their buffer alike: tile k against tile 2\\*k in k"):
+        requirements((fill, op("Y", (0, 1), (reads(tile, 2 * k),), SLABS)))
+    with pytest.raises(PlanError, match="Y does not visit the tiles of X.shared in ascending order"):
+        requirements((fill, op("Y", (1, 0), (reads(tile, -k),), SLABS)))
+
+
+def test_two_counted_loops_are_accepted_where_their_ranks_ascend():
+    ring = buffer("X.shared", Space.SHARED, 2)
+    steps = Set.of(("k", "s"), k >= 0, 32 * k < var("K"), var("s") >= 0, var("s") < 4)
+    rank = 4 * k + var("s")
+    fill = op("X.shared", (0, 0, 0), (writes(ring, rank),), steps)
+    use = op("Y", (0, 0, 1), (reads(ring, rank),), steps, (), LOAD)
+    _, synchronised = derived((fill, use))
+    assert not any(unordered(synchronised, sizes) for sizes in SIZES)
+    with pytest.raises(PlanError, match="does not visit the tiles"):
+        requirements((fill, op("Y", (0, 0, 1), (reads(ring, 2 * k + var("s")),), steps)))
+
+
+def test_a_filling_in_an_outer_loop_is_reused_by_inner_readers():
+    ring = buffer("Q.shared", Space.SHARED, 2)
+    fill = op("Q.shared", (0, 0), (writes(ring, j),), ROWS)
+    use = op("S", (0, 1, 0), (reads(ring, j),), PAIRS, (), LOAD)
+    assert_ordered_and_wanted((fill, use), 1)
+
+
+def test_a_global_array_written_and_read_by_other_threads_is_refused():
+    array = buffer("D", Space.GLOBAL)
+    with pytest.raises(UnsupportedError, match=r"Y .* reads the global array D that D.store .* writes"):
+        requirements((op("D.store", (0,), (writes(array),), ONCE), op("Y", (1,), (reads(array),), ONCE, (), LOAD)))
+
+
+def test_what_a_meeting_cannot_discharge_is_refused_by_name():
+    ring = buffer("A.shared", Space.SHARED, 2)
+    use = op("C", (0, 1), (reads(ring, k),), SLABS, (), LOAD)
+    copy = op("A.shared", (0, 0), (writes(ring, k),), SLABS, (), BULK_LOAD)
+    with pytest.raises(UnsupportedError, match="A.shared .* completes asynchronously"):
+        derived((copy, use))
+    store = op("A.shared", (0, 0), (writes(ring, k),), SLABS, (), STORE, role="load")
+    with pytest.raises(UnsupportedError, match="belongs to the role load and C .* to the role all"):
+        derived((store, use))
+
+
+@given(st.integers(1, 8), st.data())
+@settings(max_examples=300, deadline=None)
+def test_fewest_gaps_is_the_smallest_hitting_set(size: int, data: st.DataObject):
+    arcs = data.draw(st.sets(st.tuples(st.integers(0, size - 1), st.integers(1, size)), max_size=7))
+    cyclic = data.draw(st.booleans())
+    if not cyclic:
+        arcs = {(start, min(length, size - start)) for start, length in arcs}
+    hit = [{(start + step) % size for step in range(length)} for start, length in arcs]
+    chosen = fewest_gaps(arcs, size, cyclic=cyclic)
+    assert all(gaps & set(chosen) for gaps in hit)
+    least = next(n for n in range(size + 1) if any(all(g & set(c) for g in hit) for c in combinations(range(size), n)))
+    assert len(chosen) == least
+
+
+@st.composite
+def bodies(draw: st.DrawFn) -> tuple[Op, ...]:
+    """Rings filled and read in one loop over k, inside a loop over j or not, shifted and placed at random."""
+    nested = draw(st.booleans())
+    domain, prefix = (PAIRS, (0, 0)) if nested else (SLABS, (0,))
+    ops: list[Op] = []
+    for name in "AB"[: draw(st.integers(1, 2))]:
+        ring = buffer(f"{name}.shared", Space.SHARED, draw(st.integers(1, 3)))
+        step = draw(st.integers(1, 2))
+        for part in range(step):
+            ahead = draw(st.integers(0, 2))
+            early = (0, ahead) if nested else (ahead,)
+            ops.append(op(f"{name}.shared", (0,), (writes(ring, step * k + part),), domain, early, STORE, (part,)))
+        for reader in range(draw(st.integers(1, 3))):
+            early = (0, 0) if nested else (0,)
+            rank = step * k + draw(st.integers(0, step - 1))
+            ops.append(op(f"{name}.use", (0,), (reads(ring, rank),), domain, early, LOAD, (reader,)))
+    body = in_order(*draw(st.permutations(ops)), prefix=prefix)
+    if not nested or draw(st.booleans()):
+        return body
+    tile = buffer("E.shared", Space.SHARED, draw(st.integers(1, 2)))
+    fill = op("E.shared", (0, 1), (writes(tile, j),), ROWS)
+    return (*body, fill, op("E.use", (0, 2), (reads(tile, j),), ROWS, (), LOAD))
+
+
+@given(bodies())
+@settings(max_examples=120, deadline=None)
+def test_random_bodies_are_ordered_at_every_size_or_refused(ops: tuple[Op, ...]):
+    try:
+        needed, synchronised = derived(ops)
+    except PlanError:
+        assert any(backwards(ops, sizes) for sizes in SIZES)
+        return
+    for sizes in SIZES:
+        assert not unordered(synchronised, sizes), sizes
+    verdict = check_meetings(synchronised, needed)
+    nested = any("j" in o.time.loops for o in ops)
+    assert not [f for f in verdict.findings if not nested or f.code != "synchronisation.needless"], verdict
+
+
+def backwards(ops: tuple[Op, ...], sizes: dict[str, int]) -> bool:
+    """Whether two accesses to a slot run against the order of the tiles, whatever meets in between."""
+    return any(first.time >= second.time for first, second in unordered(Synchronised(ops, ()), sizes))
