@@ -35,9 +35,9 @@ def _may_join(space: Space, inside: list[Statement], statement: Statement, loop:
     assert tile is not None
     names = {earlier.name for earlier in inside}
     return not any(
-        dependence.source.name in names
-        and dependence.sink.name == statement.name
-        and backwards(dependence, dim, tile.sizes[dim])
+        dependence.source in names
+        and dependence.sink == statement.name
+        and backwards(space.compute, dependence, dim, tile.sizes[dim])
         for dependence in dependences(space.compute)
     )
 

@@ -1,6 +1,6 @@
 """How to compute: the immutable list of schedule steps (see README.md)."""
 
-from .legality import Dependence, Witness, backwards, crossing, dependences
+from .legality import Witness, backwards, crossing, dependences
 from .nest import TileLoop, nest, placement, show_nest, tile_levels
 from .plan import Plan
 from .steps import (
@@ -53,7 +53,6 @@ __all__ = [
     "Assume",
     "BlockOrder",
     "By",
-    "Dependence",
     "Drain",
     "Fact",
     "Finish",

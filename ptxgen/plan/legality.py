@@ -74,7 +74,9 @@ def backwards(compute: Compute, dependence: Dependence, dim: str, size: int = 1)
     return _witness(permutability_violation([dependence], schedules, [0]))
 
 
-def _tile_numbers(compute: Compute, dependence: Dependence, dim: str, size: int) -> dict[str, tuple[Affine | FloorDiv]]:
+def _tile_numbers(
+    compute: Compute, dependence: Dependence, dim: str, size: int
+) -> dict[str, tuple[Affine | FloorDiv]]:
     numbers: dict[str, tuple[Affine | FloorDiv]] = {}
     for name in (dependence.source, dependence.sink):
         statement = compute.statement(str(name))
