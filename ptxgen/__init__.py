@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from isa.types import u16 as u16
     from isa.types import u32 as u32
     from isa.types import u64 as u64
-
     from ptxgen.build import Kernel as Kernel
     from ptxgen.build import Module as Module
     from ptxgen.build import Value as Value
@@ -56,7 +55,6 @@ if TYPE_CHECKING:
     from ptxgen.runtime import assemble as assemble
     from ptxgen.runtime import load as load
     from ptxgen.simulate import Report as Report
-    from ptxgen.simulate import Simulation as Simulation
     from ptxgen.simulate import simulate as simulate
     from ptxgen.verify import verify as verify
 
@@ -72,12 +70,12 @@ _ROOMS = {
     "ptxgen.build": "Kernel Module Value array pointer sink",
     "ptxgen.emit": "Listing",
     "ptxgen.runtime": "Cubin assemble load",
-    "ptxgen.simulate": "Report Simulation",
+    "ptxgen.simulate": "Report",
 }
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names.split()}
 _ROOM_AND_FUNCTION = frozenset({"emit", "simulate", "verify"})
 
-__all__ = sorted([*_ROOM_OF, *_ROOM_AND_FUNCTION])  # noqa: PLE0605
+__all__ = sorted([*_ROOM_OF, *_ROOM_AND_FUNCTION])
 
 
 def __getattr__(name: str) -> Any:
@@ -115,8 +113,8 @@ def _check_owner(name: str) -> None:
     spec = find_spec(name)
     source = getattr(spec.loader, "get_source", lambda _: None)(name) if spec is not None else None
     if source is None or '\nOWNER = "ptxgen"\n' not in source.replace("\r\n", "\n"):
-        places = list(spec.submodule_search_locations or [spec.origin]) if spec is not None else []
-        found = f"a stranger at {', '.join(map(str, places))}" if places else "nothing"
+        places = list(spec.submodule_search_locations or [str(spec.origin)]) if spec is not None else []
+        found = f"a stranger at {', '.join(places)}" if places else "nothing"
         raise ImportError(
             f"ptxgen needs its own package {name!r} and found {found}; uninstall that one and install ptxgen again"
         )

@@ -11,7 +11,7 @@ from isa.types import Kind, Type
 from ptxgen.build.arguments import Arguments
 from ptxgen.build.blame import fail, users_frame
 from ptxgen.build.calls import function_for
-from ptxgen.build.chain import follow
+from ptxgen.build.chain import attribute_of, follow
 from ptxgen.build.control import Attributed, Braces, Guarded, Loop, Otherwise, Range, When
 from ptxgen.build.freeze import STRIDE, Braced, frozen_body
 from ptxgen.build.handles import Label, Symbol, Value
@@ -85,7 +85,7 @@ class Kernel:
 
     def __dir__(self) -> list[str]:
         own = [name for name in {**type(self).__dict__, **self.__dict__} if not name.startswith("_")]
-        return sorted({*own, *continuations(()), "tid", "ntid", "ctaid", "nctaid", "laneid"})
+        return sorted({*own, *map(attribute_of, continuations(())), "tid", "ntid", "ctaid", "nctaid", "laneid"})
 
     def __repr__(self) -> str:
         return f"<kernel {self.name} for {self.module.target}>"
@@ -141,8 +141,9 @@ class Kernel:
                 value = half_bits(float(value), type)  # type: ignore[arg-type]
             except UnfitNumber as unfit:
                 fail("immediate.type", f"k.register: {unfit}")
-        elif isinstance(value, bool):
-            value = int(value)
+        elif number and made.type.kind is Kind.PREDICATE:
+            self.emit(f"setp.{'ne' if value else 'eq'}.u32", 1, 0, into=made)
+            return
         self.emit(f"mov.{made.type.name if direct else f'b{made.type.bits}'}", value, into=made)
 
     def shared(

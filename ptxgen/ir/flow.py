@@ -81,7 +81,7 @@ def flow_of(function: Function) -> Flow:
             leaders.add(index + 1)
     starts = sorted(start for start in leaders if start < len(instructions))
     number = {start: block for block, start in enumerate(starts)}
-    stops = [*starts[1:], len(instructions)]
+    stops = [*starts[1:], len(instructions)] if starts else []
     edges, falls_off, unknown = _edges(instructions, labels, starts, stops, number)
     before: list[list[int]] = [[] for _ in starts]
     for block, after in enumerate(edges):

@@ -45,8 +45,9 @@ def _version(module: Module, target: Target) -> Iterator[Finding]:
 
 
 def _function(module: Module, function: Function, target: Target, symbols: frozenset[str]) -> Iterator[Finding]:
+    version = max(module.version, target.first_version)
     for instruction in function.instructions():
-        yield from instruction_findings(instruction, module.version, target)
+        yield from instruction_findings(instruction, version, target)
     yield from name_findings(function, symbols)
     for early in early_reads(function):
         register = early.register

@@ -1,0 +1,160 @@
+"""Blocks, dominators, loops and live registers, judged by walking paths of random programs."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from isa.forms import resolve
+from isa.types import pred, u32
+from ptxgen.ir import (
+    Function,
+    FunctionKind,
+    Guard,
+    Instruction,
+    Int,
+    Label,
+    LabelName,
+    Linkage,
+    Register,
+    Scope,
+    Statement,
+    reads,
+    writes,
+)
+from ptxgen.ir.flow import Flow, flow_of, immediate_dominators, natural_loops, reverse_post_order
+from ptxgen.ir.liveness import liveness
+
+REGISTERS = [Register(f"%r{index}", u32) for index in range(4)]
+PREDICATE = Register("%p0", pred)
+ADD, BRA, RET = resolve("add.u32")[0], resolve("bra")[0], resolve("ret")[0]
+
+
+def function(statements: list[Statement]) -> Function:
+    return Function(FunctionKind.ENTRY, "f", Linkage.VISIBLE, (), (), (), Scope(tuple(statements)))
+
+
+@st.composite
+def programs(draw: st.DrawFn) -> Function:
+    """Sums of a few registers and guarded or plain branches and returns among labels."""
+    count = draw(st.integers(1, 5))
+    statements: list[Statement] = []
+    for index in range(count):
+        statements.append(Label(LabelName(f"L{index}")))
+        for _ in range(draw(st.integers(0, 2))):
+            operands = [draw(st.sampled_from(REGISTERS)) for _ in range(3)]
+            guard = draw(st.sampled_from([None, None, Guard(PREDICATE)]))
+            statements.append(Instruction(ADD, tuple(operands), guard))
+        guard = draw(st.sampled_from([None, Guard(PREDICATE), Guard(PREDICATE, True)]))
+        kind = draw(st.sampled_from(["bra", "ret", "fall"]))
+        if kind == "bra":
+            target = LabelName(f"L{draw(st.integers(0, count - 1))}")
+            statements.append(Instruction(BRA, (target,), guard))
+        elif kind == "ret":
+            statements.append(Instruction(RET, (), guard))
+    return function(statements)
+
+
+def successors_one_by_one(given: Function) -> list[set[int]]:
+    """For each instruction those that may run next, read off the statements; the count of instructions is the end."""
+    assert given.body is not None
+    places: dict[LabelName, int] = {}
+    instructions: list[Instruction] = []
+    for statement in given.body.statements:
+        if isinstance(statement, Label):
+            places[statement.name] = len(instructions)
+        elif isinstance(statement, Instruction):
+            instructions.append(statement)
+    found = []
+    for index, instruction in enumerate(instructions):
+        after = {index + 1} if instruction.form.opcode == "add" or instruction.guard else set()
+        if instruction.form.opcode == "bra":
+            after.add(places[instruction.operands[0]])  # type: ignore[index]
+        found.append(after)
+    return found
+
+
+@given(programs())
+def test_blocks_have_the_edges_of_the_instructions(given: Function) -> None:
+    flow = flow_of(given)
+    expected = successors_one_by_one(given)
+    starts = {block.start: index for index, block in enumerate(flow.blocks)}
+    covered = [index for block in flow.blocks for index in range(block.start, block.stop)]
+    assert covered == list(range(len(expected)))
+    for index, block in enumerate(flow.blocks):
+        for inner in range(block.start, block.stop - 1):
+            assert expected[inner] == {inner + 1}
+        after = expected[block.stop - 1]
+        assert set(block.successors) == {starts[each] for each in after if each < len(expected)}
+        assert (len(expected) in after) == (index in flow.falls_off)
+        assert all(index in flow.blocks[each].predecessors for each in block.successors)
+        assert all(flow.block_of(each) == index for each in range(block.start, block.stop))
+
+
+def reachable(flow: Flow, without: int | None = None) -> set[int]:
+    seen: set[int] = set()
+    stack = [0] if flow.blocks and without != 0 else []
+    while stack:
+        block = stack.pop()
+        if block not in seen and block != without:
+            seen.add(block)
+            stack.extend(flow.blocks[block].successors)
+    return seen
+
+
+@given(programs())
+def test_dominators_cut_every_path(given: Function) -> None:
+    flow = flow_of(given)
+    everything = reachable(flow)
+    nearest = immediate_dominators(flow)
+    assert set(reverse_post_order(flow)) == everything
+    cut_by = {above: everything - reachable(flow, above) for above in everything}
+    for block in everything - {0}:
+        chain = set()
+        above = nearest[block]
+        while above is not None:
+            chain.add(above)
+            above = nearest[above]
+        assert chain == {other for other in everything if other != block and block in cut_by[other]}
+
+
+@given(programs())
+def test_natural_loops_are_entered_by_their_header_only(given: Function) -> None:
+    flow = flow_of(given)
+    everything = reachable(flow)
+    for loop in natural_loops(flow):
+        assert loop.header in loop.blocks
+        for block in loop.blocks & everything - {loop.header}:
+            assert set(flow.blocks[block].predecessors) & everything <= loop.blocks
+
+
+@given(programs())
+def test_a_register_is_live_where_some_path_reads_it_first(given: Function) -> None:
+    flow = flow_of(given)
+    live = liveness(flow)
+    after = successors_one_by_one(given)
+
+    def read_first(start: int, register: Register) -> bool:
+        stack, seen = [start], set()
+        while stack:
+            at = stack.pop()
+            if at in seen or at == len(after):
+                continue
+            seen.add(at)
+            instruction = flow.instructions[at]
+            if register in reads(instruction):
+                return True
+            if register not in writes(instruction) or instruction.guard is not None:
+                stack.extend(after[at])
+        return False
+
+    for index in reachable(flow):
+        block = flow.blocks[index]
+        for register in [*REGISTERS, PREDICATE]:
+            assert (register in live.entering[index]) == read_first(block.start, register)
+            expected = any(read_first(each, register) for each in after[block.stop - 1])
+            assert (register in live.leaving[index]) == expected
+
+
+def test_unknown_labels_are_told() -> None:
+    flow = flow_of(function([Instruction(BRA, (LabelName("nowhere"),)), Instruction(ADD, (*REGISTERS[:2], Int(1)))]))
+    assert flow.unknown == ((0, LabelName("nowhere")),)
+    assert flow.falls_off == (1,)
