@@ -136,7 +136,8 @@ def test_the_side_that_is_not_taken_is_never_read() -> None:
     assert np.array_equal(report.arrays["Y"], c * np.float32(2) + np.float32(1))
 
 
-def test_a_reduction_joins_values_in_order_and_then_lanes_by_butterfly() -> None:
+@pytest.mark.parametrize("seed", range(10))
+def test_a_reduction_joins_values_in_order_and_then_lanes_by_butterfly(seed: int) -> None:
     x, y = memory("X", f32, (const(128),), (const(1),)), memory("Y", f32, (const(1),), (const(1),))
     lanes = cooperative((128,), 0, 4, 0)
     one = lanes.project(())
@@ -157,7 +158,7 @@ def test_a_reduction_joins_values_in_order_and_then_lanes_by_butterfly() -> None
             Copy("Y", region(out), region(y, 0), single, 1, (), Outside.NEVER, here()),
         )
     )  # fmt: skip
-    values = noise(128) * np.float32(1e3)
+    values = noise(128, seed=seed)
     report = run(kernel("summing", (), (x, y, tile, total, out), 1, body), {"X": values, "Y": blank(1)}, {})
     lane = values.reshape(32, 4)
     sums = [np.float32(((row[0] + row[1]) + row[2]) + row[3]) for row in lane]
