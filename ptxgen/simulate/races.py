@@ -14,17 +14,17 @@ from numpy.typing import NDArray
 
 Array: TypeAlias = NDArray[Any]
 
-_CLOCK_SHIFT, _SITE_SHIFT, _ATOMIC_BIT = 44, 32, np.int64(1) << 31
-_SITE_MASK, _THREAD_MASK = np.int64(0xFFF), np.int64((1 << 31) - 1)
-_LANE_BITS, _SEVERAL = 6, 63
-_CLOCK_MASK = np.int64((1 << 19) - 1)
+_CLOCK_SHIFT, _SITE_SHIFT, _ATOMIC_BIT = 45, 29, np.int64(1) << 28
+_SITE_MASK, _THREAD_MASK = np.int64(0xFFFF), np.int64((1 << 28) - 1)
+_READ_CLOCK_SHIFT, _SEVERAL = 32, 63
+_CLOCK_MASK = np.int64((1 << 18) - 1)
 
 
 class Clocks:
     """What each warp of a batch knows of the warps of its CTA.
 
-    `own[w]` is the warp's epoch, from 1. `known[w, v]` is the last epoch of warp v of the CTA whose accesses are ordered before
-    what warp w does now; `known[w, itself]` counts for the other lanes of the warp.
+    `own[w]` is the warp's epoch, from 1. `known[w, v]` is the last epoch of warp v of the CTA whose accesses are
+    ordered before what warp w does now; `known[w, itself]` counts for the other lanes of the warp.
     """
 
     def __init__(self, ctas: int, warps_per_cta: int) -> None:
@@ -65,7 +65,8 @@ class Clocks:
 class Touches:
     """Accesses of one instruction, lane by lane as flat arrays.
 
-    `cells` are cell numbers, `warps` numbers within the batch, `threads` numbers within the grid, `columns` the warp within its CTA.
+    `cells` are cell numbers, `warps` numbers within the batch, `threads` numbers within the grid, `columns` the warp
+    within its CTA.
     """
 
     cells: Array
@@ -112,8 +113,8 @@ class Tracker:
     def store(self, touches: Touches, clocks: Clocks, values: Array | None) -> list[Conflict]:
         """Check writes against the last writes and reads and remember them.
 
-        `values` [lanes, ...] are what is stored: two lanes of a warp that store the same value in one instruction do not
-        race. None for atomics, which are ordered among each other.
+        `values` [lanes, ...] are what is stored: two lanes of a warp that store the same value in one instruction do
+        not race. None for atomics, which are ordered among each other.
         """
         found = self._against(self.writer, touches, clocks, "write")
         if self.per_warp_reads:
@@ -128,7 +129,8 @@ class Tracker:
         return found
 
     def _stamps(self, touches: Touches, clocks: Clocks) -> Array:
-        mark = np.int64(touches.site) << _SITE_SHIFT | (_ATOMIC_BIT if touches.atomic else np.int64(0))
+        site = np.int64(touches.site) & _SITE_MASK
+        mark = site << _SITE_SHIFT | (_ATOMIC_BIT if touches.atomic else np.int64(0))
         stamps: Array = (clocks.own[touches.warps] << _CLOCK_SHIFT) | mark | touches.threads
         return stamps
 
@@ -167,8 +169,8 @@ class Tracker:
         place = touches.cells * self.width + clocks.column[touches.warps]
         own = clocks.own[touches.warps]
         before = self.reads.take(place)
-        again = (before >> 20 == own) & ((before & _SEVERAL) != touches.lanes)
-        head = own << 20 | np.int64(touches.site) << 8
+        again = (before >> _READ_CLOCK_SHIFT == own) & ((before & _SEVERAL) != touches.lanes)
+        head = own << _READ_CLOCK_SHIFT | np.int64(touches.site) << 8
         self.reads[place] = head | np.where(again, np.int64(_SEVERAL), touches.lanes)
         left = self.reads.take(place) & _SEVERAL
         clash = (left != touches.lanes) & (left != _SEVERAL)
@@ -179,7 +181,7 @@ class Tracker:
         table = self.reads.reshape(-1, self.width).take(touches.cells, axis=0)
         if not table.any():
             return []
-        racing = (table >> 20) > clocks.known.take(touches.warps, axis=0)
+        racing = (table >> _READ_CLOCK_SHIFT) > clocks.known.take(touches.warps, axis=0)
         index = np.arange(len(touches.cells))
         column = clocks.column[touches.warps]
         racing[index, column] &= (table[index, column] & _SEVERAL) != touches.lanes
