@@ -38,6 +38,7 @@ from ptxgen.tile.nodes import (
 )
 
 INDENT = "  "
+EFFECTS = {Outside.NEVER: "nothing", Outside.ZERO: "zero", Outside.ANY: "any value"}
 
 
 def show(item: Program | Node) -> str:
@@ -182,8 +183,7 @@ def copy_lines(copy: Copy) -> Iterator[str]:
     """A copy, and who moves what where the register side's own distribution does not say it."""
     moved = f"{box_text(copy.distribution.shape)} by {copy.vector}"
     if copy.guarded:
-        effect = {Outside.NEVER: "nothing", Outside.ZERO: "zero", Outside.ANY: "any value"}[copy.outside]
-        moved += f", {effect} outside {dims_text(copy.guarded)}"
+        moved += f", {EFFECTS[copy.outside]} outside {dims_text(copy.guarded)}"
     line = f"copy {region_text(copy.destination)} <- {region_text(copy.source)}, {moved}"
     yield named(copy.op, copy.destination, line)
     held = [side.buffer.placement for side in (copy.source, copy.destination) if side.buffer.space is Space.REGISTERS]
@@ -224,7 +224,11 @@ def map_lines(node: Map | Reduce) -> Iterator[str]:
         yield named(node.op, node.target, f"reduce {target} = {node.join.label}({target}, {value})")
     else:
         yield named(node.op, node.target, f"map {target} = {value}")
-    yield from (INDENT + line for line in iteration_lines(iteration, node.target.buffer, node.operands))
+    lines = iteration_lines(iteration, node.target.buffer, node.operands)
+    if iteration.guarded and isinstance(node, Map):
+        first = next(lines)
+        yield f"{INDENT}{first}, {EFFECTS[node.outside]} outside"
+    yield from (INDENT + line for line in lines)
 
 
 def iteration_lines(iteration: Iteration, target: Buffer, operands: tuple[MapOperand, ...]) -> Iterator[str]:

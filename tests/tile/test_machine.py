@@ -180,3 +180,20 @@ def test_a_launch_that_does_not_fit_is_refused(change: dict, words: str) -> None
     sizes = change.get("sizes", {"M": 4, "N": 4, "ldx": 4})
     with pytest.raises(LaunchError, match=words):
         run(program, {"X": noise(4, 5, dtype=change.get("dtype", np.float32)), "Y": blank(4, 4)}, sizes)
+
+
+@pytest.mark.parametrize("outside, beyond", [(Outside.ZERO, 0.0), (Outside.ANY, float("nan"))])
+def test_a_map_beyond_its_extent_gives_zero_or_what_nobody_may_use(outside: Outside, beyond: float) -> None:
+    x, y = memory("X", f32, (const(20),), (const(1),)), memory("Y", f32, (const(32),), (const(1),))
+    lanes = cooperative((32,), 0, 1, 0)
+    out = held("Y.registers", f32, lanes)
+    over = Iteration(("i",), (const(0),), (const(20),), lanes, (0,))
+    operands = (MapOperand(region(x, 0), (0,), 1),)
+    body = Sequence(
+        (
+            Map("Y.registers", over, region(out), (0,), Operand(0) + 1.0, operands, here(), outside),
+            Copy("Y", region(out), region(y, 0), lanes, 1, (), Outside.NEVER, here()),
+        )
+    )
+    report = run(kernel("edge", (), (x, y, out), 1, body), {"X": np.ones(20, np.float32), "Y": blank(32)}, {})
+    assert np.array_equal(report.arrays["Y"], [2.0] * 20 + [beyond] * 12, equal_nan=True)

@@ -50,7 +50,8 @@ def test_loops_tiles_and_corners_of_a_matmul() -> None:
 def test_maps_and_reductions_name_their_elements() -> None:
     text = show(softmax())
     assert "reduce largest{0}[i] = max(largest{0}[i], X.registers{0}[i, j])" in text
-    assert "    over i, j in 8x64 from [8*cta.i, 0] below [M, N], guarded i, j" in text
+    assert "    over i, j in 8x64 from [8*cta.i, 0] below [M, N], guarded i, j\n" in text
+    assert "    over i, j in 8x64 from [8*cta.i, 0] below [M, N], guarded i, j, any value outside\n" in text
     assert "map Y.registers{0}[j, i] = X.shared{0}[i, j]" in show(transposing())
 
 
