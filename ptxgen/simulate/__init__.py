@@ -8,6 +8,6 @@ from ptxgen.simulate.scheduler import LimitReached
 from ptxgen.simulate.traffic import GlobalTraffic, SharedTraffic
 
 __all__ = [
-    "ALL_CHECKS", "NO_CHECKS", "ArgumentError", "Check", "Count", "Fault", "GlobalTraffic", "LimitReached", "Region", "Report",
-    "SharedTraffic", "Statement", "simulate", "unwritten",
+    "ALL_CHECKS", "NO_CHECKS", "ArgumentError", "Check", "Count", "Fault", "GlobalTraffic", "LimitReached", "Region",
+    "Report", "SharedTraffic", "Statement", "simulate", "unwritten",
 ]  # fmt: skip

@@ -6,14 +6,17 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from attrs import frozen
+from attrs import define, frozen
 
-from ptxgen.ir import Address, Int, Register, SymbolAddress
+from ptxgen.ir import Address, Int, Register
 from ptxgen.simulate.batch import Batch, SpaceMemory
 from ptxgen.simulate.group import LANES, Group
 from ptxgen.simulate.journal import Check
 from ptxgen.simulate.memory import (
-    CONST_WINDOW, LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES,
+    CONST_WINDOW,
+    LOCAL_WINDOW,
+    SHARED_WINDOW,
+    WINDOW_BYTES,
 )  # fmt: skip
 from ptxgen.simulate.races import Conflict, Touches
 from ptxgen.simulate.site import Array, Reader, Site, storage_dtype
@@ -62,22 +65,18 @@ def address_reader(site: Site, operand: int) -> Callable[[list[Any]], Array]:
     address = site.operands[operand]
     if not isinstance(address, Address):
         raise site.unsupported("an address that is none")
-    match address.base:
-        case Register() as register:
-            place, offset = site.bank.place_of(register), address.offset
-            wide = storage_dtype(register.type).itemsize == 8
-            if wide:
-                return (lambda r: r[place].view(np.int64) + offset) if offset else (lambda r: r[place].view(np.int64))
+    if isinstance(address.base, Register):
+        place, offset = site.bank.place_of(address.base), address.offset
+        if storage_dtype(address.base.type).itemsize < 8:
             return lambda r: r[place].astype(np.int64) + offset
-        case SymbolAddress(name=name):
-            fixed = site.symbol(name) + address.base.offset + address.offset
-        case Int(value=value):
-            fixed = value + address.offset
-    constant = site.bank.constant(fixed, np.int64)
+        return (lambda r: r[place].view(np.int64) + offset) if offset else (lambda r: r[place].view(np.int64))
+    base = address.base
+    start = base.value if isinstance(base, Int) else site.symbol(base.name) + base.offset
+    constant = site.bank.constant(start + address.offset, np.int64)
     return lambda r: r[constant]
 
 
-def targets(request: Request, group: Group, batch: Batch, *, writes: bool, reads: bool) -> Iterator[Target]:
+def targets(request: Request, group: Group, batch: Batch, *, reads: bool) -> Iterator[Target]:
     """The parts of a request, one per space, with the lanes that may not go there taken out and reported."""
     guard = request.guard(group.registers) if request.guard is not None else None
     mask = group.active(guard)
@@ -85,7 +84,7 @@ def targets(request: Request, group: Group, batch: Batch, *, writes: bool, reads
         return
     addresses = np.broadcast_to(request.address(group.registers), group.shape)
     if request.space is not None:
-        yield _checked(request, group, batch, batch.spaces[request.space], addresses, mask, writes, reads)
+        yield _checked(_Attempt(request, group, batch, batch.spaces[request.space], addresses, mask), reads)
         return
     rest = mask
     for name, window in _WINDOWS:
@@ -95,73 +94,76 @@ def targets(request: Request, group: Group, batch: Batch, *, writes: bool, reads
             rest = ~inside if rest is None else rest & ~inside
             if part.any() and name in batch.spaces:
                 memory = batch.spaces[name]
-                yield _checked(request, group, batch, memory, addresses - window, part, writes, reads)
+                yield _checked(_Attempt(request, group, batch, memory, addresses - window, part), reads)
     if rest is None or rest.any():
-        yield _checked(request, group, batch, batch.spaces["global"], addresses, rest, writes, reads)
+        yield _checked(_Attempt(request, group, batch, batch.spaces["global"], addresses, rest), reads)
 
 
-def _checked(
-    request: Request, group: Group, batch: Batch, memory: SpaceMemory, addresses: Array, mask: Array | None,
-    writes: bool, reads: bool,
-) -> Target:  # fmt: skip
-    width = request.width_bytes
-    index = addresses - memory.base if memory.base else addresses
-    outside = index.view(np.uint64) > np.uint64(max(memory.size_bytes - width, 0))
-    if memory.size_bytes < width:
-        outside = np.ones_like(outside)
-    verb = "writes" if writes else "reads"
-    mask = _without(outside, mask, request, group, batch, addresses, "memory.bounds",
-                    f"{verb} {width} bytes outside {memory.name} memory")  # fmt: skip
-    if width > 1:
-        mask = _without((index & (width - 1)) != 0, mask, request, group, batch, addresses, "memory.misaligned",
-                        f"{verb} {width} bytes of {memory.name} memory at an address that is no multiple of {width}")  # fmt: skip
-    if mask is not None:
-        index = np.where(mask, index, 0)
-    if memory.offsets is not None:
-        index = index + (memory.offsets[group.warps][:, None] if memory.offsets.ndim == 1 else memory.offsets[group.warps])
-    mask = _shadowed(request, group, batch, memory, index, addresses, mask, verb, reads)
-    if Check.TRAFFIC in batch.journal.checks:
-        _count(request, batch, memory, index, addresses, mask)
-    return Target(memory, index, addresses, mask)
+@define(eq=False)
+class _Attempt:
+    """A request on its way into one space: `addresses` of the space [warps, 32] and the lanes still going there."""
 
+    request: Request
+    group: Group
+    batch: Batch
+    memory: SpaceMemory
+    addresses: Array
+    mask: Array | None
 
-def _shadowed(
-    request: Request, group: Group, batch: Batch, memory: SpaceMemory, index: Array, addresses: Array,
-    mask: Array | None, verb: str, reads: bool,
-) -> Array | None:  # fmt: skip
-    width = request.width_bytes
-    if reads:
-        lacking = memory.arena.lacks_written(index, width)
-        if not lacking.any():
-            return mask
-    unallocated = memory.arena.lacks_allocated(index, width)
-    mask = _without(unallocated, mask, request, group, batch, addresses, "memory.bounds",
-                    f"{verb} {width} bytes outside every allocation of {memory.name} memory")  # fmt: skip
-    if reads and Check.UNINITIALISED_MEMORY in batch.journal.checks:
-        lacking = memory.arena.lacks_written(index, width) & ~unallocated
-        code = f"uninitialised.{memory.name}"
-        _without(lacking, mask, request, group, batch, addresses, code,
-                 f"reads {width} bytes of {memory.name} memory that nothing wrote")  # fmt: skip
-    return mask
-
-
-def _without(
-    bad: Array, mask: Array | None, request: Request, group: Group, batch: Batch, addresses: Array, code: str, what: str
-) -> Array | None:
-    """The mask without the bad lanes, which are reported."""
-    if not bad.any():
-        return mask
-    if mask is not None:
-        bad = bad & mask
+    def drop(self, bad: Array, code: str, what: str) -> None:
+        """Report the lanes that are `bad` and leave them out."""
         if not bad.any():
-            return mask
-    row, lane = map(int, np.argwhere(bad)[0])
-    address = int(addresses[row, lane])
-    batch.journal.fault(
-        code, request.index, lambda: f"{what}, at {address:#x}", thread=batch.thread(group, row, lane),
-        address=address, count=int(bad.sum()),
-    )  # fmt: skip
-    return ~bad if mask is None else mask & ~bad
+            return
+        if self.mask is not None:
+            bad = bad & self.mask
+            if not bad.any():
+                return
+        row, lane = map(int, np.argwhere(bad)[0])
+        address = int(self.addresses[row, lane])
+        self.batch.journal.fault(
+            code,
+            self.request.index,
+            lambda: f"{what}, at {address:#x}",
+            thread=self.batch.thread(self.group, row, lane),
+            address=address,
+            count=int(bad.sum()),
+        )
+        self.mask = ~bad if self.mask is None else self.mask & ~bad
+
+    def arena_index(self) -> Array:
+        """The byte index of each lane's access in the arena; lanes outside the space or misaligned are dropped."""
+        memory, width = self.memory, self.request.width_bytes
+        index = self.addresses - memory.base if memory.base else self.addresses
+        last = memory.size_bytes - width
+        outside = index.view(np.uint64) > np.uint64(last) if last >= 0 else np.ones(index.shape, np.bool_)
+        self.drop(outside, "memory.bounds", f"touches {width} bytes outside {memory.name} memory")
+        if width > 1:
+            what = f"touches {width} bytes of {memory.name} memory at an address that is no multiple of {width}"
+            self.drop((index & (width - 1)) != 0, "memory.misaligned", what)
+        if self.mask is not None:
+            index = np.where(self.mask, index, 0)
+        if memory.offsets is None:
+            return index
+        offsets = memory.offsets[self.group.warps]
+        return index + (offsets[:, None] if offsets.ndim == 1 else offsets)
+
+
+def _checked(attempt: _Attempt, reads: bool) -> Target:
+    index = attempt.arena_index()
+    memory, width, journal = attempt.memory, attempt.request.width_bytes, attempt.batch.journal
+    lacking = memory.arena.lacks_written(index, width) if reads else None
+    if lacking is None or lacking.any():
+        unallocated = memory.arena.lacks_allocated(index, width)
+        what = f"touches {width} bytes outside every allocation of {memory.name} memory"
+        attempt.drop(unallocated, "memory.bounds", what)
+        if lacking is not None and Check.UNINITIALISED_MEMORY in journal.checks:
+            going = attempt.mask
+            what = f"reads {width} bytes of {memory.name} memory, not all of them written by anything"
+            attempt.drop(lacking & ~unallocated, f"uninitialised.{memory.name}", what)
+            attempt.mask = going
+    if Check.TRAFFIC in journal.checks:
+        _count(attempt.request, attempt.batch, memory, index, attempt.addresses, attempt.mask)
+    return Target(memory, index, attempt.addresses, attempt.mask)
 
 
 def _count(
@@ -209,9 +211,7 @@ def _touches(request: Request, group: Group, batch: Batch, target: Target) -> tu
     return Touches(cells, warps, lanes, threads, request.index, request.strong), whole
 
 
-def _report(
-    request: Request, batch: Batch, target: Target, touches: Touches, conflict: Conflict, writes: bool
-) -> None:
+def _report(request: Request, batch: Batch, target: Target, touches: Touches, conflict: Conflict, writes: bool) -> None:
     memory = target.memory
     at = int(conflict.at[0])
     warp = int(touches.warps[at])
@@ -228,5 +228,3 @@ def _report(
         "that orders the two",
         thread=int(touches.threads[at]), address=address, count=len(conflict.at), related=conflict.site,
     )  # fmt: skip
-
-

@@ -46,7 +46,8 @@ def _complete(batch: Batch, barrier: int) -> Array:
         if group.barrier == barrier and group.threads is not None:
             wanted[group.warps // batch.warps_per_cta] = group.threads
     brought = batch.arrivals[barrier][0] if barrier in batch.arrivals else 0
-    return (arrived > 0) & (LANES * arrived + brought >= wanted)
+    complete: Array = (arrived > 0) & (LANES * arrived + brought >= wanted)
+    return complete
 
 
 def _free(batch: Batch, barrier: int, complete: Array) -> list[Group]:
@@ -100,28 +101,26 @@ def _judge(batch: Batch, group: Group, rows: Array) -> None:
 def report_stuck(batch: Batch) -> None:
     """Report barriers that can no longer complete: who waits where, and whom the CTA still lacks."""
     for group in batch.waiting:
-        apart = batch.present[group.warps] & ~group.lanes()
-        row, lane = map(int, np.argwhere(group.lanes())[0])
-        thread = batch.thread(group, row, lane)
-        if apart.any():
-            batch.journal.fault(
-                "barrier.divergent", group.pc, lambda: "is reached by a part of a warp while the rest waits elsewhere",
-                thread=thread, count=int(apart.any(axis=1).sum()),
-            )  # fmt: skip
-        wanted = "all warps" if group.threads is None else f"{group.threads} threads"
-        waits = f"barrier {group.barrier}, which wants {wanted}"
-        batch.journal.fault(
-            "deadlock", group.pc,
-            lambda waits=waits, group=group: f"waits for {waits}; {_others(batch, group)}",
-            thread=thread, count=group.census()[1],
-        )  # fmt: skip
+        _report_stuck(batch, group)
+
+
+def _report_stuck(batch: Batch, group: Group) -> None:
+    apart = batch.present[group.warps] & ~group.lanes()
+    row, lane = map(int, np.argwhere(group.lanes())[0])
+    thread = batch.thread(group, row, lane)
+    if apart.any():
+        what = "is reached by a part of a warp while the rest waits elsewhere"
+        count = int(apart.any(axis=1).sum())
+        batch.journal.fault("barrier.divergent", group.pc, lambda: what, thread=thread, count=count)
+    wanted = "all warps" if group.threads is None else f"{group.threads} threads"
+    what_waits = f"waits for barrier {group.barrier}, which wants {wanted}; {_others(batch, group)}"
+    batch.journal.fault("deadlock", group.pc, lambda: what_waits, thread=thread, count=group.census()[1])
 
 
 def _others(batch: Batch, group: Group) -> str:
     cta = int(group.warps[0]) // batch.warps_per_cta
-    others = sorted(
-        {(other.pc, other.barrier) for other in batch.waiting if cta in other.warps // batch.warps_per_cta and other is not group}
-    )
+    others = [other for other in batch.waiting if other is not group and cta in other.warps // batch.warps_per_cta]
     if not others:
         return "no other thread of the CTA is left"
-    return "others wait at " + ", ".join(f"barrier {barrier} (statement {pc})" for pc, barrier in others)
+    places = sorted({(other.pc, other.barrier) for other in others})
+    return "others wait at " + ", ".join(f"barrier {barrier} (statement {pc})" for pc, barrier in places)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
-import numpy as np
 from attrs import define, field
 from numpy.typing import NDArray
 
@@ -37,8 +36,8 @@ class SpaceMemory:
 class Batch:
     """CTAs `first` to `first + ctas` of the grid, `warps_per_cta` warps each, numbered CTA by CTA.
 
-    `existing` [warps, 32] are the lanes that the block has, `present` those that have not ended. `arrivals` holds per barrier what `arrive` brought: threads
-    [ctas] and knowledge [ctas, warps].
+    `existing` [warps, 32] are the lanes that the block has, `present` those that have not ended. `arrivals` holds per
+    barrier what `arrive` brought: threads [ctas] and knowledge [ctas, warps].
     """
 
     first: int

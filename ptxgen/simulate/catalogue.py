@@ -46,7 +46,10 @@ def maker_of(site: Site) -> Maker:
     refused = site.words & _REFUSED_WORDS
     if refused:
         raise site.unsupported("." + " .".join(sorted(refused)))
-    if any(slot.type is not None and slot.type.name in ("bf16", "bf16x2") for slot in site.slots) and site.opcode != "cvt":
+    if (
+        any(slot.type is not None and slot.type.name in ("bf16", "bf16x2") for slot in site.slots)
+        and site.opcode != "cvt"
+    ):
         raise site.unsupported("bf16 arithmetic")
     if site.opcode in _STEPS:
         return _STEPS[site.opcode]

@@ -16,9 +16,9 @@ class Group:
     """Warps at one instruction. Registers are immutable arrays that broadcast to [warps, 32]; a step rebinds them.
 
     `warps` are sorted numbers within the batch. `alive` is None when every lane of every warp is here, else
-    [warps, 32]; what dead lanes compute nobody reads. `last_turn` is when the group was last scheduled, `forced` lets it
-    pass a meeting that cannot come about, `missing` are the lanes of its warps that were elsewhere when it
-    arrived at a barrier, `barrier` and `threads` what it waits for there.
+    [warps, 32]; what dead lanes compute nobody reads. `last_turn` is when the group was last scheduled, `forced` lets
+    it pass a meeting that cannot come about, `missing` are the lanes of its warps that were elsewhere when it arrived
+    at a barrier, `barrier` and `threads` what it waits for there.
     """
 
     __slots__ = (
@@ -67,9 +67,10 @@ class Group:
     def part(self, alive: Array, pc: int) -> Group | None:
         """The group of the given lanes (a subset of the live ones) at `pc`; None without lanes.
 
-        Registers are shared. Warps without a live lane are dropped when they are the majority or all that is left is whole.
+        Registers are shared. Warps without a live lane are dropped when they are the majority or all that is left is
+        whole.
         """
-        rows = alive.any(axis=1)
+        rows = np.logical_or.reduce(alive, axis=1)
         count = int(rows.sum())
         if count == 0:
             return None
@@ -99,8 +100,8 @@ def merged(a: Group, b: Group, live: Iterable[int]) -> Group:
         if mine is other and (mine is None or mine.shape[0] == 1 or a_rows is None):
             registers[place] = mine
         elif mine is None or other is None:
-            registers[place] = _placed(other, b_rows, len(b.warps)) if mine is None else _placed(
-                mine, a_rows, len(a.warps)
+            registers[place] = (
+                _placed(other, b_rows, len(b.warps)) if mine is None else _placed(mine, a_rows, len(a.warps))
             )
         else:
             mine, other = _placed(mine, a_rows, len(a.warps)), _placed(other, b_rows, len(b.warps))
@@ -132,5 +133,5 @@ def _missing(group: Group, rows: Array | None, union: Array) -> Array:
         return np.zeros((len(union), LANES), np.bool_)
     if rows is None:
         return group.missing
-    own = group.warps[rows] == union
-    return group.missing[rows] & own[:, None]
+    own: Array = group.warps[rows] == union
+    return np.logical_and(group.missing[rows], own[:, None])

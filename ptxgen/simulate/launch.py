@@ -47,11 +47,12 @@ def simulate(
 ) -> Report:
     """Run a kernel of `module` (the only one, or the one named) and report what was found and counted.
 
-    `grid` and `block` are CTAs and threads as a number or up to three, x first. `args` stand in the order of the parameters
-    or by name: a numpy array for a pointer, written in place like device memory; `(array, byte_offset)` for an address inside
-    it; `unwritten(array)` where reading before writing is a fault; a number for a scalar; bytes for an array parameter.
-    `shared_bytes` are dynamic shared memory. Tensor cores follow the numerics of `target`, by default the module's. `seed`
-    replaces the order of the warps by a random one. LimitReached after more than `limit` warp-instructions.
+    `grid` and `block` are CTAs and threads as a number or up to three, x first. `args` stand in the order of the
+    parameters or by name: a numpy array for a pointer, written in place like device memory; `(array, byte_offset)` for
+    an address inside it; `unwritten(array)` where reading before writing is a fault; a number for a scalar; bytes for
+    an array parameter. `shared_bytes` are dynamic shared memory. Tensor cores follow the numerics of `target`, by
+    default the module's. `seed` replaces the order of the warps by a random one. LimitReached after more than `limit`
+    warp- instructions.
 
     Raises KernelError naming every instruction that the simulator does not run, before anything ran, and
     ArgumentError for arguments that do not fit. What goes wrong while it runs is in the report's findings.
@@ -194,10 +195,10 @@ def _report(
         for each in program.flow.blocks
     )
     loops = tuple(
-        Region(blocks[loop.header].labels, tuple(s for number in sorted(loop.blocks) for s in blocks[number].statements))
+        Region(
+            blocks[loop.header].labels, tuple(s for number in sorted(loop.blocks) for s in blocks[number].statements)
+        )
         for loop in program.loops
     )
     findings = tuple(sorted(journal.faults.values(), key=lambda fault: (fault.statement, fault.code)))
     return Report(function.name, grid, block, statements, blocks, loops, findings)
-
-

@@ -17,10 +17,11 @@ _WORD_GRAIN = 16
 
 @define(eq=False)
 class Layout:
-    """Sizes in bytes and addresses. `symbols` gives addresses within shared, local and const memory, and parameters' places.
+    """Sizes in bytes and addresses. `symbols` gives addresses within shared, local and const memory, and parameters'
+    places.
 
-    `globals` maps a name to its offset behind the arguments and its initial bytes; `shared_spans` are (start, size) of the shared
-    variables. `fences` tells that threads of different CTAs may order their accesses.
+    `globals` maps a name to its offset behind the arguments and its initial bytes; `shared_spans` are (start, size) of
+    the shared variables. `fences` tells that threads of different CTAs may order their accesses.
     """
 
     symbols: dict[str, int] = field(factory=dict)

@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from attrs import define, field, frozen
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from ptxgen.errors import PtxgenError
 
@@ -20,8 +20,13 @@ CONST_WINDOW = 0x7C00_0000_0000
 WINDOW_BYTES = 1 << 32
 _ALIGNMENT = 256
 _GAP = 512
-_LANE_DTYPE = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64, 16: np.complex128}
-_LOW_BITS = {1: np.uint8(1), 2: np.uint16(0x0101), 4: np.uint32(0x01010101), 8: np.uint64(0x0101010101010101)}
+_LANE_DTYPE: dict[int, DTypeLike] = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64, 16: np.complex128}
+_LOW_BITS: dict[int, Any] = {
+    1: np.uint8(1),
+    2: np.uint16(0x0101),
+    4: np.uint32(0x01010101),
+    8: np.uint64(0x0101010101010101),
+}
 
 
 class ArgumentError(PtxgenError):
@@ -39,8 +44,8 @@ class Arena:
         self.size_bytes = padded
         self.data = np.zeros(padded, np.uint8)
         self.shadow = np.full(padded, state, np.uint8) if state else np.zeros(padded, np.uint8)
-        self._data = {width: self.data.view(dtype) for width, dtype in _LANE_DTYPE.items()}
-        self._shadow = {width: self.shadow.view(_LANE_DTYPE[width]) for width in (1, 2, 4, 8)}
+        self._data: dict[int, Array] = {width: self.data.view(dtype) for width, dtype in _LANE_DTYPE.items()}
+        self._shadow: dict[int, Array] = {width: self.shadow.view(_LANE_DTYPE[width]) for width in (1, 2, 4, 8)}
 
     def load(self, index: Array, width_bytes: int) -> Array:
         """The values at byte indices (multiples of the width), as unsigned of that width, complex128 for 16 bytes."""
@@ -62,7 +67,9 @@ class Arena:
             pairs = self._shadow[8].reshape(-1, 2).take(index // 16, axis=0, mode="clip")
             lacking: Array = (pairs != WRITTEN * _LOW_BITS[8]).any(axis=-1)
             return lacking
-        return self._shadow[width_bytes].take(index // width_bytes, mode="clip") != WRITTEN * _LOW_BITS[width_bytes]
+        state = self._shadow[width_bytes].take(index // width_bytes, mode="clip")
+        lacks: Array = np.not_equal(state, WRITTEN * _LOW_BITS[width_bytes])
+        return lacks
 
     def lacks_allocated(self, index: Array, width_bytes: int) -> Array:
         """True where some byte of the access is not allocated; shape of `index`."""
@@ -70,7 +77,8 @@ class Arena:
             return self.lacks_allocated(index, 8) | self.lacks_allocated(index + 8, 8)
         state = self._shadow[width_bytes].take(index // width_bytes, mode="clip")
         low = _LOW_BITS[width_bytes]
-        return ((state | (state >> state.dtype.type(1))) & low) != low
+        lacks: Array = np.not_equal((state | (state >> state.dtype.type(1))) & low, low)
+        return lacks
 
 
 @frozen(eq=False)

@@ -79,7 +79,9 @@ def decode(function: Function, target: Target, bank: Bank, checks: frozenset[Che
         except UnsupportedError as error:
             refused.append(_unsupported(instruction, str(error)))
     if refused:
-        raise KernelError(refused, f"the simulator does not run {len(refused)} of {len(steps) + len(refused)} instructions")
+        raise KernelError(
+            refused, f"the simulator does not run {len(refused)} of {len(steps) + len(refused)} instructions"
+        )
     doubtful = _doubtful(flow, alive, bank, steps) if Check.UNINITIALISED_REGISTERS in checks else {}
     for register in alive.entering[0] if alive.entering else ():
         bank.initial.setdefault(bank.place_of(register), np.zeros((1, 1), bank.dtypes[bank.place_of(register)]))

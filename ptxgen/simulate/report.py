@@ -78,8 +78,8 @@ def by_name(statements: Iterable[Statement]) -> dict[str, Count]:
 class Report:
     """What a run found and counted. `str` of it is a page for people.
 
-    `statements` are the kernel's instructions in the order of the text, `blocks` and `loops` regions of them (a loop with
-    all blocks inside it, inner loops included; outer loops of one nest before inner ones by header).
+    `statements` are the kernel's instructions in the order of the text, `blocks` and `loops` regions of them (a loop
+    with all blocks inside it, inner loops included; outer loops of one nest before inner ones by header).
     """
 
     kernel: str

@@ -57,9 +57,9 @@ def odd_sum(a: Array, b: Array) -> Array:
 
 
 def _to_odd(total: Array, error: Array) -> Array:
-    bits = total.view(np.int64)
     beyond = (error < 0) != (total < 0)
-    return ((bits - beyond) | 1).view(np.float64)
+    odd: Array = (total.view(np.int64) - beyond) | np.int64(1)
+    return odd.view(np.float64)
 
 
 def fma_f32(a: Array, b: Array, c: Array, mode: Rounding = Rounding.NEAREST) -> Array:

@@ -24,8 +24,8 @@ class LimitReached(PtxgenError):
 class Scheduler:
     """Runs the groups of one batch to their end.
 
-    A ready group that was passed over for `PATIENCE` turns per ready group goes first. With `chance` the order is random, and
-    groups are split at random.
+    A ready group that was passed over for `PATIENCE` turns per ready group goes first. With `chance` the order is
+    random, and groups are split at random.
     """
 
     program: Program

@@ -15,7 +15,18 @@ from isa.special import special
 from isa.types import Kind, Type
 from ptxgen.errors import UnsupportedError
 from ptxgen.ir import (
-    Address, Component, Float, Instruction, Int, LabelName, Negated, Operand, Register, Sink, Special, SymbolAddress,
+    Address,
+    Component,
+    Float,
+    Instruction,
+    Int,
+    LabelName,
+    Negated,
+    Operand,
+    Register,
+    Sink,
+    Special,
+    SymbolAddress,
     TensorCoordinate,
 )  # fmt: skip
 from ptxgen.ir.access import signature_of
@@ -125,18 +136,18 @@ class Site:
         """The error that says that the simulator does not run this instruction."""
         return UnsupportedError(f"{self.instruction.form.name}" + (f": {why}" if why else ""))
 
-    def read(self, index: int, dtype: DTypeLike = None) -> Reader:
+    def read(self, index: int, dtype: DTypeLike | None = None) -> Reader:
         """The reader of an operand; as the slot's type computes, or viewed or narrowed to `dtype`."""
         operand = self.operands[index]
         if isinstance(operand, tuple):
             raise self.unsupported(f"operand {self.slots[index].name} is a vector")
-        return self.scalar(operand, np.dtype(dtype) if dtype is not None else value_dtype(self.type(index)))
+        return self.scalar(operand, value_dtype(self.type(index)) if dtype is None else np.dtype(dtype))
 
-    def vector(self, index: int, dtype: DTypeLike = None) -> list[Reader]:
+    def vector(self, index: int, dtype: DTypeLike | None = None) -> list[Reader]:
         """The readers of a vector operand's parts, one for a scalar."""
         operand = self.operands[index]
         parts = operand if isinstance(operand, tuple) else (operand,)
-        wanted = np.dtype(dtype) if dtype is not None else value_dtype(self.type(index))
+        wanted = value_dtype(self.type(index)) if dtype is None else np.dtype(dtype)
         return [self.scalar(part, wanted) for part in parts]
 
     def scalar(self, operand: Operand, dtype: np.dtype[Any]) -> Reader:

@@ -14,7 +14,9 @@ from ptxgen.simulate.site import Array, Compute, Reader, Site
 
 
 def assigned(site: Site, compute: Compute) -> Step:
-    """The step that writes what `compute` gives (an array, or a tuple in the order of the destinations), under the guard."""
+    """The step that writes what `compute` gives (an array, or a tuple in the order of the destinations), under the
+    guard.
+    """
     places = site.destinations()
     guard = site.guard()
     if len(places) == 1 and places[0] is not None:

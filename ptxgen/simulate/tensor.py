@@ -1,7 +1,8 @@
 """Tensor cores, exact to the bit: one algorithm, told apart by a record of three numbers.
 
-A block of L products and the accumulator is aligned to its largest exponent, each term truncated to F bits below it, and the
-integers added; the result is rounded once. Exponents and scales are bit operations; nothing is ever rounded on the way.
+A block of L products and the accumulator is aligned to its largest exponent, each term truncated to F bits below it,
+and the integers added; the result is rounded once. Exponents and scales are bit operations; nothing is ever rounded on
+the way.
 """
 
 from __future__ import annotations
@@ -47,8 +48,8 @@ def dot(a: Halves, b: Halves, c: Array, fraction_bits: int, to_f16: bool) -> Arr
     """c + the sum over axis 0 of a * b as one hardware block does it.
 
     `a` and `b` broadcast to [L, ...], `c` is float32 or float16 of shape [...]; the result has that shape, float32
-    truncated or float16 rounded to nearest even. Source: the algorithm of Fasi et al. and Khattak and Mikaitis, as recorded
-    on V100, A100, Ada and H200.
+    truncated or float16 rounded to nearest even. Source: the algorithm of Fasi et al. and Khattak and Mikaitis, as
+    recorded on V100, A100, Ada and H200.
     """
     products = a.values * b.values
     largest = np.maximum.reduce(a.exponents + b.exponents, axis=0).astype(np.int32)
@@ -71,7 +72,7 @@ def _aligned_sum(products: Array, c: Array, top: Array, fraction_bits: int) -> A
     wide = np.int32 if fraction_bits <= 24 and products.shape[0] <= 8 else np.int64
     scale = ((fraction_bits + 127 - top) << 23).view(np.float32)
     products = products * scale
-    total = np.add.reduce(products.astype(wide), axis=0, dtype=wide)
+    total: Array = np.add.reduce(products.astype(wide), axis=0, dtype=wide)
     total += (c * scale).astype(wide)
     return total
 
@@ -83,7 +84,8 @@ def _rounded(total: Array, top: Array, fraction_bits: int, to_f16: bool) -> Arra
         return (exact * unit).astype(np.float16)
     exact.view(np.int64)[...] &= _KEPT_24
     unit = ((top - fraction_bits + 127) << 23).view(np.float32)
-    return exact.astype(np.float32) * unit
+    result: Array = exact.astype(np.float32) * unit
+    return result
 
 
 def _where_only_c(result: Array, lone: Array, c: Array, to_f16: bool) -> Array:

@@ -20,7 +20,8 @@ _NOWHERE = np.int64(1) << 62
 class SharedTraffic:
     """The requests of one shared access site. A request is one instruction of one warp.
 
-    `passes` are the cycles of the banks, `least` what they would be without conflicts, `worst` the most passes of one phase.
+    `passes` are the cycles of the banks, `least` what they would be without conflicts, `worst` the most passes of one
+    phase.
     """
 
     requests: int = 0
@@ -36,7 +37,7 @@ class SharedTraffic:
 
 @define
 class GlobalTraffic:
-    """The requests of one global access site, the sectors of 32 bytes they touch and the distinct bytes they ask for."""
+    """The requests of one global access site, the sectors of 32 bytes they touch, the distinct bytes they ask for."""
 
     requests: int = 0
     sectors: int = 0

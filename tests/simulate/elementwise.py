@@ -38,7 +38,5 @@ def run(name: str, inputs: Sequence[Any], out: str, *, target: str = "sm_70", im
                 made = k.selp.u32(1, 0, made)
             place = k.add.s64(k.args.out, k.mul.wide.u32(thread, width // 8))
             k.emit(f"st.global.b{width}", place, made)
-    simulate(
-        module.build(), grid=-(-count // THREADS), block=THREADS, args=(*arrays, result, count)
-    ).raise_findings()
+    simulate(module.build(), grid=-(-count // THREADS), block=THREADS, args=(*arrays, result, count)).raise_findings()
     return result.astype(bool) if out == "pred" else result

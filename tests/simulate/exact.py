@@ -5,14 +5,19 @@ import struct
 from fractions import Fraction
 
 
-def rounded(value: Fraction, mantissa_bits: int, least_exponent: int, greatest: int, mode: str = "rn") -> Fraction | float:
-    """`value` rounded to a format with `mantissa_bits` fraction bits, normal exponents from `least_exponent` to `greatest`.
+def rounded(
+    value: Fraction, mantissa_bits: int, least_exponent: int, greatest: int, mode: str = "rn"
+) -> Fraction | float:
+    """`value` rounded to a format with `mantissa_bits` fraction bits, normal exponents from `least_exponent` to
+    `greatest`.
 
     Overflow gives an infinity where the mode says so, else the largest number.
     """
     if value == 0:
         return value
-    exponent = max(math.floor(math.log2(abs(value))) if 2**-900 < abs(value) < 2**900 else _log2(abs(value)), least_exponent)
+    exponent = max(
+        math.floor(math.log2(abs(value))) if 2**-900 < abs(value) < 2**900 else _log2(abs(value)), least_exponent
+    )
     while abs(value) >= Fraction(2) ** (exponent + 1):
         exponent += 1
     while exponent > least_exponent and abs(value) < Fraction(2) ** exponent:

@@ -65,7 +65,6 @@ def test_divergent_loops(seed):
 def test_partial_warps_and_three_dimensions():
     module = Module("sm_70")
     with module.kernel("where", out=pointer(u32)) as k:
-        k.args.out
         row = k.mad.lo.u32(k.tid.z, k.ntid.y, k.tid.y)
         place = k.mad.lo.u32(row, k.ntid.x, k.tid.x)
         cta = k.mad.lo.u32(k.ctaid.y, k.nctaid.x, k.ctaid.x)
@@ -108,9 +107,12 @@ def test_a_missing_barrier_is_a_race():
     report = simulate(reversal(barrier=False).build(), grid=5, block=128, args=(data,))
     assert "race.shared" in codes(report)
     fault = next(each for each in report.findings if each.code == "race.shared")
-    assert fault.origin is not None and fault.origin.function == "reversal"
-    assert "ld.shared" in fault.text and fault.related
-    assert fault.thread == (0, 0, 0) and fault.address == 127 * 4
+    assert fault.origin is not None
+    assert fault.origin.function == "reversal"
+    assert "ld.shared" in fault.text
+    assert fault.related
+    assert fault.thread == (0, 0, 0)
+    assert fault.address == 127 * 4
 
 
 def test_barrier_under_a_divergent_branch():
@@ -244,17 +246,16 @@ def test_a_shuffle_waits_for_its_lanes_or_reports_them():
 def lock_kernel() -> Module:
     """Every thread takes the same lock, adds to a plain counter and lets go."""
     module = Module("sm_70")
-    with module.kernel("lock", state=pointer(u32), counter=pointer(u32)) as k:
-        with k.loop() as rounds:
-            old = k.atom.global_.cas.b32(k.args.state, 0, 1)
-            won = k.setp.eq.u32(old, 0)
-            with k.when(won):
-                k.membar.gl()
-                value = k.ld.volatile.global_.u32(k.args.counter)
-                k.st.volatile.global_.u32(k.args.counter, k.add.u32(value, 1))
-                k.membar.gl()
-                k.atom.global_.exch.b32(k.args.state, 0)
-            rounds.break_(won)
+    with module.kernel("lock", state=pointer(u32), counter=pointer(u32)) as k, k.loop() as rounds:
+        old = k.atom.global_.cas.b32(k.args.state, 0, 1)
+        won = k.setp.eq.u32(old, 0)
+        with k.when(won):
+            k.membar.gl()
+            value = k.ld.volatile.global_.u32(k.args.counter)
+            k.st.volatile.global_.u32(k.args.counter, k.add.u32(value, 1))
+            k.membar.gl()
+            k.atom.global_.exch.b32(k.args.state, 0)
+        rounds.break_(won)
     return module
 
 
@@ -268,9 +269,8 @@ def test_a_lock_taken_by_every_thread_advances():
 
 def test_the_limit_stops_an_endless_loop():
     module = Module("sm_70")
-    with module.kernel("endless") as k:
-        with k.loop() as rounds:
-            rounds.continue_()
+    with module.kernel("endless") as k, k.loop() as rounds:
+        rounds.continue_()
     with pytest.raises(LimitReached):
         simulate(module.build(), grid=1, block=32, args=(), limit=1000)
 

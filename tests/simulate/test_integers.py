@@ -72,7 +72,10 @@ def test_high_and_wide_products(kind, bits):
 
 def test_saturating_sums():
     a, b, c = (words(32, seed, True) for seed in (7, 8, 9))
-    def clamp(value): return min(max(value, -(1 << 31)), (1 << 31) - 1)
+
+    def clamp(value):
+        return min(max(value, -(1 << 31)), (1 << 31) - 1)
+
     pairs = list(zip(a.tolist(), b.tolist(), c.tolist(), strict=True))
     expect(run("add.sat.s32", [a, b], "s32"), [clamp(x + y) for x, y, _ in pairs], 32)
     expect(run("sub.sat.s32", [a, b], "s32"), [clamp(x - y) for x, y, _ in pairs], 32)
@@ -83,7 +86,10 @@ def test_saturating_sums():
 @pytest.mark.parametrize("kind", ["u", "s"])
 def test_products_of_24_bits(kind, half):
     a, b, c = (words(32, seed, kind == "s") for seed in (10, 11, 12))
-    def low(value): return wrap_signed(int(value), 24) if kind == "s" else int(value) & 0xFFFFFF
+
+    def low(value):
+        return wrap_signed(int(value), 24) if kind == "s" else int(value) & 0xFFFFFF
+
     shift = 16 if half == "hi" else 0
     wanted = [low(x) * low(y) >> shift for x, y in zip(a, b, strict=True)]
     expect(run(f"mul24.{half}.{kind}32", [a, b], f"{kind}32"), wanted, 32)
@@ -104,8 +110,14 @@ def test_shifts(bits):
     a, signed = words(bits, 16), words(bits, 17, True)
     amount = np.resize(np.array([0, 1, 5, bits - 1, bits, bits + 1, 200, 0xFFFFFFFF], np.uint32), len(a))
     by = amount.tolist()
-    expect(run(f"shl.b{bits}", [a, amount], f"b{bits}"), [int(x) << s if s < bits else 0 for x, s in zip(a, by, strict=True)], bits)
-    expect(run(f"shr.u{bits}", [a, amount], f"u{bits}"), [int(x) >> min(s, bits) for x, s in zip(a, by, strict=True)], bits)
+    expect(
+        run(f"shl.b{bits}", [a, amount], f"b{bits}"),
+        [int(x) << s if s < bits else 0 for x, s in zip(a, by, strict=True)],
+        bits,
+    )
+    expect(
+        run(f"shr.u{bits}", [a, amount], f"u{bits}"), [int(x) >> min(s, bits) for x, s in zip(a, by, strict=True)], bits
+    )
     wanted = [int(x) >> min(s, bits) for x, s in zip(signed, by, strict=True)]
     expect(run(f"shr.s{bits}", [signed, amount], f"s{bits}"), wanted, bits)
 
@@ -113,7 +125,10 @@ def test_shifts(bits):
 @pytest.mark.parametrize("mode", ["clamp", "wrap"])
 def test_funnel_shifts(mode):
     a, b, amount = words(32, 18), words(32, 19), words(32, 20) % 70
-    def count(s): return s & 31 if mode == "wrap" else min(s, 32)
+
+    def count(s):
+        return s & 31 if mode == "wrap" else min(s, 32)
+
     rows = [(int(x) | int(y) << 32, count(int(s))) for x, y, s in zip(a, b, amount, strict=True)]
     expect(run(f"shf.l.{mode}.b32", [a, b, amount], "b32"), [pair << s >> 32 for pair, s in rows], 32)
     expect(run(f"shf.r.{mode}.b32", [a, b, amount], "b32"), [pair >> s for pair, s in rows], 32)
@@ -133,8 +148,10 @@ def test_logic(bits):
 @pytest.mark.parametrize("table", [0x00, 0xFF, 0x80, 0xE8, 0x96, 0x1D, 0x3C])
 def test_any_function_of_three(table):
     a, b, c = words(32, 23), words(32, 24), words(32, 25)
+
     def function(x, y, z):
         return sum((table >> ((x >> i & 1) * 4 + (y >> i & 1) * 2 + (z >> i & 1)) & 1) << i for i in range(32))
+
     wanted = [function(*row) for row in zip(a.tolist(), b.tolist(), c.tolist(), strict=True)]
     expect(run("lop3.b32", [a, b, c], "b32", immediates=(table,)), wanted, 32)
 
@@ -146,7 +163,10 @@ def test_counting(bits):
     expect(run(f"clz.b{bits}", [a], "u32"), [bits - int(x).bit_length() for x in a], 32)
     expect(run(f"brev.b{bits}", [a], f"b{bits}"), [int(f"{int(x):0{bits}b}"[::-1], 2) for x in a], bits)
     expect(run(f"bfind.u{bits}", [a], "u32"), [int(x).bit_length() - 1 for x in a], 32)
-    def highest(x): return (~x if x < 0 else x).bit_length() - 1
+
+    def highest(x):
+        return (~x if x < 0 else x).bit_length() - 1
+
     expect(run(f"bfind.s{bits}", [s], "u32"), [highest(int(x)) for x in s], 32)
     wanted = [bits - 1 - highest(int(x)) if highest(int(x)) >= 0 else -1 for x in s]
     expect(run(f"bfind.shiftamt.s{bits}", [s], "u32"), wanted, 32)
@@ -171,12 +191,17 @@ def test_fields(kind, bits):
             if pos + i < bits:
                 y = y & ~(1 << pos + i) | (x >> i & 1 if i < bits else 0) << pos + i
         inserted.append(y)
-    expect(run(f"bfe.{kind}{bits}", [a.view(f"{'i' if kind == 's' else 'u'}{bits // 8}"), start, length], f"{kind}{bits}"), extracted, bits)
+    expect(
+        run(f"bfe.{kind}{bits}", [a.view(f"{'i' if kind == 's' else 'u'}{bits // 8}"), start, length], f"{kind}{bits}"),
+        extracted,
+        bits,
+    )
     expect(run(f"bfi.b{bits}", [a, b, start, length], f"b{bits}"), inserted, bits)
 
 
 def test_byte_permutation():
     a, b, c = words(32, 31), words(32, 32), words(32, 33)
+
     def permuted(x, y, control):
         pair, result = x | y << 32, 0
         for byte in range(4):
@@ -184,6 +209,7 @@ def test_byte_permutation():
             value = pair >> 8 * (nibble & 7) & 255
             result |= (value if nibble < 8 else 255 * (value >> 7)) << 8 * byte
         return result
+
     rows = list(zip(a.tolist(), b.tolist(), c.tolist(), strict=True))
     expect(run("prmt.b32", [a, b, c], "b32"), [permuted(*row) for row in rows], 32)
     forward = [(x | y << 32) >> 8 * (s & 3) for x, y, s in rows]

@@ -18,6 +18,7 @@ def mma_kernel(name: str, counts: tuple[int, int, int, int], target: str) -> Mod
     d, a, b, c = counts
     typed = name.split(".")
     with module.kernel("product", a=pointer(b32), b=pointer(b32), c=pointer(b32), d=pointer(b32)) as k:
+
         def fragment(base, count, element):
             address = k.add.s64(base, k.mul.wide.u32(k.tid.x, 4 * count))
             load = k.ld.global_.f32 if element == "f32" else k.ld.global_.b32
@@ -82,7 +83,11 @@ def test_ampere_and_hopper(shape, target, element):
     a, b = rng.integers(-8, 9, (16, depth)).astype(np.float16), rng.integers(-8, 9, (depth, 8)).astype(np.float16)
     dtype = {"f32": np.float32, "f16": np.float16}[element]
     c = rng.integers(-8, 9, (16, 8)).astype(dtype)
-    held_a, held_b, held_c = np.zeros((32, depth // 2), np.float16), np.zeros((32, depth // 4), np.float16), np.zeros((32, 4), dtype)
+    held_a, held_b, held_c = (
+        np.zeros((32, depth // 2), np.float16),
+        np.zeros((32, depth // 4), np.float16),
+        np.zeros((32, 4), dtype),
+    )
     for lane in range(32):
         group, thread = lane >> 2, lane & 3
         for i in range(depth // 2):
@@ -96,7 +101,9 @@ def test_ampere_and_hopper(shape, target, element):
     d = np.zeros((32, 4), dtype)
     counts = (4 if element == "f32" else 2, depth // 4, depth // 8, 4 if element == "f32" else 2)
     name = f"mma.sync.aligned.{shape}.row.col.{element}.f16.f16.{element}"
-    simulate(mma_kernel(name, counts, target).build(), grid=1, block=32, args=(held_a, held_b, held_c, d)).raise_findings()
+    simulate(
+        mma_kernel(name, counts, target).build(), grid=1, block=32, args=(held_a, held_b, held_c, d)
+    ).raise_findings()
     wanted = a.astype(np.float64) @ b.astype(np.float64) + c
     for lane, i in product(range(32), range(4)):
         assert d[lane, i] == wanted[(lane >> 2) + 8 * (i >> 1), 2 * (lane & 3) + (i & 1)]

@@ -25,7 +25,9 @@ def copy_kernel(width: int, vector: int) -> Module:
     return module
 
 
-@pytest.mark.parametrize("width, vector", [(8, 1), (16, 1), (32, 1), (64, 1), (8, 4), (16, 2), (16, 4), (32, 2), (32, 4), (64, 2)])
+@pytest.mark.parametrize(
+    "width, vector", [(8, 1), (16, 1), (32, 1), (64, 1), (8, 4), (16, 2), (16, 4), (32, 2), (32, 4), (64, 2)]
+)
 def test_every_width_and_vector(width, vector):
     each = width // 8 * vector
     source = np.random.default_rng(width).integers(0, 256, 96 * each, dtype=np.uint8)
@@ -111,7 +113,9 @@ def test_dynamic_shared_memory():
         k.shared(b8, 20)
         base = k.mov.u32(k.dynamic_shared())
         k.st.shared.b32(k.mad.lo.u32(k.tid.x, 4, base), k.tid.x)
-        k.st.global_.b32(k.add.s64(k.args.out, k.mul.wide.u32(k.tid.x, 4)), k.ld.shared.b32(k.mad.lo.u32(k.tid.x, 4, base)))
+        k.st.global_.b32(
+            k.add.s64(k.args.out, k.mul.wide.u32(k.tid.x, 4)), k.ld.shared.b32(k.mad.lo.u32(k.tid.x, 4, base))
+        )
     out = np.zeros(64, np.uint32)
     simulate(module.build(), grid=1, block=64, args=(out,), shared_bytes=256).raise_findings()
     assert out.tolist() == list(range(64))
@@ -120,9 +124,8 @@ def test_dynamic_shared_memory():
 
 def test_two_ctas_writing_one_word_race():
     module = Module("sm_70")
-    with module.kernel("clash", out=pointer(u32)) as k:
-        with k.when(k.setp.eq.u32(k.tid.x, 0)):
-            k.st.global_.u32(k.args.out, k.ctaid.x)
+    with module.kernel("clash", out=pointer(u32)) as k, k.when(k.setp.eq.u32(k.tid.x, 0)):
+        k.st.global_.u32(k.args.out, k.ctaid.x)
     assert codes(simulate(module.build(), grid=2, block=32, args=(np.zeros(1, np.uint32),))) == {"race.global"}
     assert not simulate(module.build(), grid=1, block=32, args=(np.zeros(1, np.uint32),)).findings
 

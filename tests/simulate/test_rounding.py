@@ -56,7 +56,9 @@ def test_plain_double_rounding_is_wrong_on_the_crafted_operands():
     a, b, c = ties(400)
     naive = (a.astype(np.float64) * b + c).astype(np.float32)
     right = rounding.fma_f32(a, b, c)
-    exact = [single(Fraction(float(x)) * Fraction(float(y)) + Fraction(float(z))) for x, y, z in zip(a, b, c, strict=True)]
+    exact = [
+        single(Fraction(float(x)) * Fraction(float(y)) + Fraction(float(z))) for x, y, z in zip(a, b, c, strict=True)
+    ]
     assert right.tolist() == exact
     assert (naive != right).sum() > 100
 

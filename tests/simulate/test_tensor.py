@@ -11,7 +11,12 @@ from isa.numerics import numerics
 from isa.targets import target
 from ptxgen.simulate.tensor import dot, halves
 
-RECORDED = [("V100", "sm_70", "m8n8k4"), ("A100", "sm_80", "m16n8k8"), ("Ada", "sm_89", "m16n8k8"), ("H200", "sm_90", "m16n8k16")]
+RECORDED = [
+    ("V100", "sm_70", "m8n8k4"),
+    ("A100", "sm_80", "m16n8k8"),
+    ("Ada", "sm_89", "m16n8k8"),
+    ("H200", "sm_90", "m16n8k16"),
+]
 
 
 @pytest.fixture(autouse=True)
@@ -45,7 +50,7 @@ def by_the_book(a: list[float], b: list[float], c: float, bits: int, c_least: in
 
 
 def exponent_of(value: float, least: int) -> int:
-    return max(math.frexp(value)[1] - 1, least) if value else -10**6
+    return max(math.frexp(value)[1] - 1, least) if value else -(10**6)
 
 
 def toward_zero(value: Fraction) -> float:

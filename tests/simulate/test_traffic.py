@@ -47,7 +47,10 @@ def test_sectors(width):
         mask = None if trial % 2 else rng.random((2, 32)) < 0.6
         traffic = GlobalTraffic()
         count_global(traffic, addresses, mask, width)
-        rows = [row if mask is None else row[use] for row, use in zip(addresses, mask if mask is not None else addresses, strict=True)]
+        rows = [
+            row if mask is None else row[use]
+            for row, use in zip(addresses, mask if mask is not None else addresses, strict=True)
+        ]
         assert traffic.sectors == sum(len(set((row // 32).tolist())) for row in rows)
         assert traffic.bytes == sum(len(set(row.tolist())) for row in rows) * width
 

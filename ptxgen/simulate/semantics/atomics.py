@@ -44,7 +44,7 @@ def _atomic(site: Site, address: int, write: Callable[[list[Any], Array, Array |
 
     def step(group: Group, batch: Batch) -> None:
         old = np.zeros(group.shape, stored)
-        for target in targets(request, group, batch, writes=True, reads=True):
+        for target in targets(request, group, batch, reads=True):
             _turns(target, group, update, (operand, swap), old, stored)
             watch(request, group, batch, target, None, writes=True)
         if write is not None:

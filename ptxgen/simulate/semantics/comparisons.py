@@ -43,7 +43,7 @@ def set_(site: Site) -> Compute:
 def _compared(site: Site, first: int, results: int) -> Compute:
     of = site.type(first)
     pairs = of.lanes == 2
-    a, b = (site.read(first + each, np.uint32 if pairs else None) for each in (0, 1))
+    a, b = (site.read(first + each, np.uint32) if pairs else site.read(first + each) for each in (0, 1))
     compare = _comparison(site)
     flush = site.has("ftz") and of.name == "f32"
     join = next((_JOINS[word] for word in _JOINS if site.has(word)), None)

@@ -81,8 +81,8 @@ def _high_64(a: Array, b: Array, signed: bool) -> Array:
     high = x1 * y1 + (middle >> half) + (other >> half)
     if signed:
         high = high - np.where(a < 0, y, np.uint64(0)) - np.where(b < 0, x, np.uint64(0))
-        return high.view(np.int64)
-    return high
+    product: Array = high.view(a.dtype)
+    return product
 
 
 def mul24(site: Site) -> Compute:
@@ -154,7 +154,7 @@ def _shifted(function: Callable[[Any, Any], Any], a: Array, amount: Array, bits:
 
 
 def shf(site: Site) -> Compute:
-    """Funnel shift of the pair (a low, b high): `.l` gives the upper word of a left shift, `.r` the lower of a right."""
+    """Shift of the pair (a low, b high): `.l` gives the upper word of a left shift, `.r` the lower of a right one."""
     a, b, amount = site.read(1, np.uint32), site.read(2, np.uint32), site.read(3, np.uint32)
     left, wrap = site.has("l"), site.has("wrap")
 
@@ -169,7 +169,8 @@ def shf(site: Site) -> Compute:
 
 
 def _upper(pair: Array, count: Array) -> Array:
-    return (pair >> (np.uint64(32) - count.astype(np.uint64))).astype(np.uint32)
+    word: Array = (pair >> (np.uint64(32) - count.astype(np.uint64))).astype(np.uint32)
+    return word
 
 
 def lop3(site: Site) -> Compute:
@@ -208,7 +209,9 @@ def _population(a: Array) -> Array:
 def _bits(a: Array) -> Array:
     """The bits of an unsigned array on one more axis, least first."""
     width = a.dtype.itemsize * 8
-    return (a[..., None] >> np.arange(width, dtype=a.dtype)) & a.dtype.type(1)
+    shifted: Array = a[..., None] >> np.arange(width, dtype=a.dtype)
+    bits: Array = np.bitwise_and(shifted, a.dtype.type(1))
+    return bits
 
 
 def clz(site: Site) -> Compute:
@@ -235,7 +238,9 @@ def brev(site: Site) -> Compute:
 
 
 def bfind(site: Site) -> Compute:
-    """The place of the most significant bit that differs from the sign, all ones where none does; `.shiftamt` from above."""
+    """The place of the most significant bit that differs from the sign, all ones where none does; `.shiftamt` from
+    above.
+    """
     bits = site.type(1).bits
     from_above = site.has("shiftamt")
     unsigned = np.dtype(f"u{bits // 8}")
@@ -275,8 +280,9 @@ def _left(first: Array, bits: int) -> Array:
 
 def _mask(count: Array, unsigned: np.dtype[Any], bits: int) -> Array:
     """The lowest `count` bits set, all for the width or more."""
-    ones = ~_shifted(np.left_shift, np.full(count.shape, ~unsigned.type(0)), count, bits)
-    return ones
+    above = _shifted(np.left_shift, np.full(count.shape, ~unsigned.type(0)), count, bits)
+    low: Array = ~above
+    return low
 
 
 def bfi(site: Site) -> Compute:

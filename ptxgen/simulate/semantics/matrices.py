@@ -69,7 +69,9 @@ def _axes(axes: list[Any], coordinate: int) -> list[int]:
 
 @define(eq=False)
 class Fragments:
-    """Prepared A and B operands of the latest products, by the identity of their registers: fragments are used repeatedly."""
+    """Prepared A and B operands of the latest products, by the identity of their registers: fragments are used
+    repeatedly.
+    """
 
     recent: dict[tuple[int, ...], tuple[tuple[Array, ...], Halves]] = field(factory=dict)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,7 @@ def load(site: Site) -> Step:
 
     def step(group: Group, batch: Batch) -> None:
         parts: list[Array] | None = None
-        for target in targets(request, group, batch, writes=False, reads=True):
+        for target in targets(request, group, batch, reads=True):
             raw = _parts(target.memory.arena.load(target.index, request.width_bytes), dtype, count)
             watch(request, group, batch, target, None, writes=False)
             parts = raw if parts is None else _joined(raw, parts, target)
@@ -71,8 +72,7 @@ def _parameter(site: Site) -> Step:
         raise site.unsupported(f"reads past the end of parameter {address.base.name}")
     values = np.frombuffer(block, value_dtype(of))
     constants = [site.bank.constant(value, values.dtype) for value in values]
-    computes = [lambda r, place=place: r[place] for place in constants]
-    return assigned(site, (lambda r: tuple(compute(r) for compute in computes)) if count > 1 else computes[0])
+    return assigned(site, itemgetter(*constants))
 
 
 def store(site: Site) -> Step:
@@ -86,7 +86,7 @@ def store(site: Site) -> Step:
     wide = np.dtype(np.complex128) if width == 16 else np.dtype(_NARROW[width])
 
     def step(group: Group, batch: Batch) -> None:
-        for target in targets(request, group, batch, writes=True, reads=False):
+        for target in targets(request, group, batch, reads=False):
             values = np.empty((*group.shape, count), dtype)
             for place, source in enumerate(sources):
                 values[..., place] = source(group.registers)

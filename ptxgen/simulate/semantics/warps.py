@@ -18,7 +18,7 @@ _BIT = np.uint32(1) << np.arange(LANES, dtype=np.uint32)
 
 
 def meeting(site: Site, members: Reader | None, then: Callable[[Group, Batch], None]) -> Step:
-    """`then`, once every lane of the member mask (None: all 32) that has not ended is here; a lane that ended is a finding."""
+    """`then`, once all lanes of the member mask (None: all 32) that have not ended are here; others are reported."""
     guard = site.guard()
 
     def step(group: Group, batch: Batch) -> Outcome:
@@ -40,8 +40,8 @@ def _gathered(site: Site, members: Reader | None, guard: Reader | None, group: G
         wanted = np.ones(group.shape, np.bool_)
     else:
         wanted = (np.broadcast_to(members(group.registers), group.shape) & _BIT) != 0
-        wanted = (wanted & here).any(axis=1)[:, None] & _asked(members, group, here)
-    absent = wanted & ~here & here.any(axis=1)[:, None]
+        wanted = _any_lane(wanted & here) & _asked(members, group, here)
+    absent = wanted & ~here & _any_lane(here)
     if members is not None:
         absent &= batch.existing[group.warps]
     if not absent.any() or group.forced:
@@ -56,6 +56,18 @@ def _gathered(site: Site, members: Reader | None, guard: Reader | None, group: G
     return None
 
 
+def _any_lane(mask: Array) -> Array:
+    """[..., 32] to [..., 1]: whether any lane is set."""
+    some: Array = np.logical_or.reduce(mask, axis=-1, keepdims=True)
+    return some
+
+
+def _mask_of(truth: Array) -> Array:
+    """[..., 32] to [..., 1]: the lanes that are set, as a mask of 32 bits."""
+    mask: Array = np.bitwise_or.reduce(np.where(truth, _BIT, np.uint32(0)), axis=-1, keepdims=True)
+    return mask
+
+
 def _asked(members: Reader, group: Group, here: Array) -> Array:
     """The lanes that some live lane of the warp names in its member mask."""
     masks = np.where(here, np.broadcast_to(members(group.registers), group.shape), np.uint32(0))
@@ -68,10 +80,9 @@ def _report(site: Site, group: Group, batch: Batch, absent: Array, here: Array) 
     row = int(np.flatnonzero(absent.any(axis=1))[0])
     lanes = ", ".join(map(str, np.flatnonzero(absent[row])))
     first = int(here[row].argmax())
-    batch.journal.fault(
-        "warp.divergent", site.index, lambda: f"needs lanes that do not come: {lanes} of the warp are elsewhere or have ended",
-        thread=batch.thread(group, row, first), count=int(absent.sum()),
-    )  # fmt: skip
+    what = f"needs lanes of its warp that are elsewhere or have ended: {lanes}"
+    thread, count = batch.thread(group, row, first), int(absent.sum())
+    batch.journal.fault("warp.divergent", site.index, lambda: what, thread=thread, count=count)
 
 
 def bar_warp_sync(site: Site) -> Step:
@@ -134,16 +145,16 @@ def vote(site: Site) -> Step:
 
     def agree(group: Group, here: Array) -> Array:
         truth = np.broadcast_to(p(group.registers), group.shape)
-        yes, no = (truth & here).any(axis=1), (~truth & here).any(axis=1)
+        yes, no = _any_lane(truth & here), _any_lane(~truth & here)
         match mode:
             case "all":
-                return ~no[:, None]
+                return ~no
             case "any":
-                return yes[:, None]
+                return yes
             case "uni":
-                return ~(yes & no)[:, None]
+                return ~(yes & no)
             case _:
-                return np.where(truth & here, _BIT, np.uint32(0)).sum(axis=1, dtype=np.uint32)[:, None]
+                return _mask_of(truth & here)
 
     return _collective(site, members, agree)
 
@@ -172,7 +183,7 @@ def match(site: Site) -> Step:
     def same(group: Group, here: Array) -> Array:
         value = np.broadcast_to(a(group.registers), group.shape)
         equal = (value[:, :, None] == value[:, None, :]) & here[:, None, :]
-        return np.where(equal, _BIT, np.uint32(0)).sum(axis=2, dtype=np.uint32)
+        return _mask_of(equal)[..., 0]
 
     return _collective(site, members, same)
 
@@ -210,6 +221,6 @@ def activemask(site: Site) -> Step:
         keep = guard(group.registers) if guard is not None else None
         active = group.active(keep)
         here = np.ones(group.shape, np.bool_) if active is None else active
-        write(group.registers, np.where(here, _BIT, np.uint32(0)).sum(axis=1, dtype=np.uint32)[:, None], keep)
+        write(group.registers, _mask_of(here), keep)
 
     return step
