@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator
 from collections.abc import Sequence as Items
 from typing import assert_never
 
+from attrs import evolve
+
 from polyhedral import Affine, var
 from ptxgen.compute import Expression, Load, Operand, rebuild
 from ptxgen.compute import show as show_expression
@@ -13,6 +15,7 @@ from ptxgen.tile.distribution import Distribution, SharedLayout
 from ptxgen.tile.nodes import (
     Buffer,
     Copy,
+    Covered,
     Factor,
     Fill,
     GlobalPlacement,
@@ -163,9 +166,38 @@ def node_lines(node: Node) -> Iterator[str]:
             yield from map_lines(node)
         case Meet(barrier, covers):
             yield f"meet {barrier}" + ("" if covers else ", covers nothing")
-            yield from (INDENT + f"covers {covered}" for covered in covers)
+            yield from (INDENT + f"covers {line}" for line in covers_lines(covers))
         case _:
             assert_never(node)
+
+
+def covers_lines(covers: Items[Covered]) -> Iterator[str]:
+    """The requirements of a meeting, those that differ only in the instances of an unrolled op on one line."""
+    instances: dict[Covered, tuple[dict[str, None], dict[str, None]]] = {}
+    for covered in covers:
+        (source, source_instance), (sink, sink_instance) = split_instance(covered.source), split_instance(covered.sink)
+        sources, sinks = instances.setdefault(evolve(covered, source=source, sink=sink), ({}, {}))
+        sources[source_instance] = sinks[sink_instance] = None
+    for covered, (sources, sinks) in instances.items():
+        source, sink = covered.source + instances_text(sources), covered.sink + instances_text(sinks)
+        yield str(evolve(covered, source=source, sink=sink))
+
+
+def split_instance(op: str) -> tuple[str, str]:
+    """The name of an op and the instance that its text ends with: `A[1]` is `A` and `1`."""
+    name, _, instance = op.removesuffix("]").partition("[")
+    return name, instance
+
+
+def instances_text(instances: Iterable[str]) -> str:
+    """`[0..7]` for instances that follow each other in any order, `[0; 2]` for others, nothing for the only one."""
+    held = list(instances)
+    if held == [""]:
+        return ""
+    numbers = sorted(int(one) for one in held if one.isdecimal())
+    if len(numbers) == len(held) > 1 and numbers == list(range(numbers[0], numbers[-1] + 1)):
+        return f"[{numbers[0]}..{numbers[-1]}]"
+    return f"[{'; '.join(held)}]"
 
 
 def block(heading: str, body: Node) -> Iterator[str]:

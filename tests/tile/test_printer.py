@@ -60,6 +60,16 @@ def test_a_meeting_says_what_it_covers() -> None:
     assert show(Meet(1, (flow,))) == "meet 1\n  covers flow A.shared -> A.fragments (A.shared, distance 0)"
 
 
+def test_instances_of_an_unrolled_op_share_a_line() -> None:
+    flows = [Covered(RequirementKind.FLOW, "A.shared", f"A.fragments[{s}]", 0, "A.shared") for s in (1, 2, 3, 0)]
+    reuses = [Covered(RequirementKind.REUSE, f"A.fragments[{s}]", "A.shared", 2, "A.shared") for s in ("0,1", "2,1")]
+    assert show(Meet(0, (*flows[:2], *reuses, *flows[2:]))) == (
+        "meet 0\n"
+        "  covers flow A.shared -> A.fragments[0..3] (A.shared, distance 0)\n"
+        "  covers reuse A.fragments[0,1; 2,1] -> A.shared (A.shared, distance 2)"
+    )
+
+
 def test_branches_and_bounds() -> None:
     lower, upper = (Quotient(const(0), 1), Quotient(var("M"), 1)), (Quotient(var("N"), 1), Quotient(const(7), 1))
     loop = Loop("t", lower, upper, 2, Meet(0, ()))
