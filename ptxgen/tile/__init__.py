@@ -41,5 +41,6 @@ __all__ = [
     "LANE_BITS", "Buffer", "Coordinate", "Copy", "Covered", "Distribution", "Fact", "Factor", "Fill",
     "GlobalPlacement", "Grid", "GridDim", "Iteration", "Let", "Loop", "Map", "MapOperand", "MatrixOrder", "Meet",
     "Multiply", "MultiplyRow", "Node", "Outside", "Parameter", "ParameterKind", "Program", "Quotient", "Raster",
-    "Reduce", "Region", "RequirementKind", "Role", "Sequence", "SharedLayout", "Space", "When", "bit_count", "show", "zero",
+    "Reduce", "Region", "RequirementKind", "Role", "Sequence", "SharedLayout", "Space", "When", "bit_count", "show",
+    "zero",
 ]  # fmt: skip

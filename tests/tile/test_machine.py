@@ -182,6 +182,12 @@ def test_a_launch_that_does_not_fit_is_refused(change: dict, words: str) -> None
         run(program, {"X": noise(4, 5, dtype=change.get("dtype", np.float32)), "Y": blank(4, 4)}, sizes)
 
 
+def test_more_blocks_than_an_access_can_name_are_refused() -> None:
+    arrays, sizes = {"X": noise(1, 1), "Y": blank(1, 1)}, {"M": 1 << 22, "N": 1, "ldx": 1}
+    with pytest.raises(LaunchError, match="copying: 262144 blocks; the tile machine takes fewer than 262143"):
+        run(copying(), arrays, sizes)
+
+
 @pytest.mark.parametrize("outside, beyond", [(Outside.ZERO, 0.0), (Outside.ANY, float("nan"))])
 def test_a_map_beyond_its_extent_gives_zero_or_what_nobody_may_use(outside: Outside, beyond: float) -> None:
     x, y = memory("X", f32, (const(20),), (const(1),)), memory("Y", f32, (const(32),), (const(1),))

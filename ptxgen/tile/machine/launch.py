@@ -13,7 +13,7 @@ from attrs import frozen
 from numpy.typing import NDArray
 
 from ptxgen.errors import LaunchError
-from ptxgen.tile.machine.clocks import Clocks
+from ptxgen.tile.machine.clocks import OP_BITS, SEVERAL_BLOCKS, WARP_BITS, Clocks
 from ptxgen.tile.machine.faults import MachineFault
 from ptxgen.tile.machine.leaves import perform
 from ptxgen.tile.machine.schedule import Thread, interleave
@@ -57,6 +57,7 @@ def run(
     coordinates = grid_points(launch) if blocks is None else list(blocks)
     if chance is not None:
         chance.shuffle(coordinates)
+    check_capacity(launch, len(coordinates))
     steps = meetings = 0
     for number, place in enumerate(coordinates, start=1):
         block = run_block(launch, number, place, chance)
@@ -79,6 +80,15 @@ def prepare(
     leaves = tuple(leaf for role in program.roles for leaf in leaves_of(role.body))
     numbers = {id(leaf): number for number, leaf in enumerate(leaves)}
     return Launch(program, dict(sizes), dict(scalars), memories(program, arrays, leaves), leaves, numbers)
+
+
+def check_capacity(launch: Launch, blocks: int) -> None:
+    """LaunchError for more blocks, warps or ops than an access can name."""
+    program = launch.program
+    wanted = {"blocks": (blocks, SEVERAL_BLOCKS), "warps": (program.warps, 1 << WARP_BITS)}
+    for what, (count, limit) in {**wanted, "ops": (len(launch.leaves), 1 << OP_BITS)}.items():
+        if count >= limit:
+            raise LaunchError(f"{program.name}: {count} {what}; the tile machine takes fewer than {limit}")
 
 
 def memories(program: Program, arrays: Mapping[str, NDArray[Any]], leaves: Items[Leaf]) -> dict[str, Storage]:
