@@ -9,7 +9,7 @@ from isa.operands import OperandKind, OperandSlot, Signature
 from ptxgen.build.blame import fail
 from ptxgen.build.handles import Label, Not, Offset, SpecialRegister, Symbol, Value, sink
 from ptxgen.build.patterns import Call, factory, is_destination, pattern_of, sources_of
-from ptxgen.build.registers import register_type
+from ptxgen.build.registers import has_registers, register_type
 
 if TYPE_CHECKING:
     from ptxgen.build.kernel import Kernel
@@ -121,6 +121,6 @@ def _specialised(kernel: Kernel, form: Form, signature: Signature, choose: Call 
         kernel.pool(register_type(slot.type)).take if is_destination(slot) and slot.type is not None else None
         for slot in slots
     ]
-    accepts = [slot.accepts for slot in slots]
+    accepts = [frozenset(map(kernel.pool, filter(has_registers, slot.accepts))) for slot in slots]
     made: Call = factory(pattern_of(signature))(kernel, form, signature, slots, accepts, takers, choose)
     return made

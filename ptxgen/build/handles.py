@@ -16,6 +16,7 @@ from ptxgen.ir import Address, LabelName, Register, Space, Special, SymbolAddres
 if TYPE_CHECKING:
     from isa.types import Type
     from ptxgen.build.kernel import Kernel
+    from ptxgen.build.registers import Pool
 
 
 class Value:
@@ -24,12 +25,21 @@ class Value:
     It has no truth, order, equality, length or elements in Python: each raises KernelError on the user's line.
     """
 
-    __slots__ = ("kernel", "node", "type")
+    __slots__ = ("node", "pool")
 
-    def __init__(self, kernel: Kernel, type: Type, node: Register) -> None:
-        self.kernel = kernel
-        self.type = type
+    def __init__(self, pool: Pool, node: Register) -> None:
+        self.pool = pool
         self.node = node
+
+    @property
+    def type(self) -> Type:
+        """The type of the register."""
+        return self.pool.type
+
+    @property
+    def kernel(self) -> Kernel:
+        """The kernel that the register belongs to."""
+        return self.pool.kernel
 
     def __repr__(self) -> str:
         return f"<{self.type.name} register {self.node.name}>"
@@ -37,7 +47,7 @@ class Value:
     def __add__(self, byte_offset: int) -> Offset:
         if type(byte_offset) is not int:
             fail("register.operator", f"{self!r} + {byte_offset!r}: + takes a byte offset known now; a sum is k.add")
-        return Offset(self.kernel, Address(self.node, byte_offset))
+        return Offset(self.pool.kernel, Address(self.node, byte_offset), self.pool)
 
     __radd__ = __add__
 
@@ -86,17 +96,17 @@ class Not:
 class Offset:
     """An address: a register or symbol and a byte offset. `kernel` is None for a symbol of the module."""
 
-    __slots__ = ("address", "kernel", "type")
+    __slots__ = ("address", "kernel", "pool")
 
-    def __init__(self, kernel: Kernel | None, address: Address) -> None:
+    def __init__(self, kernel: Kernel | None, address: Address, pool: Pool | None = None) -> None:
         self.kernel = kernel
         self.address = address
-        self.type = address.base.type if isinstance(address.base, Register) else None
+        self.pool = pool
 
     def __add__(self, byte_offset: int) -> Offset:
         if type(byte_offset) is not int:
             fail("register.operator", f"{self!r} + {byte_offset!r}: + takes a byte offset known now")
-        return Offset(self.kernel, Address(self.address.base, self.address.offset + byte_offset))
+        return Offset(self.kernel, Address(self.address.base, self.address.offset + byte_offset), self.pool)
 
     __radd__ = __add__
 

@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from isa.forms import continuations, resolve
-from isa.types import Kind, Type
+from isa.types import TYPES, Kind, Type
 from ptxgen.build.arguments import Arguments
 from ptxgen.build.blame import fail, users_frame
 from ptxgen.build.calls import function_for
@@ -96,6 +96,7 @@ class Kernel:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.record = _closed
         if kind is None:
             self.module.finished(self)
 
@@ -128,7 +129,7 @@ class Kernel:
         else:
             checked_name(name, self._names)
             self._declared.append(Registers(kept, f"%{name}"))
-            made = Value(self, kept, Register(f"%{name}", kept))
+            made = Value(self.pool(kept), Register(f"%{name}", kept))
         if value is not None:
             self._move(type, made, value)
         return made
@@ -297,7 +298,8 @@ class Kernel:
     def frozen(self) -> Function:
         """The kernel as an IR function; where its end can be reached, `ret` is added."""
         resolver = self.module.resolver
-        declared = [pool.declaration() for pool in self._pools.values() if pool.count] + self._declared
+        pools = [self._pools[type_] for type_ in TYPES if type_ in self._pools]
+        declared = [pool.declaration() for pool in pools if pool.used()] + self._declared
         self._body.variables[:0] = self._variables
         body = frozen_body(self._body, declared, self._entry, resolver)
         directives = tuple(self._directives[kind] for kind in DirectiveKind if kind in self._directives)
@@ -305,3 +307,7 @@ class Kernel:
             FunctionKind.ENTRY, self.name, Linkage.VISIBLE, (), self.parameters, directives, body,
             self._where,
         )  # fmt: skip
+
+
+def _closed(statement: tuple[Any, ...]) -> None:
+    fail("kernel.closed", "the kernel's with-block has ended; nothing can be written into it any more")

@@ -114,11 +114,11 @@ def _source_checks(index: int, word: str, count: int) -> list[str]:
 
 
 def _fits(index: int, handle: str = "Value") -> str:
-    return f"a{index}.__class__ is {handle} and a{index}.kernel is kernel and a{index}.type in ok{index}"
+    return f"a{index}.__class__ is {handle} and a{index}.pool in ok{index}"
 
 
 def _vector_checks(index: int, count: int, before: str = "") -> list[str]:
-    each = f"e.__class__ is Value and e.kernel is kernel and e.type in ok{index}"
+    each = f"e.__class__ is Value and e.pool in ok{index}"
     slow = f"{before + '; ' if before else ''}n{index} = operand(kernel, name, s{index}, a{index})"
     return [
         f"        if a{index}.__class__ is tuple:",

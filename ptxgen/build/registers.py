@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from isa.types import Kind, Type, bits_type, of_width
@@ -28,35 +28,44 @@ def register_type(type_: Type) -> Type:
     return bits_type(type_.bits)
 
 
+def has_registers(type_: Type) -> bool:
+    """True if fresh registers of this type exist."""
+    return type_.name in _PREFIXES
+
+
 def prefix_of(type_: Type) -> str:
     """The letters before the number in the names of registers of a type: `%r` for b32."""
     return _PREFIXES[type_.name]
 
 
 class Pool:
-    """The registers of one type in one kernel. `take` makes the next; nodes are shared between kernels."""
+    """The registers of one type in one kernel, numbered from 0; `take` makes the next. Nodes are shared by kernels."""
 
-    __slots__ = ("_nodes", "count", "kernel", "take", "type")
+    __slots__ = ("_nodes", "_used", "kernel", "take", "type")
 
     def __init__(self, kernel: Kernel, type_: Type) -> None:
         self.kernel = kernel
         self.type = type_
-        self.count = 0
         self._nodes = _INTERNED.setdefault(type_, [])
-        self.take = self._taker()
+        self._used: int | None = None
+        self.take: Callable[[], Value] = self._values().__next__
 
-    def _taker(self) -> Callable[[], Value]:
-        nodes, kernel, type_, prefix = self._nodes, self.kernel, self.type, prefix_of(self.type)
-
-        def take() -> Value:
-            number = self.count
-            self.count = number + 1
+    def _values(self) -> Iterator[Value]:
+        nodes, type_, prefix = self._nodes, self.type, prefix_of(self.type)
+        number = 0
+        while True:
             if number == len(nodes):
                 nodes.extend([Register(f"{prefix}{each}", type_) for each in range(number, number + 16)])
-            return Value(kernel, type_, nodes[number])
+            for node in nodes[number : number + 16]:
+                yield Value(self, node)
+            number += 16
 
-        return take
+    def used(self) -> int:
+        """How many registers were taken, told by the number of one more; the kernel must be finished."""
+        if self._used is None:
+            self._used = int(self.take().node.name.removeprefix(prefix_of(self.type)))
+        return self._used
 
     def declaration(self) -> Registers:
-        """The `.reg` statement of the registers taken so far."""
-        return Registers(self.type, prefix_of(self.type), self.count)
+        """The `.reg` statement of the registers taken; the kernel must be finished."""
+        return Registers(self.type, prefix_of(self.type), self.used())

@@ -14,6 +14,7 @@ CODES: dict[str, str] = {
     "immediate.range": "an immediate needs more bits than the operand has",
     "immediate.type": "a float where an integer stands, or the other way round, or one too large",
     "instruction.unknown": "no instruction has this name",
+    "kernel.closed": "something is written into a kernel whose with-block has ended",
     "label.duplicate": "a label is defined twice",
     "label.scope": "a branch into a scope, or a label placed in another scope than its own",
     "label.unknown": "a branch to a label that has no place",
