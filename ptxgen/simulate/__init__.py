@@ -2,12 +2,12 @@
 
 from ptxgen.simulate.journal import ALL_CHECKS, NO_CHECKS, Check, Fault
 from ptxgen.simulate.launch import simulate
-from ptxgen.simulate.memory import ArgumentError, unwritten
+from ptxgen.simulate.memory import unwritten
 from ptxgen.simulate.report import Count, Region, Report, Statement
 from ptxgen.simulate.scheduler import LimitReached
 from ptxgen.simulate.traffic import GlobalTraffic, SharedTraffic
 
 __all__ = [
-    "ALL_CHECKS", "NO_CHECKS", "ArgumentError", "Check", "Count", "Fault", "GlobalTraffic", "LimitReached", "Region",
+    "ALL_CHECKS", "NO_CHECKS", "Check", "Count", "Fault", "GlobalTraffic", "LimitReached", "Region",
     "Report", "SharedTraffic", "Statement", "simulate", "unwritten",
 ]  # fmt: skip

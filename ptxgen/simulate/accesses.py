@@ -191,6 +191,24 @@ def watch(request: Request, group: Group, batch: Batch, target: Target, values: 
         found = tracker.load(touches, batch.clocks)
     for conflict in found:
         _report(request, batch, target, touches, conflict, writes)
+    if request.strong and batch.flags is not None:
+        _exchange(batch.flags, batch, target.memory.name, touches)
+
+
+def _exchange(flags: dict[tuple[str, int, int], Array], batch: Batch, space: str, touches: Touches) -> None:
+    """A strong access in a kernel with fences releases and acquires at its address.
+
+    More is ordered so than the fences say: a race may be missed, none invented.
+    """
+    for cell in np.unique(touches.cells).tolist():
+        warps = np.unique(touches.warps[touches.cells == cell])
+        rows = batch.clocks.release(warps)
+        for cta in np.unique(warps // batch.warps_per_cta).tolist():
+            inside = warps // batch.warps_per_cta == cta
+            known = rows[inside].max(axis=0)
+            key = (space, cell, cta)
+            flags[key] = np.maximum(known, flags[key]) if key in flags else known
+            batch.clocks.acquire(warps[inside], flags[key])
 
 
 def _touches(request: Request, group: Group, batch: Batch, target: Target) -> tuple[Touches, int]:

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isa.types import Kind
+from ptxgen.errors import LaunchError
 from ptxgen.ir import Function, Parameter
 from ptxgen.simulate.layout import parameter_offsets
-from ptxgen.simulate.memory import GLOBAL_BASE, ArgumentError, GlobalMemory, Unwritten, place
+from ptxgen.simulate.memory import GLOBAL_BASE, GlobalMemory, Unwritten, place
 
 Array: TypeAlias = NDArray[Any]
 Argument: TypeAlias = "Array | Unwritten | tuple[Array | Unwritten, int] | int | float | bytes | np.generic"
@@ -24,7 +25,7 @@ def bind(
 ) -> tuple[GlobalMemory, bytes]:
     """Global memory with the arrays in it, and the parameter block; `extra_bytes` are kept for the module's variables.
 
-    ArgumentError names the parameter, what it wants and what came.
+    LaunchError names the parameter, what it wants and what came.
     """
     values = _ordered(function, args)
     arrays: list[Array | Unwritten] = []
@@ -46,10 +47,10 @@ def _ordered(function: Function, args: Sequence[Argument] | Mapping[str, Argumen
     if isinstance(args, Mapping):
         if set(args) != set(names):
             missing, extra = sorted(set(names) - set(args)), sorted(set(args) - set(names))
-            raise ArgumentError(f"{function.name} takes {', '.join(names)}; missing {missing}, unknown {extra}")
+            raise LaunchError(f"{function.name} takes {', '.join(names)}; missing {missing}, unknown {extra}")
         return [args[name] for name in names]
     if len(args) != len(names):
-        raise ArgumentError(f"{function.name} takes {len(names)} arguments ({', '.join(names)}), got {len(args)}")
+        raise LaunchError(f"{function.name} takes {len(names)} arguments ({', '.join(names)}), got {len(args)}")
     return list(args)
 
 
@@ -63,21 +64,21 @@ def _encoded(function: Function, parameter: Parameter, value: Argument, memory: 
         return _address(where, parameter, value, memory, 0)
     if isinstance(value, (bytes, bytearray)):
         if len(value) != size:
-            raise ArgumentError(f"{where} takes {size} bytes, got {len(value)}")
+            raise LaunchError(f"{where} takes {size} bytes, got {len(value)}")
         return bytes(value)
     if parameter.shape:
-        raise ArgumentError(f"{where} is an array of {size} bytes and takes bytes, got {value!r}")
+        raise LaunchError(f"{where} is an array of {size} bytes and takes bytes, got {value!r}")
     return _scalar(where, parameter, value)
 
 
 def _address(where: str, parameter: Parameter, value: Array | Unwritten, memory: GlobalMemory, offset: int) -> bytes:
     if parameter.size_bytes != 8 or parameter.type.kind is Kind.FLOAT:
-        raise ArgumentError(f"{where} has type .{parameter.type}, which holds no address; got an array")
+        raise LaunchError(f"{where} has type .{parameter.type}, which holds no address; got an array")
     array = value.array if isinstance(value, Unwritten) else value
     address = memory.address_of(array) + offset
     aligned = parameter.pointer.align if parameter.pointer is not None and parameter.pointer.align else 1
     if (address - GLOBAL_BASE) % aligned:
-        raise ArgumentError(f"{where} wants an address aligned to {aligned} bytes, got offset {offset}")
+        raise LaunchError(f"{where} wants an address aligned to {aligned} bytes, got offset {offset}")
     return address.to_bytes(8, "little")
 
 
@@ -90,10 +91,10 @@ def _scalar(where: str, parameter: Parameter, value: Any) -> bytes:
     if isinstance(value, (float, np.floating)):
         if parameter.type.kind is Kind.BITS and bits in _FLOATS:
             return np.array(value, _FLOATS[bits]).tobytes()
-        raise ArgumentError(f"{where} is a .{parameter.type}, got {value!r}")
+        raise LaunchError(f"{where} is a .{parameter.type}, got {value!r}")
     number = int(value)
     lowest = -(1 << bits - 1) if parameter.type.kind is not Kind.UNSIGNED else 0
     highest = (1 << bits - (parameter.type.kind is Kind.SIGNED)) - 1
     if not lowest <= number <= highest:
-        raise ArgumentError(f"{where} is a .{parameter.type} and cannot hold {number}")
+        raise LaunchError(f"{where} is a .{parameter.type} and cannot hold {number}")
     return (number & ((1 << bits) - 1)).to_bytes(bits // 8, "little")

@@ -37,7 +37,8 @@ class Batch:
     """CTAs `first` to `first + ctas` of the grid, `warps_per_cta` warps each, numbered CTA by CTA.
 
     `existing` [warps, 32] are the lanes that the block has, `present` those that have not ended. `arrivals` holds per
-    barrier what `arrive` brought: threads [ctas] and knowledge [ctas, warps].
+    barrier what `arrive` brought: threads [ctas] and knowledge [ctas, warps]. `flags` holds what threads of a CTA have
+    released at an address, by space, cell and CTA; None in a kernel without fences, where addresses order nothing.
     """
 
     first: int
@@ -50,6 +51,7 @@ class Batch:
     clocks: Clocks
     arrivals: dict[int, tuple[Array, Array]] = field(factory=dict)
     waiting: list[Group] = field(factory=list)
+    flags: dict[tuple[str, int, int], Array] | None = None
 
     @property
     def warps(self) -> int:

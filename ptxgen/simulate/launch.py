@@ -11,19 +11,21 @@ from numpy.typing import NDArray
 
 from isa.targets import Target
 from isa.targets import target as target_named
+from ptxgen.errors import LaunchError
 from ptxgen.ir import Function, Module, Space
 from ptxgen.simulate.arguments import Argument, bind
 from ptxgen.simulate.batch import Batch, SpaceMemory
 from ptxgen.simulate.group import LANES, Group
 from ptxgen.simulate.journal import ALL_CHECKS, Check, Journal
 from ptxgen.simulate.layout import Layout, layout_of
-from ptxgen.simulate.memory import GLOBAL_BASE, WRITTEN, Arena, ArgumentError, GlobalMemory
+from ptxgen.simulate.memory import GLOBAL_BASE, WRITTEN, Arena, GlobalMemory
 from ptxgen.simulate.program import Program, decode
 from ptxgen.simulate.races import Clocks, Tracker
 from ptxgen.simulate.report import Count, Region, Report, Statement
 from ptxgen.simulate.scheduler import Scheduler
 from ptxgen.simulate.site import Bank
 from ptxgen.simulate.specials import special_values
+from ptxgen.simulate.traffic import GlobalTraffic, SharedTraffic
 
 Array: TypeAlias = NDArray[Any]
 Extents: TypeAlias = "int | Sequence[int]"
@@ -55,7 +57,7 @@ def simulate(
     warp- instructions.
 
     Raises KernelError naming every instruction that the simulator does not run, before anything ran, and
-    ArgumentError for arguments that do not fit. What goes wrong while it runs is in the report's findings.
+    LaunchError for arguments that do not fit. What goes wrong while it runs is in the report's findings.
     """
     function = _kernel(module, kernel)
     extents = _extents(grid, "grid"), _extents(block, "block")
@@ -81,10 +83,10 @@ def _kernel(module: Module, name: str | None) -> Function:
 def _extents(given: Extents, what: str) -> tuple[int, int, int]:
     values = [int(given)] if isinstance(given, (int, np.integer)) else [int(each) for each in given]
     if not 1 <= len(values) <= 3 or any(each < 1 for each in values):
-        raise ArgumentError(f"{what} must be one to three positive numbers, got {given!r}")
+        raise LaunchError(f"{what} must be one to three positive numbers, got {given!r}")
     x, y, z = (*values, 1, 1)[:3]
     if what == "block" and x * y * z > 1024:
-        raise ArgumentError(f"a block has at most 1024 threads, got {x * y * z} ({given!r})")
+        raise LaunchError(f"a block has at most 1024 threads, got {x * y * z} ({given!r})")
     return x, y, z
 
 
@@ -109,7 +111,7 @@ def _run(
     grain = layout.grain(Space.GLOBAL)
     tracker = None
     if races and layout.writes_global:
-        across = not layout.fences
+        across = not layout.fences_across
         tracker = Tracker(memory.arena.size_bytes // grain, warps_per_cta, per_warp_reads=False, across=across)
     everywhere = SpaceMemory("global", memory.arena, GLOBAL_BASE, memory.arena.size_bytes, None, tracker, grain)
     chance = random.Random(seed) if seed is not None else None
@@ -152,7 +154,8 @@ def _batch(
     for name in ("shared", "local", "const"):
         spaces.setdefault(name, SpaceMemory(name, Arena(16), 0, 0))
     clocks = Clocks(ctas, warps_per_cta)
-    return Batch(first, ctas, warps_per_cta, existing, existing.copy(), spaces, journal, clocks)
+    flags: dict[tuple[str, int, int], Array] | None = {} if layout.fences else None
+    return Batch(first, ctas, warps_per_cta, existing, existing.copy(), spaces, journal, clocks, flags=flags)
 
 
 def _shared(layout: Layout, ctas: int, warps_per_cta: int, races: bool) -> SpaceMemory:
@@ -186,7 +189,7 @@ def _report(
     statements = tuple(
         Statement(
             index, instruction, Count(int(journal.warps[index]), int(journal.lanes[index])),
-            journal.shared.get(index), journal.global_.get(index),
+            journal.shared.get(index, SharedTraffic()), journal.global_.get(index, GlobalTraffic()),
         )
         for index, instruction in enumerate(journal.instructions)
     )  # fmt: skip

@@ -21,7 +21,8 @@ class Layout:
     places.
 
     `globals` maps a name to its offset behind the arguments and its initial bytes; `shared_spans` are (start, size) of
-    the shared variables. `fences` tells that threads of different CTAs may order their accesses.
+    the shared variables. `fences` tells that threads may order their accesses through memory, `fences_across` that
+    those of different CTAs may.
     """
 
     symbols: dict[str, int] = field(factory=dict)
@@ -33,6 +34,7 @@ class Layout:
     local_bytes: int = 0
     const_bytes: bytes = b""
     fences: bool = False
+    fences_across: bool = False
     writes_global: bool = False
     grains: dict[Space, int] = field(factory=dict)
 
@@ -144,9 +146,9 @@ def _encoded(variable: Variable, value: object) -> bytes:
 def _accesses(made: Layout, function: Function) -> None:
     for instruction in function.instructions():
         opcode, words = instruction.form.opcode, instruction.form.words
-        level = words.get("level", "")
-        if opcode == "fence" or (opcode == "membar" and level != "cta") or _SYNCHRONISING & set(words.values()):
+        if opcode in ("fence", "membar") or _SYNCHRONISING & set(words.values()):
             made.fences = True
+            made.fences_across |= "cta" not in (words.get("level"), words.get("scope"))
         if opcode in _MEMORY_OPCODES:
             _note_access(made, instruction)
 

@@ -8,7 +8,7 @@ import numpy as np
 from attrs import define, field, frozen
 from numpy.typing import DTypeLike, NDArray
 
-from ptxgen.errors import PtxgenError
+from ptxgen.errors import LaunchError
 
 Array: TypeAlias = NDArray[Any]
 
@@ -27,10 +27,6 @@ _LOW_BITS: dict[int, Any] = {
     4: np.uint32(0x01010101),
     8: np.uint64(0x0101010101010101),
 }
-
-
-class ArgumentError(PtxgenError):
-    """The arguments of a launch do not fit the kernel's parameters."""
 
 
 class Arena:
@@ -121,7 +117,7 @@ def place(arguments: list[Array | Unwritten], extra_bytes: int = 0) -> GlobalMem
     arrays = [each.array if isinstance(each, Unwritten) else each for each in arguments]
     for array in arrays:
         if not array.flags.c_contiguous:
-            raise ArgumentError(f"an array argument must be contiguous, got strides {array.strides} for {array.shape}")
+            raise LaunchError(f"an array argument must be contiguous, got strides {array.strides} for {array.shape}")
     offsets: dict[int, int] = {}
     cursor, limit, delta = _GAP, -1, 0
     spans: list[tuple[int, int]] = []

@@ -27,13 +27,13 @@ class Count:
 
 @frozen(eq=False)
 class Statement:
-    """One instruction of the kernel, how often it ran, and what its memory requests cost."""
+    """One instruction of the kernel, how often it ran, and what its requests to shared and global memory cost."""
 
     index: int
     instruction: Instruction
     count: Count
-    shared: SharedTraffic | None = None
-    global_: GlobalTraffic | None = None
+    shared: SharedTraffic
+    global_: GlobalTraffic
 
 
 @frozen(eq=False)
@@ -56,7 +56,7 @@ class Region:
     @property
     def conflicts(self) -> int:
         """Passes over shared memory's banks beyond the least, summed."""
-        return sum(each.shared.conflicts for each in self.statements if each.shared is not None)
+        return sum(each.shared.conflicts for each in self.statements)
 
     def share(self, opcode: str) -> float:
         """The part of the warp-instructions that have this opcode (`"mma"`), from 0 to 1."""
@@ -104,22 +104,22 @@ class Report:
     @property
     def shared_sites(self) -> tuple[Statement, ...]:
         """The statements that used shared memory."""
-        return tuple(each for each in self.statements if each.shared is not None)
+        return tuple(each for each in self.statements if each.shared.requests)
 
     @property
     def global_sites(self) -> tuple[Statement, ...]:
         """The statements that used global memory."""
-        return tuple(each for each in self.statements if each.global_ is not None)
+        return tuple(each for each in self.statements if each.global_.requests)
 
     @property
     def conflicts(self) -> int:
         """Passes over shared memory's banks beyond the least, over the whole run."""
-        return sum(each.shared.conflicts for each in self.statements if each.shared is not None)
+        return sum(each.shared.conflicts for each in self.statements)
 
     @property
     def sectors(self) -> int:
         """Sectors of 32 bytes of global memory touched by all requests."""
-        return sum(each.global_.sectors for each in self.statements if each.global_ is not None)
+        return sum(each.global_.sectors for each in self.statements)
 
     @property
     def main_loop(self) -> Region | None:
@@ -198,7 +198,7 @@ def _page(report: Report) -> list[str]:
 
 
 def _shared_line(site: Statement) -> str:
-    traffic = site.shared or SharedTraffic()
+    traffic = site.shared
     return (
         f"  {traffic.requests:>8} requests  {traffic.passes:>8} passes  {traffic.conflicts:>8} conflicts  "
         f"at worst {traffic.worst}-way  {site.instruction}"
@@ -206,7 +206,7 @@ def _shared_line(site: Statement) -> str:
 
 
 def _global_line(site: Statement) -> str:
-    traffic = site.global_ or GlobalTraffic()
+    traffic = site.global_
     return (
         f"  {traffic.requests:>8} requests  {traffic.sectors_per_request:6.2f} sectors each  "
         f"{100 * traffic.efficiency:5.1f} % of their bytes used  {site.instruction}"

@@ -30,6 +30,7 @@ from ptxgen.ir import (
     TensorCoordinate,
 )  # fmt: skip
 from ptxgen.ir.access import signature_of
+from ptxgen.simulate.specials import supported
 
 Array: TypeAlias = NDArray[Any]
 Registers: TypeAlias = list[Array]
@@ -82,6 +83,8 @@ class Bank:
     def special_place(self, name: str) -> int:
         """The place of a special register, filled at the start of a batch."""
         if name not in self.specials:
+            if not supported(name):
+                raise UnsupportedError(f"special register %{name}")
             self.specials[name] = self._new(storage_dtype(special(name).type))
         return self.specials[name]
 

@@ -1,5 +1,7 @@
 """Integer instructions against Python integers."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
@@ -34,7 +36,7 @@ def truncated(a: int, b: int) -> int:
     return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
 
 
-BINARY = {
+BINARY: dict[str, Callable[[int, int], int]] = {
     "add": lambda a, b: a + b,
     "sub": lambda a, b: a - b,
     "min": min,

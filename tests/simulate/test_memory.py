@@ -1,11 +1,14 @@
 """Memory: spaces, widths, bounds, alignment, what was never written, atomics, arguments."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
 from isa.types import b8, b16, b32, f16, f32, s8, u32, u64
 from ptxgen.build import Module, array, pointer
-from ptxgen.simulate import ArgumentError, Check, simulate, unwritten
+from ptxgen.errors import LaunchError
+from ptxgen.simulate import Check, simulate, unwritten
 
 
 def codes(report) -> set[str]:
@@ -140,7 +143,7 @@ def test_neighbouring_halves_do_not_race():
     assert out.tolist() == [*range(33), *range(33)]
 
 
-ATOMICS = {
+ATOMICS: dict[str, Callable[[list[int]], int]] = {
     "add.u32": lambda values: sum(values) % 2**32,
     "min.u32": min,
     "max.u32": max,
@@ -210,15 +213,15 @@ def test_overlapping_arrays_share_memory():
     ((np.zeros(4), np.zeros(4), np.zeros(4)), "holds no address"),
 ])  # fmt: skip
 def test_arguments_that_do_not_fit(args, words):
-    with pytest.raises(ArgumentError, match=words):
+    with pytest.raises(LaunchError, match=words):
         simulate(copy_kernel(32, 1).build(), grid=1, block=32, args=args)
 
 
 def test_launches_that_do_not_fit():
     args = (np.zeros(4), np.zeros(4), 1)
-    with pytest.raises(ArgumentError, match="at most 1024 threads"):
+    with pytest.raises(LaunchError, match="at most 1024 threads"):
         simulate(copy_kernel(32, 1).build(), grid=1, block=(32, 64), args=args)
-    with pytest.raises(ArgumentError, match="grid must be"):
+    with pytest.raises(LaunchError, match="grid must be"):
         simulate(copy_kernel(32, 1).build(), grid=0, block=32, args=args)
     with pytest.raises(LookupError, match="copy"):
         simulate(copy_kernel(32, 1).build(), "other", grid=1, block=32, args=args)

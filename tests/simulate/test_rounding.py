@@ -22,7 +22,8 @@ def singles(rng, count: int) -> np.ndarray:
     """Finite float32 values of all exponents."""
     bits = rng.integers(0, 1 << 32, count, dtype=np.uint32)
     bits[(bits & 0x7F800000) == 0x7F800000] ^= 0x40000000
-    return bits.view(np.float32)
+    values: np.ndarray = bits.view(np.float32)
+    return values
 
 
 def crafted(rng, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -46,7 +46,8 @@ def by_the_book(a: list[float], b: list[float], c: float, bits: int, c_least: in
         return Fraction(0)
     top = max(exponent for _, exponent in terms)
     unit = Fraction(2) ** (top - bits)
-    return sum((math.trunc(value / unit) for value, _ in terms), 0) * unit
+    whole: int = sum(math.trunc(value / unit) for value, _ in terms)
+    return Fraction(whole) * unit
 
 
 def exponent_of(value: float, least: int) -> int:
