@@ -1,4 +1,4 @@
-"""Small op lists of the shapes that plans give, and a judge that enumerates instances and knows nothing of distances."""
+"""Small op lists of the shapes that plans give, and a judge that enumerates instances and knows no distances."""
 
 from itertools import pairwise
 
@@ -108,16 +108,16 @@ def when(time: Time, values: dict[str, int], depth: int) -> tuple[int, ...]:
 
 
 def unordered(synchronised: Synchronised, params: dict[str, int]) -> list[tuple[Instance, Instance]]:
-    """Pairs of accesses to one shared slot, at least one of them writing, without a meeting between them, or in an order
-    that is not that of the tiles. Order: outer loops that the rank does not count, then the rank, then inner loops that
-    it does not count, then filling before updating before reading."""
+    """Pairs of accesses to one shared slot, at least one of them writing, without a meeting between them, or in an
+    order that is not that of the tiles. Order: outer loops that the rank does not count, then the rank, then inner loops
+    that it does not count, then filling before updating before reading."""
     depth = max((len(o.time.loops) for o in synchronised.ops), default=0)
     meetings = sorted(
         when(m.time, dict(zip(m.domain.dims, point, strict=True)), depth)
         for m in synchronised.meetings
         for point in m.domain.points(params)
     )
-    slots: dict[tuple[str, int], list[tuple[tuple[object, ...], bool, Instance]]] = {}
+    slots: dict[tuple[str, int], list[tuple[tuple[tuple[int, ...], int, tuple[int, ...], int], bool, Instance]]] = {}
     for o in synchronised.ops:
         for ring, rank, turn in uses(o):
             counted = [loop for loop in o.time.loops if rank.coefficient(loop)]
@@ -134,10 +134,11 @@ def unordered(synchronised: Synchronised, params: dict[str, int]) -> list[tuple[
     for accesses in slots.values():
         accesses.sort(key=lambda a: a[0])
         for place, (key, writing, first) in enumerate(accesses):
-            for other, other_writing, second in accesses[place + 1 :]:
-                if (writing or other_writing) and key != other:
-                    if not any(first.time < m < second.time for m in meetings):
-                        found.append((first, second))
+            later = ((w, i) for other, w, i in accesses[place + 1 :] if other != key)
+            for other_writing, second in later:
+                conflict = writing or other_writing
+                if conflict and not any(first.time < moment < second.time for moment in meetings):
+                    found.append((first, second))
     return found
 
 

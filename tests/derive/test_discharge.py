@@ -30,6 +30,7 @@ from tests.derive.programs import (
 
 k, j = var("k"), var("j")
 SIZES = [{"K": 32 * n + rest, "J": m} for n in range(6) for rest in (0, 1) for m in (0, 1, 3)]
+FEW_SIZES = [{"K": 32 * n, "J": 3} for n in (1, 2, 3, 5)] + [{"K": 0, "J": 1}, {"K": 97, "J": 1}]
 PAIRS = Set.of(("j", "k"), j >= 0, j < var("J"), k >= 0, 32 * k < var("K"))
 ROWS = Set.of(("j",), j >= 0, j < var("J"))
 
@@ -165,9 +166,9 @@ def test_register_tiles_in_the_wrong_order_are_refused_before_any_meeting():
 def test_ranks_that_do_not_count_alike_or_descend_are_refused():
     tile = buffer("X.shared", Space.SHARED, 2)
     fill = op("X.shared", (0, 0), (writes(tile, k),), SLABS)
-    with pytest.raises(PlanError, match="do not count the tiles of their buffer alike: tile k against tile 2\\*k in k"):
+    with pytest.raises(PlanError, match=r"do not count the tiles of their buffer alike: tile k against tile 2\*k in k"):
         requirements((fill, op("Y", (0, 1), (reads(tile, 2 * k),), SLABS)))
-    with pytest.raises(PlanError, match="Y does not visit the tiles of X.shared in ascending order"):
+    with pytest.raises(PlanError, match=r"Y does not visit the tiles of X.shared in ascending order"):
         requirements((fill, op("Y", (1, 0), (reads(tile, -k),), SLABS)))
 
 
@@ -200,10 +201,10 @@ def test_what_a_meeting_cannot_discharge_is_refused_by_name():
     ring = buffer("A.shared", Space.SHARED, 2)
     use = op("C", (0, 1), (reads(ring, k),), SLABS, (), LOAD)
     copy = op("A.shared", (0, 0), (writes(ring, k),), SLABS, (), BULK_LOAD)
-    with pytest.raises(UnsupportedError, match="A.shared .* completes asynchronously"):
+    with pytest.raises(UnsupportedError, match=r"A.shared .* completes asynchronously"):
         derived((copy, use))
     store = op("A.shared", (0, 0), (writes(ring, k),), SLABS, (), STORE, role="load")
-    with pytest.raises(UnsupportedError, match="belongs to the role load and C .* to the role all"):
+    with pytest.raises(UnsupportedError, match=r"belongs to the role load and C .* to the role all"):
         derived((store, use))
 
 
@@ -231,7 +232,7 @@ def bodies(draw: st.DrawFn) -> tuple[Op, ...]:
         ring = buffer(f"{name}.shared", Space.SHARED, draw(st.integers(1, 3)))
         step = draw(st.integers(1, 2))
         for part in range(step):
-            ahead = draw(st.integers(0, 2))
+            ahead = draw(st.sampled_from((0, 1, 1, 2)))
             early = (0, ahead) if nested else (ahead,)
             ops.append(op(f"{name}.shared", (0,), (writes(ring, step * k + part),), domain, early, STORE, (part,)))
         for reader in range(draw(st.integers(1, 3))):
@@ -252,9 +253,9 @@ def test_random_bodies_are_ordered_at_every_size_or_refused(ops: tuple[Op, ...])
     try:
         needed, synchronised = derived(ops)
     except PlanError:
-        assert any(backwards(ops, sizes) for sizes in SIZES)
+        assert any(backwards(ops, sizes) for sizes in FEW_SIZES)
         return
-    for sizes in SIZES:
+    for sizes in FEW_SIZES:
         assert not unordered(synchronised, sizes), sizes
     verdict = check_meetings(synchronised, needed)
     nested = any("j" in o.time.loops for o in ops)

@@ -1,0 +1,67 @@
+"""Whatever the checker accepts, the machine runs: atoms moved, renumbered and shifted in every way."""
+
+from collections.abc import Iterator
+from itertools import combinations
+
+import pytest
+from attrs import evolve
+
+from ptxgen.derive.atoms import Arrive, AtomProgram, Issue, Placed, Retire, RoleBody
+from ptxgen.derive.checker import check
+from tests.derive.model import Uses, faults
+from tests.derive.test_checker import PIECES, USES, ampere, hopper, pieces, plain_reader
+
+PROGRAMS = {
+    "one in flight": hopper(3, 1),
+    "none in flight": hopper(2, 0),
+    "two in flight": hopper(4, 2),
+    "grouped": ampere(3),
+    "plain": plain_reader(meet=True),
+    "pieces": pieces(2),
+}
+
+
+def mutants(program: AtomProgram) -> Iterator[AtomProgram]:
+    for role in program.roles:
+        for first, second in combinations(range(len(role.body)), 2):
+            body = list(role.body)
+            body[first], body[second] = body[second], body[first]
+            yield program.replaced(role, evolve(role, body=tuple(body)))
+            body.insert(first, body.pop(second))
+            yield program.replaced(role, evolve(role, body=tuple(body)))
+        for place, placed in enumerate(role.body):
+            for other in altered(role, placed):
+                body = [*role.body[:place], other, *role.body[place + 1 :]]
+                yield program.replaced(role, evolve(role, body=tuple(body)))
+    for ring in program.rings:
+        yield evolve(program, rings=(evolve(ring, empty_count=ring.empty_count + 1),))
+
+
+def altered(role: RoleBody, placed: Placed) -> Iterator[Placed]:
+    match placed.atom:
+        case Retire(pending=pending):
+            for number in {max(pending - 1, 0), pending + 1} - {pending}:
+                yield evolve(placed, atom=evolve(placed.atom, pending=number))
+        case Arrive() | Issue():
+            if not any(isinstance(p.atom, Arrive) for p in role.tail):
+                yield evolve(placed, ahead=placed.ahead + 1)
+        case _:
+            pass
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_what_the_checker_accepts_runs_without_a_fault(name: str):
+    program = PROGRAMS[name]
+    uses: dict[str, tuple[Uses, ...]] = PIECES if name == "pieces" else USES
+    depth = {"grouped": 3, "pieces": 2}.get(name) or program.rings[0].depth
+    accepted = refused = shown = 0
+    for mutant in dict.fromkeys(mutants(program)):
+        seen = faults(mutant, uses, dict.fromkeys("ABD", depth), 12)
+        if check(mutant, needless=False).accepted:
+            accepted += 1
+            assert not seen, mutant
+        else:
+            refused += 1
+            shown += bool(seen)
+    assert refused > 5
+    assert shown >= refused // 3, f"{shown} of {refused} refused programs show a fault"
