@@ -12,7 +12,7 @@ from typing import assert_never
 
 from attrs import frozen
 
-from polyhedral import Affine
+from polyhedral import Affine, FloorDiv
 
 from .elements import Element
 
@@ -91,10 +91,13 @@ class Scalar(Expression):
 
 @frozen
 class Load(Expression):
-    """The element `array[indices]`, widened to f32. `array` is named; the compute that owns it resolves the name."""
+    """The element `array[indices]`, widened to f32. `array` is named; the compute that owns it resolves the name.
+
+    An index may be a quotient floor(dim / size): the number of the part of a dim that a partial sum belongs to.
+    """
 
     array: str
-    indices: tuple[Affine, ...]
+    indices: tuple[Affine | FloorDiv, ...]
 
 
 @frozen

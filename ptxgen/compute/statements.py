@@ -8,7 +8,7 @@ from enum import Enum
 
 from attrs import field, frozen
 
-from polyhedral import Affine, Constraint, Set, const, var
+from polyhedral import Affine, Constraint, FloorDiv, Set, const, var
 
 from .elements import Element
 from .expressions import Expression, Load, Scalar, as_expression, loads, scalars, show
@@ -51,15 +51,18 @@ class Dim:
     def affine(self) -> Affine:
         return var(self.name)
 
+    def __floordiv__(self, size: int) -> FloorDiv:
+        return FloorDiv(self.affine, size)
+
     def __str__(self) -> str:
         return self.name
 
 
-Index = Dim | Affine | int
+Index = Dim | Affine | FloorDiv | int
 
 
-def as_affine(index: Index) -> Affine:
-    """The affine expression of a dim, an expression or a number."""
+def as_index(index: Index) -> Affine | FloorDiv:
+    """The expression of a dim, an expression, a quotient or a number."""
     match index:
         case Dim():
             return index.affine
@@ -86,7 +89,7 @@ class Array:
         given = indices if isinstance(indices, tuple) else (indices,)
         if len(given) != len(self.extents):
             raise IndexError(f"{self.name} has {len(self.extents)} dimensions, {len(given)} indices were given")
-        return Load(self.name, tuple(map(as_affine, given)))
+        return Load(self.name, tuple(map(as_index, given)))
 
     @property
     def contiguous_dimension(self) -> int | None:
@@ -114,6 +117,11 @@ class Reduction:
     dims: tuple[str, ...]
 
 
+def names_in(index: Affine | FloorDiv) -> tuple[str, ...]:
+    """The variables of an index."""
+    return index.affine.names if isinstance(index, FloorDiv) else index.names
+
+
 @frozen
 class Statement:
     """`target = value` for every point of `dims`; with a reduction, `target` collects `value` over its dims."""
@@ -137,6 +145,12 @@ class Statement:
     def reduced(self) -> tuple[str, ...]:
         """The names of the dims that the statement sums or compares away."""
         return self.reduction.dims if self.reduction else ()
+
+    @property
+    def summed_away(self) -> tuple[str, ...]:
+        """The reduced dims of which nothing is left in the target, not even the number of a part."""
+        kept = {name for index in self.target.indices for name in names_in(index)}
+        return tuple(dim for dim in self.reduced if dim not in kept)
 
     @property
     def reads(self) -> tuple[Load, ...]:

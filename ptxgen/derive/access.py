@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from attrs import frozen
 
-from polyhedral import Affine, const
+from polyhedral import Affine, FloorDiv, const
 from ptxgen.compute import Load, Statement, show
 from ptxgen.errors import PlanError
 from ptxgen.tile import Distribution, bit_count
@@ -15,11 +15,13 @@ from .placement import unit
 
 @frozen
 class Reach:
-    """An access taken apart: for each array dimension the iteration dim (None: none) and the constant added to it."""
+    """An access taken apart: for each array dimension the iteration dim (None: none), the constant added to it, and what
+    it is divided by, rounding down (1: nothing)."""
 
     array: str
     dims: tuple[str | None, ...]
     offsets: tuple[int, ...]
+    divisors: tuple[int, ...]
 
     @property
     def named(self) -> tuple[str, ...]:
@@ -31,7 +33,12 @@ def reach(statement: Statement, access: Load) -> Reach:
     """The access of a statement taken apart; PlanError for an index that is no dim plus a constant."""
     dims: list[str | None] = []
     offsets: list[int] = []
-    for index in access.indices:
+    divisors: list[int] = []
+    for given in access.indices:
+        index, divisor = (given.affine, given.divisor) if isinstance(given, FloorDiv) else (given, 1)
+        if divisor & (divisor - 1) or (divisor > 1 and index.constant):
+            raise PlanError(f"{show(access)}: a part is a dim over a power of two, got {given}", line=statement.line)
+        divisors.append(divisor)
         match index.terms:
             case ():
                 dims.append(None)
@@ -42,7 +49,7 @@ def reach(statement: Statement, access: Load) -> Reach:
                     f"{show(access)}: an index must be one dim plus a constant, got {index}", line=statement.line
                 )
         offsets.append(index.constant)
-    return Reach(access.array, tuple(dims), tuple(offsets))
+    return Reach(access.array, tuple(dims), tuple(offsets), tuple(divisors))
 
 
 def neighbours(distribution: Distribution, contiguous: int | None) -> int:

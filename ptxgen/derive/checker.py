@@ -111,7 +111,7 @@ def _obligations(program: AtomProgram, graph: Graph, where: str) -> Iterator[Fin
 
 def _uncovered(obligation: Obligation, best: int, where: str) -> str:
     fence = f" past a {obligation.fence.value} fence" if obligation.fence else ""
-    found = "no path orders them" if best >= 1 << 32 else f"they are ordered only {best} steps apart"
+    found = "no path orders them" if best >= FAR else f"they are ordered only {best} steps apart"
     return (
         f"{obligation.label}: {obligation.source} ({obligation.event.value}) is not before {obligation.sink} "
         f"{obligation.distance} steps later{fence}{where}; {found}"
@@ -134,14 +134,14 @@ def _same_owner(source: Copy, sink: Copy, sources: tuple[tuple[Copy, int], ...])
 
 
 def _path(graph: Graph, obligation: Obligation, source: tuple[Copy, int], sink: tuple[Copy, int]) -> int:
+    limit = obligation.distance
     if obligation.fence is None:
-        return graph.best(source[1], sink[1])
+        return graph.best(source[1], sink[1], limit)
     thread = sink[0] if obligation.remote else source[0]
-    fences = graph.fences.get((thread, obligation.fence), ())
-    return min(
-        (graph.best(source[1], fence) + graph.best(fence, sink[1]) for fence in fences),
-        default=1 << 40,
+    reached = (
+        (fence, graph.best(source[1], fence, limit)) for fence in graph.fences.get((thread, obligation.fence), ())
     )
+    return min((graph.best(fence, sink[1], limit, way) for fence, way in reached if way < FAR), default=FAR)
 
 
 def _phases(program: AtomProgram, graph: Graph) -> Iterator[Finding]:
@@ -150,14 +150,14 @@ def _phases(program: AtomProgram, graph: Graph) -> Iterator[Finding]:
             phase = graph.phases[ring.name, side]
             lag = ring.depth if side is Side.EMPTY else 0
             for copy, wait in graph.waits.get((ring.name, side), ()):
-                if graph.best(phase, wait) > ring.depth + lag:
+                if graph.best(phase, wait, ring.depth + lag) > ring.depth + lag:
                     yield _finding("seen", _phase(ring, side, copy, "may still see the phase before the last one"))
-                if graph.best(wait, phase) > ring.depth - lag:
+                if graph.best(wait, phase, ring.depth - lag) > ring.depth - lag:
                     yield _finding(
                         "kept", _phase(ring, side, copy, "may miss its phase: the next but one can complete")
                     )
             for arrival in graph.arrivals.get((ring.name, side), ()):
-                if graph.best(phase, arrival) > ring.depth:
+                if graph.best(phase, arrival, ring.depth) > ring.depth:
                     text = f"{graph.labels[arrival]}: may arrive before the phase of the slot's last use is complete"
                     yield _finding("arrivals", f"ring {ring.name}, {side.value}: {text}")
 

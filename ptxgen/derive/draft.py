@@ -78,8 +78,8 @@ class Draft:
     def at_origin(self, path: tuple[str, ...], access: Reach) -> tuple[Affine, ...]:
         """Where the tile of an access starts in its array."""
         return tuple(
-            (self.origin(path, dim) if dim else Affine()) + offset
-            for dim, offset in zip(access.dims, access.offsets, strict=True)
+            divided(self.origin(path, dim) if dim else Affine(), divisor) + offset
+            for dim, offset, divisor in zip(access.dims, access.offsets, access.divisors, strict=True)
         )
 
     def domain(self, path: tuple[str, ...], extra: Iterable[Constraint] = ()) -> Set:
@@ -139,6 +139,13 @@ class Draft:
     def append(self, path: tuple[str, ...], ops: Iterable[Op]) -> None:
         """Adds ops at the end of the body of `path`."""
         self.body(path).items.extend(ops)
+
+
+def divided(origin: Affine, divisor: int) -> Affine:
+    """The number of the part at a tile's origin; PlanError where parts do not divide the tile."""
+    if any(coefficient % divisor for _, coefficient in origin.terms) or origin.constant % divisor:
+        raise PlanError(f"parts of {divisor} do not divide the tiles that start at {origin}")
+    return Affine.of({name: coefficient // divisor for name, coefficient in origin.terms}, origin.constant // divisor)
 
 
 def op(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
-from heapq import heappop, heappush
+from enum import Enum
 from itertools import pairwise
 
 from attrs import evolve, field, frozen
@@ -31,6 +32,21 @@ from .requirements import EventKind
 FAR = 1 << 40
 
 
+class Why(Enum):
+    """What an edge stands on: a thread's program order, extra order between units, an op's own course, a group that is
+    retired, bytes that land, an arrival at a barrier, a wait for it."""
+
+    ORDER = "order"
+    TURN = "turn"
+    RUN = "run"
+    GROUP = "group"
+    BYTES = "bytes"
+    ARRIVAL = "arrival"
+    WAIT = "wait"
+
+    __hash__ = object.__hash__
+
+
 @frozen
 class Copy:
     """A representative thread: one of a role's `unit`, elected there or not."""
@@ -47,7 +63,7 @@ class Edge:
     source: int
     sink: int
     distance: int
-    why: str
+    why: Why
 
 
 @frozen(eq=False)
@@ -70,36 +86,25 @@ class Graph:
     phases: dict[tuple[str, Side], int]
     waits: dict[tuple[str, Side], tuple[tuple[Copy, int], ...]]
     arrivals: dict[tuple[str, Side], tuple[int, ...]]
-    _cache: dict[int, list[int]] = field(factory=dict)
-    _potentials: list[int] = field(factory=list)
-    _reduced: list[list[tuple[int, int]]] = field(factory=list)
+    _after: list[list[tuple[int, int, bool, bool]]] = field(factory=list)
+    _known: dict[tuple[int, int, int], list[int]] = field(factory=dict)
 
-    def distances(self, source: int) -> list[int]:
-        """The least total distance of a path from `source` to each node, FAR where there is none.
+    def best(self, source: int, sink: int, limit: int, start: int = 0) -> int:
+        """The least total distance of a path from `source` to `sink`, counted from `start`; FAR where there is none.
 
-        `cycle()` must have been asked, and have found none.
+        Only what surely exists lends a path: with source(n) and sink(n + limit) given, arrivals, completions and waits
+        are passed at indices n .. n + limit. A path may wait for a later instance, as atoms follow their own earlier
+        ones. `cycle()` must have found none.
         """
-        known = self._cache.get(source)
+        key = (source, limit, start)
+        known = self._known.get(key)
         if known is None:
-            known = self._cache[source] = _shortest(self, source)
-        return known
-
-    def best(self, source: int, sink: int) -> int:
-        """The least total distance of a path, 0 from a node to itself, FAR where there is none."""
-        return self.distances(source)[sink]
+            known = self._known[key] = _shortest(self, source, limit, start)
+        return known[sink]
 
     def cycle(self) -> Cycle | None:
         """A cycle of total distance 0 or less: a deadlock. None where every cycle is positive."""
-        found = _potentials(self)
-        if isinstance(found, Cycle):
-            return found
-        scale = len(self.labels) + 1
-        self._potentials[:] = found
-        self._reduced[:] = [[] for _ in self.labels]
-        for edge in self.edges:
-            reduced = edge.distance * scale - 1 + found[edge.source] - found[edge.sink]
-            self._reduced[edge.source].append((edge.sink, reduced))
-        return None
+        return _cycle(self)
 
 
 @frozen(eq=False)
@@ -130,7 +135,7 @@ class _Builder:
         self.labels.append(label)
         return len(self.labels) - 1
 
-    def edge(self, source: int, sink: int, distance: int, why: str) -> None:
+    def edge(self, source: int, sink: int, distance: int, why: Why) -> None:
         self.edges.append(Edge(source, sink, distance, why))
 
     def graph(self) -> Graph:
@@ -169,7 +174,7 @@ class _Builder:
             self.link(first, second, 0)
 
     def link(self, first: tuple[int, Placed], second: tuple[int, Placed], steps: int) -> None:
-        self.edge(first[0], second[0], second[1].ahead - first[1].ahead + steps, "order")
+        self.edge(first[0], second[0], second[1].ahead - first[1].ahead + steps, Why.ORDER)
 
     def atom(self, role: RoleBody, copy: Copy, place: int, placed: Placed, *, tail: bool) -> int | None:
         atom = placed.atom
@@ -204,7 +209,7 @@ class _Builder:
         if role.name == self.variant.handover and copy.unit > 0:
             return
         depth = self.program.ring(ring).depth if side is Side.EMPTY else 0
-        self.edge(self.phases[ring, side], node, depth, f"{side.value} barrier")
+        self.edge(self.phases[ring, side], node, depth, Why.WAIT)
 
     def arrive(self, role: RoleBody, ring: str, side: Side, node: int, tail_place: int | None) -> None:
         chosen = self.variant.tail_arrival
@@ -214,7 +219,7 @@ class _Builder:
         elif chosen != (role.name, tail_place):
             return
         self.arrivals.setdefault((ring, side), []).append(node)
-        self.edge(node, self.phases[ring, side], 0, "arrival")
+        self.edge(node, self.phases[ring, side], 0, Why.ARRIVAL)
 
     def issue(self, copy: Copy, atom: Issue, node: int) -> None:
         self.issues.setdefault(atom.op, []).append((copy, node))
@@ -228,7 +233,7 @@ class _Builder:
             case Transaction():
                 read, done = self.completion(copy, atom.op, f"{atom.op} of {copy}", node)
                 if atom.ring:
-                    self.edge(done, self.phases[atom.ring, Side.FULL], 0, "bytes")
+                    self.edge(done, self.phases[atom.ring, Side.FULL], 0, Why.BYTES)
         for kind, found in ((EventKind.READ_DONE, read), (EventKind.DONE, done), (EventKind.ISSUE, node)):
             known = self.completions.setdefault((atom.op, kind), [])
             if found not in (n for _, n in known):
@@ -238,9 +243,9 @@ class _Builder:
         key = (copy.role, copy.unit, scope)
         if key not in self.shared:
             self.shared[key] = self.node(f"{op} read")
-            self.edge(self.shared[key], self.node(f"{op} done"), 0, "run")
+            self.edge(self.shared[key], self.node(f"{op} done"), 0, Why.RUN)
         read = self.shared[key]
-        self.edge(node, read, 0, "run")
+        self.edge(node, read, 0, Why.RUN)
         return read, read + 1
 
     def retire(self, role: RoleBody, copy: Copy, nodes: list[int | None]) -> None:
@@ -254,7 +259,7 @@ class _Builder:
                     key = (copy.role, copy.unit, op.op if collective else f"{op.op} of {copy}")
                     if key in self.shared:
                         source = self.shared[key] + (0 if entry.atom.reads_only else 1)
-                        self.edge(source, node, steps + entry.ahead - ahead, "group")
+                        self.edge(source, node, steps + entry.ahead - ahead, Why.GROUP)
 
     def hand_over(self, role: RoleBody, bodies: list[list[int | None]]) -> None:
         own = [(copy, body) for copy, body in zip(copies(role), bodies, strict=True)]
@@ -265,7 +270,7 @@ class _Builder:
                     for other, later in own:
                         first, second = body[turn.before], later[turn.after]
                         if copy.unit < other.unit and first is not None and second is not None:
-                            self.edge(first, second, distance, "turn")
+                            self.edge(first, second, distance, Why.TURN)
 
 
 def _same_barrier(role: RoleBody, tail_place: int, ring: str, side: Side) -> bool:
@@ -345,11 +350,9 @@ def without(program: AtomProgram, role: RoleBody, place: int) -> AtomProgram:
     return program.replaced(role, evolve(role, body=role.body[:place] + role.body[place + 1 :]))
 
 
-def _potentials(graph: Graph) -> list[int] | Cycle:
-    """Potentials that make every edge's scaled distance non-negative, or a cycle that is not positive.
-
-    A distance d counts as d * (nodes + 1) - 1, so that a cycle of total 0 is negative and a positive one is not.
-    """
+def _cycle(graph: Graph) -> Cycle | None:
+    """A distance d counts as d * (nodes + 1) - 1, so that a cycle of total 0 is negative and a positive one is not; a
+    least distance that still falls after as many rounds as there are nodes lies behind a negative cycle."""
     scale = len(graph.labels) + 1
     height = [0] * len(graph.labels)
     parent = list(range(len(graph.labels)))
@@ -361,7 +364,7 @@ def _potentials(graph: Graph) -> list[int] | Cycle:
             if reached < height[edge.sink]:
                 height[edge.sink], parent[edge.sink], changed = reached, edge.source, edge.sink
         if changed < 0:
-            return height
+            return None
     return Cycle(_ring_of(parent, changed, scale))
 
 
@@ -376,18 +379,29 @@ def _ring_of(parent: list[int], start: int, count: int) -> tuple[int, ...]:
     return tuple(reversed(found))
 
 
-def _shortest(graph: Graph, source: int) -> list[int]:
-    scale, height, after = len(graph.labels) + 1, graph._potentials, graph._reduced
-    reached = [FAR * scale] * len(graph.labels)
-    reached[source] = 0
-    queue = [(0, source)]
+def _shortest(graph: Graph, source: int, limit: int, start: int) -> list[int]:
+    if not graph._after:
+        graph._after[:] = [[] for _ in graph.labels]
+        for edge in graph.edges:
+            source_exists, sink_exists = edge.why is not Why.ORDER, edge.why not in (Why.ORDER, Why.GROUP)
+            graph._after[edge.source].append((edge.sink, edge.distance, source_exists, sink_exists))
+    reached = [FAR] * len(graph.labels)
+    reached[source] = start
+    queue = deque([source])
     while queue:
-        length, node = heappop(queue)
-        if length > reached[node]:
-            continue
-        for sink, reduced in after[node]:
-            if length + reduced < reached[sink]:
-                reached[sink] = length + reduced
-                heappush(queue, (length + reduced, sink))
-    base = height[source]
-    return [FAR if r >= FAR * scale else -(-(r - base + height[n]) // scale) for n, r in enumerate(reached)]
+        node = queue.popleft()
+        for sink, distance, source_exists, sink_exists in graph._after[node]:
+            index = reached[node]
+            if source_exists:
+                index = max(index, 0)
+                if index > limit:
+                    continue
+            index += distance
+            if sink_exists:
+                index = max(index, 0)
+                if index > limit:
+                    continue
+            if index < reached[sink]:
+                reached[sink] = index
+                queue.append(sink)
+    return reached

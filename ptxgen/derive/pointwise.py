@@ -24,7 +24,7 @@ from ptxgen.tile import (
 from ptxgen.tile import Space as Where
 
 from .access import Reach, reach
-from .draft import Draft, op, register_buffer, whole
+from .draft import Draft, divided, op, register_buffer, whole
 from .ops import Op, Touch, TouchKind
 from .placement import within_warps
 from .products import before_reduction, staging_source
@@ -41,13 +41,78 @@ def derive_pointwise(draft: Draft, statement: Statement) -> None:
         for found in source.ops:
             inner = path[len(found.time.loops)] if len(path) > len(found.time.loops) else None
             draft.before_loop(found.time.loops, inner, [found])
-    result = result_buffer(draft, statement, spread)
+    work = Work.of(draft, statement, spread)
+    result = result_buffer(draft, work)
     if statement.reduction:
         inner = path[len(outer)] if len(path) > len(outer) else None
         draft.before_loop(outer, inner, [fill(draft, statement, result, outer)])
-    draft.append(path, calculations(draft, statement, spread, sources, result, path))
+    draft.append(path, calculations(draft, work, sources, result, path))
     if draft.space.compute.array(statement.target.array).kind is ArrayKind.OUTPUT:
         draft.append(outer, stores(draft, statement, result, outer))
+
+
+@frozen
+class Work:
+    """A statement's iteration: its dims, and after them the number of each part that its target tells apart.
+
+    `target_dims` says which of them index the target.
+    """
+
+    statement: Statement
+    target: Reach
+    names: tuple[str, ...]
+    parts: tuple[tuple[str, int], ...]
+    spread: Distribution
+    target_dims: tuple[int, ...]
+
+    @classmethod
+    def of(cls, draft: Draft, statement: Statement, spread: Distribution) -> Work:
+        """The iteration of a statement whose dims are held as `spread` says."""
+        target = reach(statement, statement.target)
+        names = dim_names(statement)
+        kept = kept_dims(statement, target)
+        parts = tuple((names[place], d) for place, d in zip(kept, target.divisors, strict=True) if d > 1)
+        numbers = iter(range(len(names), len(names) + len(parts)))
+        dims = tuple(next(numbers) if d > 1 else place for place, d in zip(kept, target.divisors, strict=True))
+        spread = with_parts(spread, tuple((names.index(name), divisor) for name, divisor in parts))
+        return cls(statement, target, names, parts, spread, dims)
+
+    def iteration(self, draft: Draft, path: tuple[str, ...], guarded: tuple[int, ...]) -> Iteration:
+        """The iteration inside the loops of `path`."""
+        array = draft.space.compute.array(self.target.array)
+        places = [self.target_dims.index(len(self.names) + number) for number in range(len(self.parts))]
+        return Iteration(
+            (*self.names, *(f"{name}//{divisor}" for name, divisor in self.parts)),
+            (
+                *(draft.origin(path, name) for name in self.names),
+                *(divided(draft.origin(path, name), divisor) for name, divisor in self.parts),
+            ),
+            (*(dim.extent for dim in self.statement.dims), *(array.extents[place] for place in places)),
+            self.spread,
+            (
+                *guarded,
+                *(len(self.names) + n for n, (name, _) in enumerate(self.parts) if self._place(name) in guarded),
+            ),
+        )
+
+    def _place(self, name: str) -> int:
+        return self.names.index(name)
+
+
+def with_parts(spread: Distribution, parts: tuple[tuple[int, int], ...]) -> Distribution:
+    """The distribution with one more dimension for each (dimension, size): the number of the part, coordinate // size."""
+    if not parts:
+        return spread
+
+    def extend(image: tuple[int, ...]) -> tuple[int, ...]:
+        return (*image, *(image[place] // size for place, size in parts))
+
+    return Distribution(
+        (*spread.shape, *(max(1, spread.shape[place] // size) for place, size in parts)),
+        tuple(map(extend, spread.values)),
+        tuple(map(extend, spread.lanes)),
+        tuple(map(extend, spread.warps)),
+    )
 
 
 def fill(draft: Draft, statement: Statement, result: Buffer, path: tuple[str, ...]) -> Op:
@@ -179,55 +244,41 @@ def _through_shared(
     return buffer, (*ops, store, *fetched)
 
 
-def result_buffer(draft: Draft, statement: Statement, spread: Distribution) -> Buffer:
+def result_buffer(draft: Draft, work: Work) -> Buffer:
     """The registers that the statement fills."""
-    target = reach(statement, statement.target)
-    names = dim_names(statement)
-    array = draft.space.compute.array(target.array)
-    kept = kept_dims(statement, target)
-    reduced = [names.index(dim) for dim in statement.reduced]
-    if any(image[place] for image in spread.warps for place in reduced):
+    statement, array = work.statement, draft.space.compute.array(work.target.array)
+    held = work.spread.project(work.target_dims)
+    reduced = [work.names.index(dim) for dim in statement.reduced]
+    if any(
+        any(image[place] for place in reduced) and not any(kept)
+        for image, kept in zip(work.spread.warps, held.warps, strict=True)
+    ):
         raise PlanError(
             f"{statement.name} reduces over {', '.join(statement.reduced)}, which is dealt to several warps: "
-            "keep a reduced dim within one warp",
+            "keep a reduced dim within one warp, or let each part have an element of its own",
             line=statement.line,
         )
-    name = target.array if array.kind is ArrayKind.LOCAL else f"{target.array}.registers"
-    return register_buffer(draft, name, target.array, spread.project(kept))
+    name = array.name if array.kind is ArrayKind.LOCAL else f"{array.name}.registers"
+    return register_buffer(draft, name, array.name, held)
 
 
-def calculations(
-    draft: Draft,
-    statement: Statement,
-    spread: Distribution,
-    sources: list[Source],
-    result: Buffer,
-    path: tuple[str, ...],
-) -> list[Op]:
+def calculations(draft: Draft, work: Work, sources: list[Source], result: Buffer, path: tuple[str, ...]) -> list[Op]:
     """The maps or reductions of the statement, one for each variant of its domain."""
-    names = dim_names(statement)
+    statement = work.statement
     needs_guard = bool(statement.reduction) or any(source.buffer.space is Where.GLOBAL for source in sources)
     found: list[Op] = []
-    variants = draft.variants(path, names)
+    variants = draft.variants(path, work.names)
     if not needs_guard:
         variants = [(draft.domain(path), variants[-1][1])]
     for domain, ragged in variants:
-        guarded = tuple(place for place, name in enumerate(names) if name in ragged)
-        iteration = Iteration(
-            names,
-            tuple(draft.origin(path, name) for name in names),
-            tuple(dim.extent for dim in statement.dims),
-            spread,
-            guarded,
-        )
-        operands = tuple(_operand(draft, statement, source, iteration, path) for source in sources)
-        found.append(_calculation(draft, statement, iteration, operands, sources, result, path, domain))
+        guarded = tuple(place for place, name in enumerate(work.names) if name in ragged)
+        iteration = work.iteration(draft, path, guarded)
+        operands = tuple(_operand(draft, source, iteration, path) for source in sources)
+        found.append(_calculation(draft, work, iteration, operands, sources, result, path, domain))
     return found
 
 
-def _operand(
-    draft: Draft, statement: Statement, source: Source, iteration: Iteration, path: tuple[str, ...]
-) -> MapOperand:
+def _operand(draft: Draft, source: Source, iteration: Iteration, path: tuple[str, ...]) -> MapOperand:
     names = iteration.dims
     dims = tuple(names.index(dim) if dim else None for dim in source.reach.dims)
     if source.buffer.space is not Where.GLOBAL:
@@ -261,7 +312,7 @@ def _in_array(view: Distribution, dims: tuple[int | None, ...]) -> Distribution:
 
 def _calculation(
     draft: Draft,
-    statement: Statement,
+    work: Work,
     iteration: Iteration,
     operands: tuple[MapOperand, ...],
     sources: list[Source],
@@ -269,21 +320,27 @@ def _calculation(
     path: tuple[str, ...],
     domain: Set,
 ) -> Op:
+    statement, dims = work.statement, work.target_dims
     numbers = {source.access: index for index, source in enumerate(sources)}
 
     def leaf(node: Expression) -> Expression:
         return Operand(numbers[node]) if isinstance(node, Load) else node
 
     value = rebuild(statement.value, leaf)
-    target = reach(statement, statement.target)
-    dims = kept_dims(statement, target)
     touches = [Touch(s.buffer, TouchKind.READ, const(0)) for s in sources]
     touches.append(Touch(result, TouchKind.WRITE, const(0)))
     reads_memory = any(source.buffer.space is Where.GLOBAL for source in sources)
     if statement.reduction:
         touches.append(Touch(result, TouchKind.READ, const(0)))
         node: Map | Reduce = Reduce(
-            statement.name, statement.reduction.op, iteration, whole(result), dims, value, operands, statement.line
+            statement.name,
+            statement.reduction.op,
+            iteration,
+            whole(result),
+            dims,
+            value,
+            operands,
+            statement.line,
         )
     else:
         beyond = Outside.ZERO if _summed_later(draft, statement, iteration) else Outside.ANY

@@ -44,7 +44,7 @@ class Space:
     def warp_dims(self, statement: Statement) -> tuple[str, ...]:
         """The dims of a statement dealt to warps: those of the warp level that it has and does not reduce. The last
         one's index is in the low bits of the warp number."""
-        own = {dim.name for dim in statement.dims} - set(statement.reduced)
+        own = {dim.name for dim in statement.dims} - set(statement.summed_away)
         return tuple(dim for dim in self._placed(Onto.WARPS) if dim in own)
 
     def _placed(self, onto: Onto) -> tuple[str, ...]:

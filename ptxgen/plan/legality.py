@@ -6,6 +6,7 @@ on itself is set aside for the order of its sum, but not for where it runs: part
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from functools import lru_cache
 
 from attrs import frozen
@@ -17,6 +18,7 @@ from polyhedral import (
     FloorDiv,
     Reduction,
     ScheduledStatement,
+    Set,
     Violation,
     const,
     parallelism_violation,
@@ -54,15 +56,28 @@ def _in_program_order(place: int, statement: Statement) -> ScheduledStatement:
         reduction = Reduction(target.array, statement.reduction.dims)
         reads = (*reads, target)
     times = (const(place), *(dim.affine for dim in statement.dims))
-    return ScheduledStatement(statement.name, statement.domain, reads, (target,), times, reduction)
+    return ScheduledStatement(statement.name, _with_parts(statement), reads, (target,), times, reduction)
+
+
+def _with_parts(statement: Statement) -> Set:
+    """The statement's domain, with one more dim for each quotient among its indices."""
+    domain = statement.domain
+    quotients = dict.fromkeys(
+        index for load in (statement.target, *statement.reads) for index in load.indices if isinstance(index, FloorDiv)
+    )
+    for quotient in quotients:
+        number = var(str(quotient))
+        defined = [number * quotient.divisor <= quotient.affine, quotient.affine < (number + 1) * quotient.divisor]
+        domain = Set((*domain.dims, str(quotient)), domain.pieces).intersect(*defined)
+    return domain
 
 
 def _access(load: Load) -> Access:
-    return Access(load.array, load.indices)
+    return Access(load.array, tuple(var(str(i)) if isinstance(i, FloorDiv) else i for i in load.indices))
 
 
 def crossing(compute: Compute, dependence: Dependence, dim: str, size: int) -> Witness | None:
-    """A pair whose ends lie in different tiles of `dim`, if there is one. A statement without the dim runs in tile 0."""
+    """A pair whose ends lie in different tiles of `dim`, if there is one (a statement without the dim: tile 0)."""
     schedules = _tile_numbers(compute, dependence, dim, size)
     return _witness(parallelism_violation([dependence], schedules, 0, reductions_are_free=False))
 
@@ -76,8 +91,8 @@ def backwards(compute: Compute, dependence: Dependence, dim: str, size: int = 1)
 
 def _tile_numbers(
     compute: Compute, dependence: Dependence, dim: str, size: int
-) -> dict[str, tuple[Affine | FloorDiv]]:
-    numbers: dict[str, tuple[Affine | FloorDiv]] = {}
+) -> dict[Hashable, tuple[Affine | FloorDiv, ...]]:
+    numbers: dict[Hashable, tuple[Affine | FloorDiv, ...]] = {}
     for name in (dependence.source, dependence.sink):
         statement = compute.statement(str(name))
         has = any(own.name == dim for own in statement.dims)

@@ -50,7 +50,7 @@ def nest(steps: tuple[Step, ...], statement: Statement) -> tuple[TileLoop, ...]:
         place = placement(steps, tile.level)
         for dim, size in tile.extents:
             if dim in own:
-                onto = place.onto if place and dim in place.dims and dim not in statement.reduced else None
+                onto = place.onto if place and dim in place.dims and dim not in statement.summed_away else None
                 loops.append(TileLoop(tile.level, dim, size, onto))
     return tuple(loops)
 

@@ -245,12 +245,12 @@ class Plan:
 
     def _reduced_everywhere(self, dim: str) -> bool:
         own = [s for s in self.compute.statements if any(d.name == dim for d in s.dims)]
-        return all(dim in statement.reduced for statement in own)
+        return all(dim in statement.summed_away for statement in own)
 
     def _is_parallel(self, dim: str, onto: Onto) -> bool:
         if onto is Onto.WARPS:
             return not self._reduced_everywhere(dim)
-        return not any(dim in statement.reduced for statement in self.compute.statements)
+        return not any(dim in statement.summed_away for statement in self.compute.statements)
 
     def _check_loop(self, at: str, line: SourceLine) -> None:
         level, _, dim = at.partition(".")

@@ -86,27 +86,30 @@ class Distribution:
         """The bits of the warp number that only make copies."""
         return tuple(bit for bit, image in enumerate(self.warps) if not any(image))
 
-    def project(self, kept: tuple[int, ...]) -> Distribution:
-        """The distribution of a tile over the dimensions `kept` alone, in that order.
+    def project(self, kept: tuple[int, ...], divisors: tuple[int, ...] | None = None) -> Distribution:
+        """The distribution of a tile over the dimensions `kept` alone, in that order, each divided (rounding down) by
+        its power of two in `divisors`.
 
-        Value bits that move only along dropped dimensions disappear; lane and warp bits that do become replicas.
+        Value bits that no longer move anything disappear; lane and warp bits that do not become replicas.
         """
+        shared = divisors or (1,) * len(kept)
 
         def keep(image: Coordinate) -> Coordinate:
-            return tuple(image[place] for place in kept)
+            return tuple(image[place] // divisor for place, divisor in zip(kept, shared, strict=True))
 
         return Distribution(
-            tuple(self.shape[place] for place in kept),
+            tuple(max(1, self.shape[place] // divisor) for place, divisor in zip(kept, shared, strict=True)),
             tuple(keep(image) for image in self.values if any(keep(image))),
             tuple(map(keep, self.lanes)),
             tuple(map(keep, self.warps)),
         )
 
-    def projected_value(self, kept: tuple[int, ...], value: int) -> int:
-        """The value index in `project(kept)` of the element that `value` has here."""
+    def projected_value(self, kept: tuple[int, ...], value: int, divisors: tuple[int, ...] | None = None) -> int:
+        """The value index in `project(kept, divisors)` of the element that `value` has here."""
+        shared = divisors or (1,) * len(kept)
         index, place = 0, 0
         for bit, image in enumerate(self.values):
-            if any(image[dimension] for dimension in kept):
+            if any(image[dimension] // divisor for dimension, divisor in zip(kept, shared, strict=True)):
                 index |= (value >> bit & 1) << place
                 place += 1
         return index

@@ -232,7 +232,12 @@ class Map:
 class Reduce:
     """`target = join(target, expression over the dims that the target lacks)`: values of a lane in ascending order,
     then lanes by butterfly (distance 1, 2, 4, ...) over the lane bits that move along reduced dims. Every lane ends
-    with the result. Guarded points contribute the identity. The target's distribution is the iteration's projection."""
+    with the result. Guarded points contribute the identity.
+
+    The target's distribution is the iteration's projection onto `target_dims`. Where only parts of a dim are joined,
+    the iteration has the part's number as one more dim: a bit that moves a reduced dim and a kept one is not joined
+    over.
+    """
 
     op: str
     join: ReductionOp

@@ -26,14 +26,15 @@ def fold(values: Floats, distribution: Distribution, kept: tuple[int, ...], join
 
 
 def split(basis: tuple[Coordinate, ...], kept: tuple[int, ...]) -> tuple[list[int], list[int]]:
-    """The bits that move along dropped dims, and those that move along kept ones. A bit that moves nothing is in
-    neither; one that moves both ways is refused."""
+    """The bits that move along dropped dims only, and those that move along kept ones. A bit that moves nothing is in
+    neither; one that moves both ways must be the only one to reach its place along the kept dims."""
     reduced: list[int] = []
     left: list[int] = []
     for bit, image in enumerate(basis):
         stays = any(image[place] for place in kept)
         goes = any(step for place, step in enumerate(image) if place not in kept)
-        if stays and goes:
+        twins = [other for other in basis if all(other[place] == image[place] for place in kept)]
+        if stays and goes and len(twins) > 1:
             raise StrayError("tile.shape", f"bit {bit} with image {image} moves along kept and reduced dims at once")
         if stays or goes:
             (left if stays else reduced).append(bit)
