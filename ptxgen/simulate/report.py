@@ -133,7 +133,7 @@ class Report:
     def raise_findings(self) -> Report:
         """The report itself when nothing was found; else KernelError with all findings."""
         if self.findings:
-            raise KernelError(self.findings, f"{self.kernel}: {len(self.findings)} findings in the simulated run")
+            raise KernelError(self.findings, f"{self.kernel}: {_how_many(self.findings)} in the simulated run")
         return self
 
     def with_text(self, text: str) -> Report:
@@ -177,6 +177,10 @@ def _braces(code: str) -> int:
     return alone.count("{") - alone.count("}")
 
 
+def _how_many(findings: tuple[Fault, ...]) -> str:
+    return f"{len(findings) or 'no'} finding{'' if len(findings) == 1 else 's'}"
+
+
 def _page(report: Report) -> list[str]:
     total = report.total
     lines = [
@@ -191,7 +195,7 @@ def _page(report: Report) -> list[str]:
     if report.global_sites:
         lines.append(f"global memory: {report.sectors} sectors of 32 bytes")
         lines += [_global_line(each) for each in report.global_sites]
-    lines.append(f"{len(report.findings)} findings" if report.findings else "no findings")
+    lines.append(_how_many(report.findings))
     lines += [str(finding) for finding in report.findings]
     lines += [f"note: {note}" for note in report.notes]
     return lines

@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
+from attrs import evolve
 
 from isa.types import b32, f32, u32
 from ptxgen.build import Module, pointer
 from ptxgen.errors import KernelError
+from ptxgen.ir import Instruction, Scope
 from ptxgen.simulate import LimitReached, simulate
 
 
@@ -299,3 +301,31 @@ def test_uninitialised_registers_are_found_per_thread():
     out = np.zeros(32, np.float32)
     simulate(module.build(), grid=1, block=32, args=(out,)).raise_findings()
     assert out.sum() == 30
+
+
+def without(module, opcode: str):
+    """The module's only kernel with the instructions of one opcode taken out."""
+    (kernel,) = module.items
+    kept = tuple(
+        each for each in kernel.body.statements if not isinstance(each, Instruction) or each.form.opcode != opcode
+    )
+    return evolve(module, items=(evolve(kernel, body=Scope(kept)),))
+
+
+def test_a_register_read_before_it_is_written():
+    module = Module("sm_70")
+    with module.kernel("maybe", out=pointer(u32)) as k:
+        _, address = thread_address(k, k.args.out)
+        value = k.register(u32)
+        k.popc.b32(k.tid.x, into=value)
+        with k.guard(k.setp.lt.u32(k.tid.x, 20)):
+            k.add.u32(k.tid.x, 1, into=value)
+        k.st.global_.u32(address, value)
+    out = np.zeros(32, np.uint32)
+    simulate(module.build(), grid=1, block=32, args=(out,)).raise_findings()
+    report = simulate(without(module.build(), "popc"), grid=1, block=32, args=(out,))
+    assert codes(report) == {"uninitialised.register"}
+    (fault,) = report.findings
+    assert fault.thread == (20, 0, 0)
+    assert fault.count == 12
+    assert out[:20].tolist() == list(range(1, 21))

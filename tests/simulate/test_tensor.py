@@ -47,7 +47,7 @@ def by_the_book(a: list[float], b: list[float], c: float, bits: int, c_least: in
     top = max(exponent for _, exponent in terms)
     unit = Fraction(2) ** (top - bits)
     whole: int = sum(math.trunc(value / unit) for value, _ in terms)
-    return Fraction(whole) * unit
+    return Fraction(whole * unit)
 
 
 def exponent_of(value: float, least: int) -> int:
@@ -68,7 +68,8 @@ def extremes(rng, count: int) -> np.ndarray:
     bits = rng.integers(0, 1 << 16, count, dtype=np.uint16)
     bits[(bits & 0x7C00) == 0x7C00] &= 0x83FF
     bits[rng.random(count) < 0.2] &= 0x8000
-    return bits.view(np.float16)
+    values: np.ndarray = bits.view(np.float16)
+    return values
 
 
 @pytest.mark.parametrize("bits, length", [(23, 4), (24, 8), (25, 16)])
