@@ -15,8 +15,8 @@ from .placement import unit
 
 @frozen
 class Reach:
-    """An access taken apart: for each array dimension the iteration dim (None: none), the constant added to it, and what
-    it is divided by, rounding down (1: nothing)."""
+    """An access taken apart: for each array dimension the iteration dim (None: none), the constant added to it, and
+    what it is divided by, rounding down (1: nothing)."""
 
     array: str
     dims: tuple[str | None, ...]

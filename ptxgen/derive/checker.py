@@ -29,7 +29,7 @@ from .atoms import (
     Wait,
     is_synchronisation,
 )
-from .graph import Copy, Cycle, Graph, event_graph, handover_graph, tail_graphs, without
+from .graph import FAR, Copy, Cycle, Graph, event_graph, handover_graph, tail_graphs, without
 
 NAMED_BARRIERS = 16
 TRANSACTION_BYTES = 1 << 20
@@ -177,12 +177,9 @@ def _handovers(program: AtomProgram) -> Iterator[Finding]:
             continue
         for (name, side), waits in graph.waits.items():
             lag = program.ring(name).depth if side is Side.EMPTY else 0
-            late = [
-                w
-                for c, w in waits
-                if c.role == role.name and c.unit and graph.best(graph.phases[name, side], w) > 1 + lag
-            ]
-            if late:
+            phase = graph.phases[name, side]
+            own = [wait for copy, wait in waits if copy.role == role.name and copy.unit]
+            if any(graph.best(phase, wait, 1 + lag) > 1 + lag for wait in own):
                 text = "the unit that takes the next item may wait before the last item's phases are complete"
                 yield _finding(
                     "seen", f"ring {name}, {side.value}, alternating role {role.name}: {text}; turns are wanted"

@@ -22,9 +22,9 @@ from ptxgen.tile import (
     Quotient,
     Raster,
     Role,
+    Space,
     When,
 )
-from ptxgen.tile import Space as Where
 
 from .checker import Verdict
 from .discharge import Synchronised, discharge
@@ -38,7 +38,7 @@ from .proof import check_meetings
 from .requirements import Requirement, requirements
 from .scanning import scan_program
 from .sequencing import sequenced
-from .space import Space
+from .space import IndexSpace
 from .widening import widened
 
 
@@ -69,7 +69,7 @@ def derive(plan: Plan) -> Derivation:
     PlanError, on the line of the step that asks for it, for what the target, the dependences or the budgets do not
     allow.
     """
-    space, facts = Space(plan), Facts.of(plan)
+    space, facts = IndexSpace(plan), Facts.of(plan)
     blocks = space.blocks_of(plan.compute.statements)
     probe = Draft(space, facts, full=True)
     ragged = [dim for dim in blocks if not probe.divides(dim)]
@@ -94,7 +94,7 @@ def derive(plan: Plan) -> Derivation:
     return Derivation(plan, tuple(parts), program)
 
 
-def derive_part(space: Space, facts: Facts, paths: dict[str, tuple[str, ...]], full: bool) -> Part:
+def derive_part(space: IndexSpace, facts: Facts, paths: dict[str, tuple[str, ...]], full: bool) -> Part:
     """One tree: all statements drafted, ordered, synchronised, checked and scanned."""
     draft = Draft(space, facts, full)
     draft.paths = paths
@@ -118,18 +118,18 @@ def derive_part(space: Space, facts: Facts, paths: dict[str, tuple[str, ...]], f
     return Part(ops, needed, synchronised, verdict, tuple(draft.buffers.values()), body)
 
 
-def context(space: Space) -> System:
+def context(space: IndexSpace) -> System:
     """What is known of the sizes: extents are not negative."""
     sizes = {name for s in space.compute.statements for dim in s.dims for name in dim.extent.names}
     return System.of(*(var(name) >= 0 for name in sorted(sizes)))
 
 
-def full_conditions(space: Space, dims: list[str]) -> tuple[Constraint, ...]:
+def full_conditions(space: IndexSpace, dims: list[str]) -> tuple[Constraint, ...]:
     """The conditions under which a block's tile lies inside the arrays."""
     return tuple(space.origin(dim) + space.block_extent(dim) <= space.extent(dim) for dim in dims)
 
 
-def grid(space: Space, dims: tuple[str, ...]) -> Grid:
+def grid(space: IndexSpace, dims: tuple[str, ...]) -> Grid:
     """All tiles of the dims that are dealt to blocks."""
     found: list[GridDim] = []
     for dim in dims:
@@ -163,7 +163,7 @@ def check_budgets(plan: Plan, program: Program, ops: tuple[Op, ...]) -> None:
     limits = limits_of(target_named(plan.target))
     line = plan.steps[-1].line
     if program.shared_bytes > limits.shared_static_bytes:
-        rings = ", ".join(f"{b.name} {b.slot_bytes * b.depth}" for b in program.buffers if b.space is Where.SHARED)
+        rings = ", ".join(f"{b.name} {b.slot_bytes * b.depth}" for b in program.buffers if b.space is Space.SHARED)
         raise PlanError(
             f"{program.shared_bytes} bytes of shared memory, a block has {limits.shared_static_bytes}: {rings}",
             line=shared_line(plan),
@@ -188,7 +188,7 @@ def most_registers(ops: tuple[Op, ...]) -> tuple[Buffer, ...]:
     for op in ops:
         at = op.time.place[0]
         for touch in op.touches:
-            if touch.buffer.space is Where.REGISTERS:
+            if touch.buffer.space is Space.REGISTERS:
                 first, last = spans.get(touch.buffer, (at, at))
                 spans[touch.buffer] = (min(first, at), max(last, at))
     moments = {first for first, _ in spans.values()}

@@ -10,13 +10,12 @@ from isa.mechanisms import Mechanism
 from polyhedral import Affine, Constraint, Set, const, var
 from ptxgen.compute import ArrayKind, SourceLine
 from ptxgen.errors import PlanError
-from ptxgen.tile import Buffer, Distribution, GlobalPlacement, Node, Region
-from ptxgen.tile import Space as Where
+from ptxgen.tile import Buffer, Distribution, GlobalPlacement, Node, Region, Space
 
 from .access import Reach
 from .facts import Facts
 from .ops import Op, Time, Touch
-from .space import Space
+from .space import IndexSpace
 
 ROLE = "all"
 
@@ -37,7 +36,7 @@ class Body:
 class Draft:
     """What derivation has so far. `full` drafts the program for blocks whose tiles lie inside the arrays."""
 
-    space: Space
+    space: IndexSpace
     facts: Facts
     full: bool
     root: Body = field(factory=lambda: Body(None))
@@ -50,7 +49,7 @@ class Draft:
         if found.kind is ArrayKind.LOCAL:
             raise PlanError(f"{array} has no address: it is local to the kernel")
         placed = GlobalPlacement(found.extents, found.strides)
-        return self.add_buffer(Buffer(array, array, found.element, Where.GLOBAL, (), 1, placed))
+        return self.add_buffer(Buffer(array, array, found.element, Space.GLOBAL, (), 1, placed))
 
     def add_buffer(self, buffer: Buffer) -> Buffer:
         """Registers a buffer; the same name must mean the same buffer."""
@@ -185,4 +184,4 @@ def whole(buffer: Buffer, rank: Affine | int = 0, origin: tuple[int, ...] | None
 def register_buffer(draft: Draft, name: str, array: str, distribution: Distribution, depth: int = 1) -> Buffer:
     """A register buffer for tiles of `array`."""
     element = draft.space.compute.array(array).element
-    return draft.add_buffer(Buffer(name, array, element, Where.REGISTERS, distribution.shape, depth, distribution))
+    return draft.add_buffer(Buffer(name, array, element, Space.REGISTERS, distribution.shape, depth, distribution))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from ptxgen.compute import Statement
 from ptxgen.plan import backwards, dependences
 
-from .space import Space
+from .space import IndexSpace
 
 
-def fused_paths(space: Space) -> dict[str, tuple[str, ...]]:
+def fused_paths(space: IndexSpace) -> dict[str, tuple[str, ...]]:
     """The loops around each statement, by name. Two statements share a loop if both have it there and no pair of
     instances would run backwards; a loop of the same dim that is not shared gets a name of its own (`cta.j#2`)."""
     paths: dict[str, tuple[str, ...]] = {}
@@ -29,7 +29,7 @@ def fused_paths(space: Space) -> dict[str, tuple[str, ...]]:
     return paths
 
 
-def _may_join(space: Space, inside: list[Statement], statement: Statement, loop: str) -> bool:
+def _may_join(space: IndexSpace, inside: list[Statement], statement: Statement, loop: str) -> bool:
     dim = loop.partition(".")[2]
     tile = space.outer_tile(dim)
     assert tile is not None

@@ -20,8 +20,8 @@ from ptxgen.tile import (
     Outside,
     Reduce,
     Region,
+    Space,
 )
-from ptxgen.tile import Space as Where
 
 from .access import Reach, reach
 from .draft import Draft, divided, op, register_buffer, whole
@@ -100,7 +100,7 @@ class Work:
 
 
 def with_parts(spread: Distribution, parts: tuple[tuple[int, int], ...]) -> Distribution:
-    """The distribution with one more dimension for each (dimension, size): the number of the part, coordinate // size."""
+    """The distribution with one more dimension for each (dimension, size): the part's number, coordinate // size."""
     if not parts:
         return spread
 
@@ -265,7 +265,7 @@ def result_buffer(draft: Draft, work: Work) -> Buffer:
 def calculations(draft: Draft, work: Work, sources: list[Source], result: Buffer, path: tuple[str, ...]) -> list[Op]:
     """The maps or reductions of the statement, one for each variant of its domain."""
     statement = work.statement
-    needs_guard = bool(statement.reduction) or any(source.buffer.space is Where.GLOBAL for source in sources)
+    needs_guard = bool(statement.reduction) or any(source.buffer.space is Space.GLOBAL for source in sources)
     found: list[Op] = []
     variants = draft.variants(path, work.names)
     if not needs_guard:
@@ -281,7 +281,7 @@ def calculations(draft: Draft, work: Work, sources: list[Source], result: Buffer
 def _operand(draft: Draft, source: Source, iteration: Iteration, path: tuple[str, ...]) -> MapOperand:
     names = iteration.dims
     dims = tuple(names.index(dim) if dim else None for dim in source.reach.dims)
-    if source.buffer.space is not Where.GLOBAL:
+    if source.buffer.space is not Space.GLOBAL:
         return MapOperand(whole(source.buffer), dims, 1)
     origin = draft.at_origin(path, source.reach)
     array = draft.space.compute.array(source.access.array)
@@ -329,7 +329,7 @@ def _calculation(
     value = rebuild(statement.value, leaf)
     touches = [Touch(s.buffer, TouchKind.READ, const(0)) for s in sources]
     touches.append(Touch(result, TouchKind.WRITE, const(0)))
-    reads_memory = any(source.buffer.space is Where.GLOBAL for source in sources)
+    reads_memory = any(source.buffer.space is Space.GLOBAL for source in sources)
     if statement.reduction:
         touches.append(Touch(result, TouchKind.READ, const(0)))
         node: Map | Reduce = Reduce(

@@ -9,8 +9,7 @@ from polyhedral import const
 from ptxgen.compute import ArrayKind, Binary, BinaryOp, Load, Statement
 from ptxgen.errors import PlanError
 from ptxgen.plan import MultiplyBy
-from ptxgen.tile import Buffer, Distribution, Factor, Fill, MatrixOrder, Multiply, MultiplyRow
-from ptxgen.tile import Space as Where
+from ptxgen.tile import Buffer, Distribution, Factor, Fill, MatrixOrder, Multiply, MultiplyRow, Space
 
 from .access import Reach, reach
 from .draft import Draft, op, register_buffer, whole
@@ -27,8 +26,6 @@ from .staging import (
     steps_ahead,
     store_shared,
 )
-
-VOLTA_GROUPS = 2
 
 
 @frozen
@@ -111,7 +108,7 @@ def unrolled_steps(draft: Draft, work: Product) -> tuple[dict[str, int], ...]:
 def axes(draft: Draft, work: Product) -> tuple[Axis, Axis, Axis]:
     """How a warp's product is made of instructions along m, n and k; PlanError where a tile is too small."""
     instruction, at = work.step.instruction, work.step.at
-    groups = VOLTA_GROUPS if instruction.name == "m8n8k4" else 1
+    groups = 2 if fragment_of(instruction.name, "c", instruction.accumulate, None).tiles > 1 else 1
     extents = (
         draft.space.warp_extent(work.statement, work.m),
         draft.space.warp_extent(work.statement, work.n),
@@ -142,7 +139,7 @@ def accumulators(draft: Draft, work: Product, m: Axis, n: Axis) -> Buffer:
     piece = fragment_of(work.step.instruction.name, "c", work.step.instruction.accumulate, None)
     spread = operand_distribution(shape, dims, piece, m, n, draft.space.warp_images(work.statement, work.c.dims))
     element = work.step.instruction.accumulate
-    return draft.add_buffer(Buffer(work.c.array, work.c.array, element, Where.REGISTERS, shape, 1, spread))
+    return draft.add_buffer(Buffer(work.c.array, work.c.array, element, Space.REGISTERS, shape, 1, spread))
 
 
 def before_reduction(draft: Draft, statement: Statement, path: tuple[str, ...]) -> tuple[str, ...]:
@@ -228,7 +225,7 @@ class Operand:
                 f"{step.op} reads memory at unrolled steps: stage {access.array} into registers and shared first",
                 line=step.line,
             )
-        depth = step.into.depth if hasattr(step.into, "depth") else 1
+        depth = chain.fragment_depth
         buffer = register_buffer(draft, step.op, step.array, spread, depth)
         rank = rank_of(path) * depth
         ops = copies_from_memory(
@@ -242,7 +239,7 @@ def check_ring(chain: Chain, steps: int, path: tuple[str, ...]) -> None:
     """A ring of registers needs constant subscripts: its depth divides the unrolled steps of a rolled loop."""
     step = chain.fragments
     assert step is not None
-    depth = getattr(step.into, "depth", 1)
+    depth = chain.fragment_depth
     if path and chain.shared is not None and steps % depth:
         raise PlanError(
             f"{step.op}: a ring of {depth} fragments needs a multiple of {depth} unrolled steps, there are {steps}; "

@@ -17,7 +17,7 @@ from .placement import unit
 
 
 @define(slots=False, frozen=True)
-class Space:
+class IndexSpace:
     """Everything that follows from a plan's tile, place, unroll and isolate steps."""
 
     plan: Plan = field()

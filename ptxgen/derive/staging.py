@@ -16,8 +16,7 @@ from ptxgen.plan import (
     Shift,
     Stage,
 )
-from ptxgen.tile import Buffer, Copy, Distribution, Outside, Region, SharedLayout
-from ptxgen.tile import Space as Where
+from ptxgen.tile import Buffer, Copy, Distribution, Outside, Region, SharedLayout, Space
 
 from .access import Reach, neighbours
 from .draft import Draft, op, register_buffer, whole
@@ -46,18 +45,10 @@ class Chain:
 
         return cls(of_kind(IntoRegisters), of_kind(IntoShared), of_kind(IntoFragments))
 
-
-@frozen
-class Staged:
-    """One array's staging for one statement: ops by the loops that they stand in, and the buffer that is read.
-
-    `fragment_steps[s]` is the fragment op of unrolled step s; `shared_op` the store to shared memory.
-    """
-
-    register_ops: tuple[Op, ...]
-    shared_ops: tuple[Op, ...]
-    fragment_ops: tuple[Op, ...]
-    read: Buffer
+    @property
+    def fragment_depth(self) -> int:
+        """The tiles that the ring of fragments holds; 1 where there is none."""
+        return self.fragments.into.depth if self.fragments and isinstance(self.fragments.into, IntoFragments) else 1
 
 
 def steps_ahead(draft: Draft, name: str, at: str) -> int:
@@ -172,7 +163,7 @@ def store_shared(
     )
     layout = shared_layout(draft, step, array, SharedAccess(source.distribution, written), SharedAccess(load, read))
     ring = draft.add_buffer(
-        Buffer(step.op, step.array, array.element, Where.SHARED, source.shape, step.into.depth, layout)
+        Buffer(step.op, step.array, array.element, Space.SHARED, source.shape, step.into.depth, layout)
     )
     rank = rank_of(path)
     node = Copy(
