@@ -2,7 +2,7 @@
 bytes, flips phases, waits on parities and moves numbered tiles, and knows nothing of graphs and distances."""
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from attrs import define, field, frozen
 
@@ -103,7 +103,7 @@ class Thread:
 @define(eq=False)
 class Machine:
     program: AtomProgram
-    uses: dict[str, tuple[Uses, ...]]
+    uses: Mapping[str, tuple[Uses, ...]]
     tiles: int
     depths: dict[str, int]
     rng: random.Random
@@ -195,7 +195,8 @@ class Machine:
                 key = (op.op, index, unit, None if shared else thread.elected)
                 flight = self.collectives.get(key)
                 if flight is None:
-                    members = sum(t.role is thread.role and t.unit == thread.unit for t in self.threads) if shared else 1
+                    peers = [t for t in self.threads if t.role is thread.role and t.unit == thread.unit]
+                    members = len(peers) if shared else 1
                     flight = self.collectives[key] = Flight(op, index, unit, (kind, *unit, key[-1]), 0, members)
                     self.flights.append(flight)
                     self.start_writing(op, index)
@@ -278,7 +279,9 @@ def instances(role: RoleBody, tiles: int) -> Iterator[tuple[Placed, int]]:
             yield placed, index
 
 
-def faults(program: AtomProgram, uses: dict[str, tuple[Uses, ...]], depths: dict[str, int], runs: int = 60) -> set[str]:
+def faults(
+    program: AtomProgram, uses: Mapping[str, tuple[Uses, ...]], depths: dict[str, int], runs: int = 60
+) -> set[str]:
     """The faults seen in runs of several lengths under random, late and early schedulers that favour some thread."""
     seen: set[str] = set()
     for run in range(runs):

@@ -109,8 +109,8 @@ def when(time: Time, values: dict[str, int], depth: int) -> tuple[int, ...]:
 
 def unordered(synchronised: Synchronised, params: dict[str, int]) -> list[tuple[Instance, Instance]]:
     """Pairs of accesses to one shared slot, at least one of them writing, without a meeting between them, or in an
-    order that is not that of the tiles. Order: outer loops that the rank does not count, then the rank, then inner loops
-    that it does not count, then filling before updating before reading."""
+    order that is not that of the tiles. Order: outer loops that the rank does not count, then the rank, then inner
+    loops that it does not count, then filling before updating before reading."""
     depth = max((len(o.time.loops) for o in synchronised.ops), default=0)
     meetings = sorted(
         when(m.time, dict(zip(m.domain.dims, point, strict=True)), depth)

@@ -172,9 +172,7 @@ def plain_reader(*, meet: bool, by: IssuedBy = IssuedBy.ELECTED, count: int = 1)
     body += [Placed(Fence(FenceKind.PROXY)), *([Placed(Join(1))] if meet else [])]
     body += [Placed(Arrive("ring", Side.EMPTY, by))]
     math = RoleBody("math", units=1, threads=128, body=tuple(body))
-    fenced = tuple(
-        evolve(o, fence=FenceKind.PROXY if o.source == "C" else None) for o in program.obligations
-    )
+    fenced = tuple(evolve(o, fence=FenceKind.PROXY if o.source == "C" else None) for o in program.obligations)
     return evolve(program, roles=(program.roles[0], math), obligations=fenced)
 
 
@@ -336,8 +334,8 @@ def test_bytes_barriers_and_budgets():
     load = program.roles[0]
     short = tuple(Placed(Expect("ring", 49151)) if isinstance(p.atom, Expect) else p for p in load.body)
     assert codes(program.replaced(load, evolve(load, body=short))) == ("bytes",)
-    large = (load.body[0], Placed(Expect("ring", 1 << 20)), Placed(Issue("A.shared", BULK_LOAD, "ring", 1 << 19)))
-    large += (Placed(Issue("B.shared", BULK_LOAD, "ring", 1 << 19)),)
+    halves = [Placed(Issue(name, BULK_LOAD, "ring", 1 << 19)) for name in ("A.shared", "B.shared")]
+    large = (load.body[0], Placed(Expect("ring", 1 << 20)), *halves)
     assert "fewer than 1048576 fit" in str(check(program.replaced(load, evolve(load, body=large))))
     role = ampere().roles[0]
     wrong = tuple(Placed(Join(16)) if isinstance(p.atom, Join) else p for p in role.body)
