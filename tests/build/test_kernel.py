@@ -1,7 +1,10 @@
 """What a kernel's calls become, with ptxas as the judge of the text."""
 
 import inspect
+import os
 import struct
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +19,7 @@ from ptxgen.build.chain import attribute_of, word_of
 from ptxgen.build.immediates import float_immediate, half_bits
 from ptxgen.emit import emit
 from ptxgen.errors import KernelError
-from ptxgen.ir import Float, Instruction, Int, Origin
+from ptxgen.ir import Float, Instruction, Int, Origin, Registers
 from tests.oracles.ptxas import verdict
 
 
@@ -82,9 +85,21 @@ def test_ptxas_takes_what_the_builder_writes(target_name: str) -> None:
     assert judged.ok, judged.messages
 
 
-def test_the_same_program_gives_the_same_bytes() -> None:
-    first, second = (str(emit(written(everything, **PARAMETERS)[0])) for _ in range(2))
-    assert first == second
+def test_the_same_program_gives_the_same_bytes_in_every_process() -> None:
+    code = "from tests.build.test_kernel import *; print(emit(written(everything, **PARAMETERS)[0]), end='')"
+    texts = {str(emit(written(everything, **PARAMETERS)[0]))}
+    for seed in ("1", "2"):
+        environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(sys.path)}
+        root = Path(__file__).parents[2]
+        texts.add(subprocess.check_output([sys.executable, "-c", code], cwd=root, env=environment, text=True))
+    assert len(texts) == 1
+
+
+def test_registers_are_declared_in_the_order_of_the_types_whatever_came_first() -> None:
+    built, _ = written(lambda k: (k.register(f64, 0.0), k.register(b32, 0), k.register(pred, True), k.register(u16, 0)))
+    body = built.function("k").body
+    assert body is not None
+    assert [each.type for each in body.statements if isinstance(each, Registers)] == [pred, b32, u16, f64]
 
 
 def test_both_spellings_write_the_same() -> None:

@@ -64,7 +64,8 @@ def instruction(name: str, *operands: Operand, guard: Guard | None = None) -> In
 
 GOOD = [
     instruction("add.u32", R, S, Int(1)),
-    instruction("add.u32", R, R, Int(-1)),
+    instruction("add.u32", R, R, Int(-(1 << 31))),
+    instruction("add.u32", R, R, Int((1 << 32) - 1)),
     instruction("mov.u32", R, Special("tid.x")),
     instruction("mov.b32", R, Float(0, f32)),
     instruction("selp.f32", F, F, Float(0, f32), P),
@@ -115,6 +116,7 @@ def test_what_verify_refuses_ptxas_refuses(code: str, bad: Instruction) -> None:
 
 STRICTER = [
     ("immediate.range", instruction("add.u32", R, R, Int(1 << 32))),  # ptxas drops the high bits
+    ("immediate.range", instruction("add.u32", R, R, Int(-(1 << 31) - 1))),
     ("immediate.type", instruction("add.f32", F, F, Float(1 << 62, f64))),  # ptxas rounds it
     ("register.undeclared", instruction("mov.u32", Register("%r01", u32), Int(0))),  # ptxas takes it for %r1
 ]
