@@ -1,0 +1,5 @@
+"""From a plan to a proved tile program (see README.md)."""
+
+from .derivation import Derivation, Part, derive
+
+__all__ = ["Derivation", "Part", "derive"]

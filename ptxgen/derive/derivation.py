@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from isa.limits import limits as limits_of
 from isa.targets import target as target_named
 from polyhedral import Constraint, System, var
 from ptxgen.compute import ArrayKind, SourceLine
 from ptxgen.errors import InternalError, PlanError
-from ptxgen.plan import IntoShared, MultiplyBy, Place, Plan, Stage
+from ptxgen.plan import IntoShared, MultiplyBy, Place, Plan, Shift, Stage
 from ptxgen.tile import (
     Buffer,
     Fact,
@@ -106,7 +106,7 @@ def derive_part(space: IndexSpace, facts: Facts, paths: dict[str, tuple[str, ...
         else:
             derive_pointwise(draft, statement)
     sequenced(draft)
-    ops = tuple(placed(draft.root))
+    ops = on_shift_lines(space.plan, placed(draft.root))
     needed = requirements(ops)
     synchronised = widened(discharge(ops, needed))
     verdict = check_meetings(synchronised, needed)
@@ -116,6 +116,12 @@ def derive_part(space: IndexSpace, facts: Facts, paths: dict[str, tuple[str, ...
         )
     body = scan_program(synchronised, context(space))
     return Part(ops, needed, synchronised, verdict, tuple(draft.buffers.values()), body)
+
+
+def on_shift_lines(plan: Plan, ops: list[Op]) -> tuple[Op, ...]:
+    """The ops with the line of the step that decides when they run: the last `shift` that names them, if one does."""
+    lines = {name: step.line for step in plan.steps if isinstance(step, Shift) for name in step.ops}
+    return tuple(evolve(op, line=lines.get(op.name, op.line)) for op in ops)
 
 
 def context(space: IndexSpace) -> System:

@@ -54,7 +54,7 @@ class Pair:
         Raises PlanError where the two ranks do not count alike in a common loop or in a parameter.
         """
         loops = first.op.time.loops[:common]
-        if first.rank.terms == second.rank.terms and len(loops) == len(first.op.time.loops):
+        if moves_alike(first, second, common):
             return cls(first, second, common, depth, loops, const(second.rank.constant - first.rank.constant))
         own = {loop: var(loop + "'") for loop in second.op.time.loops[common:]}
         pair = cls(first, second, common, depth, loops, second.rank.substitute(own) - first.rank)
@@ -71,6 +71,32 @@ class Pair:
     def step(self, level: int) -> int:
         """How many tiles one step of loop level-1 advances the ranks; 0 at level 0."""
         return self.first.rank.coefficient(self.loops[level - 1]) if level else 0
+
+
+def moves_alike(first: Access, second: Access, common: int) -> bool:
+    """Whether the ranks differ by a constant that no loop of one access alone changes, seen from their spelling."""
+    terms = first.rank.terms
+    return terms == second.rank.terms and (not terms or common == len(first.op.time.loops))
+
+
+def surely_in_order(first: Access, second: Access, common: int, depth: int, *, behind: bool) -> bool:
+    """Whether a glance at the numbers shows that the second access follows the first at every tile and slot that both
+    use. `behind`: the second stands behind the first in the body. False says nothing."""
+    before, after = first.op.time.ahead, second.op.time.ahead
+    outer = max(common - 1, 0)
+    if not moves_alike(first, second, common) or before[:outer] != after[:outer]:
+        return False
+    step = first.rank.coefficient(first.op.time.loops[common - 1]) if common and first.rank.terms else 0
+    early = before[common - 1] - after[common - 1] if common else 0
+    offset = second.rank.constant - first.rank.constant
+    least: list[int] = []
+    if first.turn < second.turn and (offset % step == 0 if step else offset == 0):
+        least.append(-offset // step if step else 0)
+    if second.writes and step:
+        least.append(-((offset - depth) // step))
+    elif second.writes:
+        least.append(0 if offset > 0 and offset % depth == 0 else 1)
+    return all(distance + early > 0 or (distance + early == 0 and behind) for distance in least)
 
 
 def same_tile(pair: Pair, level: int) -> Iterator[int]:

@@ -15,7 +15,7 @@ from ptxgen.tile import Buffer, Copy, Covered, Map, Reduce, RequirementKind, Spa
 
 from .nest import Nest, nest
 from .ops import Op, TouchKind
-from .ranks import Access, Pair, check_ascending, later_tile, next_round, same_tile
+from .ranks import Access, Pair, check_ascending, later_tile, next_round, same_tile, surely_in_order
 
 
 class EventKind(Enum):
@@ -129,7 +129,11 @@ def _conflicts(buffer: Buffer, accesses: list[Access], places: Nest) -> Iterator
     for first in accesses:
         for second in accesses:
             if first.writes or second.writes:
-                pair = Pair.of(first, second, places.common_depth(first.number, second.number), buffer.depth)
+                common = places.common_depth(first.number, second.number)
+                behind = places.positions[second.number][common] > places.positions[first.number][common]
+                if private and surely_in_order(first, second, common, buffer.depth, behind=behind):
+                    continue
+                pair = Pair.of(first, second, common, buffer.depth)
                 yield from ((pair, apart) for apart in _strongest(list(_of_pair(pair, places, private=private))))
 
 

@@ -107,8 +107,10 @@ def when(time: Time, values: dict[str, int], depth: int) -> tuple[int, ...]:
     return (*moment, *(0,) * (2 * depth + 1 - len(moment)))
 
 
-def unordered(synchronised: Synchronised, params: dict[str, int]) -> list[tuple[Instance, Instance]]:
-    """Pairs of accesses to one shared slot, at least one of them writing, without a meeting between them, or in an
+def unordered(
+    synchronised: Synchronised, params: dict[str, int], space: Space = Space.SHARED
+) -> list[tuple[Instance, Instance]]:
+    """Pairs of accesses to one slot in `space`, at least one of them writing, without a meeting between them, or in an
     order that is not that of the tiles. Order: outer loops that the rank does not count, then the rank, then inner
     loops that it does not count, then filling before updating before reading."""
     depth = max((len(o.time.loops) for o in synchronised.ops), default=0)
@@ -119,7 +121,7 @@ def unordered(synchronised: Synchronised, params: dict[str, int]) -> list[tuple[
     )
     slots: dict[tuple[str, int], list[tuple[tuple[tuple[int, ...], int, tuple[int, ...], int], bool, Instance]]] = {}
     for o in synchronised.ops:
-        for ring, rank, turn in uses(o):
+        for ring, rank, turn in uses(o, space):
             counted = [loop for loop in o.time.loops if rank.coefficient(loop)]
             last = o.time.loops.index(counted[-1]) if counted else 0
             for point in o.domain.points(params):
@@ -142,11 +144,11 @@ def unordered(synchronised: Synchronised, params: dict[str, int]) -> list[tuple[
     return found
 
 
-def uses(o: Op) -> list[tuple[Buffer, Affine, int]]:
-    """The shared tiles that an op uses: 0 fills, 1 updates, 2 reads."""
+def uses(o: Op, space: Space) -> list[tuple[Buffer, Affine, int]]:
+    """The tiles in `space` that an op uses: 0 fills, 1 updates, 2 reads."""
     kinds: dict[tuple[str, Affine], tuple[Buffer, set[TouchKind]]] = {}
     for touch in o.touches:
-        if touch.buffer.space is Space.SHARED:
+        if touch.buffer.space is space:
             kinds.setdefault((touch.buffer.name, touch.rank), (touch.buffer, set()))[1].add(touch.kind)
     turns = {frozenset({TouchKind.WRITE}): 0, frozenset(TouchKind): 1, frozenset({TouchKind.READ}): 2}
     return [(ring, rank, turns[frozenset(kind)]) for (_, rank), (ring, kind) in kinds.items()]

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from isa.mechanisms import BULK_LOAD, LOAD, STORE
 from polyhedral import Set, var
 from ptxgen.derive.discharge import Synchronised, discharge, fewest_gaps
-from ptxgen.derive.ops import Op
+from ptxgen.derive.ops import Op, Time
 from ptxgen.derive.proof import check_meetings
 from ptxgen.derive.requirements import requirements
-from ptxgen.errors import PlanError, UnsupportedError
+from ptxgen.errors import InternalError, PlanError, UnsupportedError
 from ptxgen.tile import Space
 from tests.derive.programs import (
     ONCE,
@@ -223,13 +223,13 @@ def test_fewest_gaps_is_the_smallest_hitting_set(size: int, data: st.DataObject)
 
 
 @st.composite
-def bodies(draw: st.DrawFn) -> tuple[Op, ...]:
+def bodies(draw: st.DrawFn, space: Space = Space.SHARED) -> tuple[Op, ...]:
     """Rings filled and read in one loop over k, inside a loop over j or not, shifted and placed at random."""
     nested = draw(st.booleans())
     domain, prefix = (PAIRS, (0, 0)) if nested else (SLABS, (0,))
     ops: list[Op] = []
     for name in "AB"[: draw(st.integers(1, 2))]:
-        ring = buffer(f"{name}.shared", Space.SHARED, draw(st.integers(1, 3)))
+        ring = buffer(f"{name}.shared", space, draw(st.integers(1, 3)))
         step = draw(st.integers(1, 2))
         for part in range(step):
             ahead = draw(st.sampled_from((0, 1, 1, 2)))
@@ -242,7 +242,7 @@ def bodies(draw: st.DrawFn) -> tuple[Op, ...]:
     body = in_order(*draw(st.permutations(ops)), prefix=prefix)
     if not nested or draw(st.booleans()):
         return body
-    tile = buffer("E.shared", Space.SHARED, draw(st.integers(1, 2)))
+    tile = buffer("E.shared", space, draw(st.integers(1, 2)))
     fill = op("E.shared", (0, 1), (writes(tile, j),), ROWS)
     return (*body, fill, op("E.use", (0, 2), (reads(tile, j),), ROWS, (), LOAD))
 
@@ -262,6 +262,37 @@ def test_random_bodies_are_ordered_at_every_size_or_refused(ops: tuple[Op, ...])
     assert not [f for f in verdict.findings if not nested or f.code != "synchronisation.needless"], verdict
 
 
-def backwards(ops: tuple[Op, ...], sizes: dict[str, int]) -> bool:
+@given(bodies(Space.REGISTERS))
+@settings(max_examples=150, deadline=None)
+def test_register_tiles_are_refused_exactly_where_the_program_runs_against_them(ops: tuple[Op, ...]):
+    wrong = any(backwards(ops, sizes, Space.REGISTERS) for sizes in FEW_SIZES)
+    try:
+        assert requirements(ops) == ()
+    except PlanError:
+        assert wrong
+    else:
+        assert not wrong
+
+
+def backwards(ops: tuple[Op, ...], sizes: dict[str, int], space: Space = Space.SHARED) -> bool:
     """Whether two accesses to a slot run against the order of the tiles, whatever meets in between."""
-    return any(first.time >= second.time for first, second in unordered(Synchronised(ops, ()), sizes))
+    return any(first.time >= second.time for first, second in unordered(Synchronised(ops, ()), sizes, space))
+
+
+def test_a_proof_is_of_the_ops_that_were_asked_about():
+    needed, synchronised = derived(volta())
+    other = evolve(synchronised, ops=tuple(reversed(synchronised.ops)))
+    with pytest.raises(InternalError, match="names op number"):
+        check_meetings(other, needed)
+
+
+def test_a_meeting_in_the_wrong_place_or_loop_does_not_serve():
+    needed, synchronised = derived(volta())
+    (meeting,) = synchronised.meetings
+    ends = [o.time.place[1] for o in synchronised.ops if o.name == "A.shared"]
+    early = evolve(meeting, time=evolve(meeting.time, place=(1, ends[0] - 0.5)))  # type: ignore[arg-type]
+    verdict = check_meetings(evolve(synchronised, meetings=(early,)), needed)
+    assert verdict.codes == ("synchronisation.covered",)
+    assert "flow A.shared -> A.fragments[0]" in str(verdict)
+    outside = evolve(meeting, domain=ONCE, time=Time((), (), (3,)))
+    assert "synchronisation.covered" in check_meetings(evolve(synchronised, meetings=(outside,)), needed).codes
