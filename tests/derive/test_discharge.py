@@ -290,7 +290,7 @@ def test_a_meeting_in_the_wrong_place_or_loop_does_not_serve():
     needed, synchronised = derived(volta())
     (meeting,) = synchronised.meetings
     ends = [o.time.place[1] for o in synchronised.ops if o.name == "A.shared"]
-    early = evolve(meeting, time=evolve(meeting.time, place=(1, ends[0] - 0.5)))  # type: ignore[arg-type]
+    early = evolve(meeting, time=evolve(meeting.time, place=(1, ends[0] - 0.5)))
     verdict = check_meetings(evolve(synchronised, meetings=(early,)), needed)
     assert verdict.codes == ("synchronisation.covered",)
     assert "flow A.shared -> A.fragments[0]" in str(verdict)
