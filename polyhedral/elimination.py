@@ -87,6 +87,7 @@ class _Elimination:
         self.hidden: list[Row] = []
         self.history = {c: 1 << i for i, c in enumerate(table)}
         self.firsts = len(table)
+        self.most = 2 * len(table) + 16
         self.eliminated = 0
 
     def run(self, equalities: list[Row]) -> bool:
@@ -105,6 +106,9 @@ class _Elimination:
                 break
             self.exact = self.exact and exact
             self._eliminate(column)
+            if len(self.table) > self.most:
+                self._drop_redundant(equalities)
+                self.most = max(self.most, 2 * len(self.table))
             self.hidden += hidden_equalities(self.table)
             if any(row[c] for row in self.hidden for c in self.columns):
                 return True

@@ -8,7 +8,7 @@ from functools import lru_cache
 from attrs import field, frozen
 
 from polyhedral.affine import Affine
-from polyhedral.system import FALSE, UNIVERSE, Bounds, Part, System, is_existential, make, negations
+from polyhedral.system import FALSE, UNIVERSE, Bounds, Part, System, is_existential, make, negations, outside
 
 
 def _checked_dims(instance: Set, attribute: object, dims: tuple[str, ...]) -> None:
@@ -180,7 +180,7 @@ def difference(piece: System, taken: System) -> tuple[System, ...]:
     """Systems, no two of which meet, whose union is what of `piece` is not in `taken`. Exact."""
     if (piece & taken).is_empty():
         return (piece,)
-    return tuple(s for n in negations(taken.gist(piece)) if not (s := piece & n).is_empty())
+    return outside(piece, taken.gist(piece))
 
 
 @lru_cache(maxsize=1 << 10)

@@ -464,17 +464,24 @@ def _splintered(system: System, name: str) -> list[System]:
     return [p for p in parts if not p.is_empty()]
 
 
-@lru_cache(maxsize=1 << 13)
 def negations(system: System) -> tuple[System, ...]:
     """Systems, no two of which meet, whose union is where `system` does not hold. Exact."""
-    result: tuple[System, ...] = (UNIVERSE,)
-    for part in determined(system):
-        own = _negations(part)
-        result = tuple(s for a in result for b in own if not (s := a & b).is_empty())
+    return outside(UNIVERSE, system)
+
+
+@lru_cache(maxsize=1 << 13)
+def outside(system: System, taken: System) -> tuple[System, ...]:
+    """Systems, no two of which meet, whose union is the part of `system` where `taken` does not hold. Exact."""
+    result: tuple[System, ...] = (system,)
+    for part in determined(taken):
+        if not (system & part.system).is_empty():
+            own = _negations(part)
+            result = tuple(s for r in result for n in own if not (s := r & n).is_empty())
     return result
 
 
-def _negations(part: Determined) -> list[System]:
+@lru_cache(maxsize=1 << 13)
+def _negations(part: Determined) -> tuple[System, ...]:
     system = part.system
     width = len(system.names)
     conditions = [(r, True) for r in system.equalities] + [(r, False) for r in system.inequalities]
@@ -487,7 +494,7 @@ def _negations(part: Determined) -> list[System]:
             if integer_point(equal, [*unequal, negated], width) is not None:
                 found.append(make(system.names, equal, [*unequal, negated]))
         (equal if equality else unequal).append(row)
-    return found
+    return tuple(found)
 
 
 def _definitions(part: Determined) -> list[Row]:
