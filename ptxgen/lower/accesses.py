@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
+from functools import cache
 
 from attrs import frozen
 
@@ -59,9 +60,29 @@ def shared_accesses(
     layout = buffer.layout
 
     def position(coordinate: Coordinate) -> int:
-        return layout.offset(tuple(a ^ b for a, b in zip(coordinate, origin, strict=True)))
+        return box_offset(layout, origin, coordinate)
 
     return _grouped(coordinates, vector, buffer, lambda coordinate: position(coordinate) // vector, position)
+
+
+def box_offset(layout: SharedLayout, origin: Coordinate, inside: Coordinate) -> int:
+    """The offset in elements of the element `inside` a box at `origin` of a shared tile."""
+    offset = 0
+    for table, start, coordinate in zip(_tables(layout), origin, inside, strict=True):
+        offset ^= table[start ^ coordinate]
+    return offset
+
+
+@cache
+def _tables(layout: SharedLayout) -> tuple[tuple[int, ...], ...]:
+    """For each dimension the offset that each of its coordinates contributes."""
+    tables = []
+    for images in layout.offsets:
+        table = [0]
+        for image in images:
+            table += [image ^ each for each in table]
+        tables.append(tuple(table))
+    return tuple(tables)
 
 
 def shared_images(layout: SharedLayout, distribution: Distribution) -> tuple[int, ...]:

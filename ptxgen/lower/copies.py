@@ -10,13 +10,13 @@ from attrs import frozen
 from isa.types import b16, b32
 from ptxgen.build import Not, Value
 from ptxgen.errors import UnsupportedError
-from ptxgen.lower.accesses import Access, global_accesses, row_of, shared_accesses, shared_images
+from ptxgen.lower.accesses import Access, box_offset, global_accesses, row_of, shared_accesses, shared_images
 from ptxgen.lower.addresses import RemainingForm, global_form, shared_form
 from ptxgen.lower.bases import first_replica
 from ptxgen.lower.context import Context
 from ptxgen.lower.memory import Bound, Place, address, inside
 from ptxgen.lower.moving import Wanted
-from ptxgen.lower.registers import constant_origin, constant_slot, held_values, identity
+from ptxgen.lower.registers import constant_origin, constant_slot, held_values, identity, value_coordinates
 from ptxgen.lower.threads import ThreadMap, along, replicas
 from ptxgen.lower.words import HalfReader, HalfWriter, packed, whole_registers
 from ptxgen.tile import Copy, Distribution, Region, Space
@@ -63,7 +63,7 @@ def _planned(copy: Copy) -> CopyPlan:
         raise UnsupportedError(f"{copy.op}: one side of a copy is registers, not {spaces}")
     memory = sides[1] if registers[0] is sides[0] else sides[0]
     box = copy.distribution
-    coordinates = [box.value_coordinate(value) for value in range(box.value_count)]
+    coordinates = value_coordinates(box)
     held = dict(zip(coordinates, held_values(registers[0], box, identity(box.rank)), strict=True))
     accesses = box_accesses(memory, box, coordinates, copy.vector)
     values = tuple(tuple(held[element] for element in access.elements) for access in accesses)
@@ -106,8 +106,7 @@ def _shared_place(
     context: Context, memory: Region, threads: ThreadMap, origin: tuple[int, ...], access: Access
 ) -> Place:
     buffer = memory.buffer
-    start = buffer.layout.offset(tuple(a ^ b for a, b in zip(access.start, origin, strict=True)))
-    byte_offset = start * buffer.element.byte_count
+    byte_offset = box_offset(buffer.layout, origin, access.start) * buffer.element.byte_count
     form, slot, immediate = shared_form(buffer, threads, byte_offset, memory.rank, context.bindings)
     return Place(form, slot, immediate + context.pool.offsets[buffer.name])
 

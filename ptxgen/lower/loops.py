@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Mapping
 
 from isa.types import s32
 from polyhedral import Affine, const
+from ptxgen.build import Value
 from ptxgen.lower.arithmetic import Number
 from ptxgen.lower.context import Context
-from ptxgen.lower.moving import start
+from ptxgen.lower.moving import Moving, MovingPointer, start
 from ptxgen.lower.wanted import wanted_in
-from ptxgen.tile import Loop, Node, Quotient
+from ptxgen.tile import Let, Loop, Node, Quotient, Sequence, When
 
 LowerNode = Callable[[Context, Node], None]
 
@@ -60,14 +61,54 @@ def floor_quotient(context: Context, numerator: Affine, divisor: int) -> Number:
 
 def _rounds(context: Context, loop: Loop, first: Affine, last: Affine, lower_node: LowerNode) -> None:
     k = context.k
-    end = context.integer(last)
-    counter = k.register(s32, context.integer(first))
+    counter = k.register(s32)
     position = context.symbol(loop.variable, counter)
+    symbol = position.names[0]
     with context.bound(loop.variable, position):
-        moving = start(context, wanted_in(context, loop.body), position.names[0], loop.step, first)
-        with k.loop() as rounds, context.frame(moving):
+        moving = start(context, wanted_in(context, loop.body), symbol, loop.step, first)
+        counted = loop.step != 1 or asks_for(loop.body, loop.variable)
+        closing = None if counted else _closing(context, moving, first, last)
+        end = context.integer(last) if closing is None else 0
+        if closing is None:
+            k.mov.s32(context.integer(first), into=counter)
+        with k.loop() as rounds, context.frame(dict(moving)):
             lower_node(context, loop.body)
             for each in moving.values():
                 each.finish_round(context)
-            k.add.s32(counter, loop.step, into=counter)
-            rounds.while_(k.setp.le.s32(counter, end))
+            if closing is None:
+                k.add.s32(counter, loop.step, into=counter)
+                rounds.while_(k.setp.le.s32(counter, end))
+            else:
+                rounds.while_(k.setp.ne.s64(*closing))
+
+
+def _closing(
+    context: Context, moving: Mapping[Hashable, Moving], first: Affine, last: Affine
+) -> tuple[Value, Value] | None:
+    """An address that moves by a known number of bytes, and where it stands behind the last round: comparing them
+    saves the counter. None where no address moves so."""
+    for each in moving.values():
+        if isinstance(each, MovingPointer) and isinstance(each.step_bytes, int) and each.step_bytes:
+            rounds = context.integer(last - first + 1)
+            if isinstance(rounds, int):
+                return each.register, context.wide.value(context.wide.add(each.register, rounds * each.step_bytes))
+            end: Value = context.k.mad.wide.s32(rounds, each.step_bytes, each.register)
+            return each.register, end
+    return None
+
+
+def asks_for(node: Node, variable: str) -> bool:
+    """Whether code below `node` may need the value of a loop variable itself, not only addresses that move with it."""
+    match node:
+        case Sequence(children):
+            return any(asks_for(child, variable) for child in children)
+        case Loop():
+            return True
+        case Let(inner, value, body):
+            also = variable in value.numerator.names and asks_for(body, inner)
+            return value.divisor != 1 or also or asks_for(body, variable)
+        case When(conditions, then, otherwise):
+            sides = [side for side in (then, otherwise) if side is not None]
+            return any(variable in c.names for c in conditions) or any(asks_for(side, variable) for side in sides)
+        case _:
+            return False

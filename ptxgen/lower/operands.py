@@ -17,7 +17,7 @@ from ptxgen.lower.copies import load, loaded_halves
 from ptxgen.lower.expressions import widened_half
 from ptxgen.lower.memory import Bound, Place
 from ptxgen.lower.moving import Wanted
-from ptxgen.lower.registers import Projection, constant_slot, held_values
+from ptxgen.lower.registers import Projection, constant_slot, held_values, value_coordinates
 from ptxgen.lower.threads import ThreadMap, along
 from ptxgen.lower.words import HalfReader
 from ptxgen.tile import Distribution, Iteration, Map, MapOperand, Reduce, Space
@@ -69,7 +69,7 @@ def global_plan(context: Context, operand: MapOperand, iteration: Iteration) -> 
 
 def _global_plan(operand: MapOperand, box: Distribution) -> GlobalPlan:
     projection, buffer = Projection(operand.dims), operand.region.buffer
-    coordinates = [projection.of(box.value_coordinate(value)) for value in range(box.value_count)]
+    coordinates = list(map(projection.of, value_coordinates(box)))
     threads = tuple(ThreadMap() if dim is None else along(box, dim) for dim in operand.dims)
     row = row_of(operand.region)
     accesses = global_accesses(coordinates, operand.vector, buffer, 0 if row is None else threads[row].mask, row)
@@ -106,7 +106,7 @@ def remaining_form(context: Context, iteration: Iteration, dim: int, threads: Th
 
 def point_bounds(context: Context, iteration: Iteration, point: int) -> tuple[Bound, ...]:
     """The bounds under which value index `point` of the iteration is inside its extents."""
-    coordinate = iteration.distribution.value_coordinate(point)
+    coordinate = value_coordinates(iteration.distribution)[point]
     made = []
     for dim in iteration.guarded:
         threads, beyond = along(iteration.distribution, dim).flipped(coordinate[dim])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 
 from attrs import frozen
 
@@ -11,7 +12,7 @@ from polyhedral import Affine
 from ptxgen.build import Kernel, Value
 from ptxgen.compute import Element
 from ptxgen.errors import UnsupportedError
-from ptxgen.tile import Buffer, Coordinate, Distribution, Region
+from ptxgen.tile import Buffer, Coordinate, Distribution, Region, zero
 
 REGISTER_BITS = 32
 _TYPES: dict[Element, Type] = {Element.F16: b32, Element.F32: f32, Element.S32: s32}
@@ -78,6 +79,15 @@ def identity(rank: int) -> Projection:
     return Projection(tuple(range(rank)))
 
 
+@cache
+def value_coordinates(distribution: Distribution) -> tuple[Coordinate, ...]:
+    """The part of the coordinate that each value index decides, in order."""
+    found: list[Coordinate] = [zero(distribution.rank)]
+    for image in distribution.values:
+        found += [tuple(a ^ b for a, b in zip(each, image, strict=True)) for each in found]
+    return tuple(found)
+
+
 def held_values(region: Region, distribution: Distribution, projection: Projection) -> tuple[int, ...]:
     """For each value of `distribution`, the value index in the register buffer that holds the same element.
 
@@ -91,12 +101,11 @@ def held_values(region: Region, distribution: Distribution, projection: Projecti
             f"({held} against lanes {moved[0]}, warps {moved[1]}); pass them through shared memory"
         )
     places: dict[Coordinate, int] = {}
-    for value in range(held.value_count):
-        places.setdefault(held.value_coordinate(value), value)
+    for value, coordinate in enumerate(value_coordinates(held)):
+        places.setdefault(coordinate, value)
     found = []
-    for value in range(distribution.value_count):
-        inside = projection.of(distribution.value_coordinate(value))
-        wanted = tuple(a ^ b for a, b in zip(inside, origin, strict=True))
+    for coordinate in value_coordinates(distribution):
+        wanted = tuple(a ^ b for a, b in zip(projection.of(coordinate), origin, strict=True))
         if wanted not in places:
             raise UnsupportedError(f"{region.buffer.name}: no value of its lanes is at {wanted} ({held})")
         found.append(places[wanted])

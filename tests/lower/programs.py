@@ -4,28 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import reduce
-from operator import or_
+from typing import Any
 
-import numpy as np
-
-from polyhedral import Affine, Constraint, const, var
-from ptxgen.compute import Element, SourceLine, f16, f32
+from polyhedral import Affine, const, var
+from ptxgen.compute import Element, SourceLine
 from ptxgen.emit import emit
 from ptxgen.ir import Module
 from ptxgen.lower import dynamic_shared_bytes, lower
-from ptxgen.simulate import Report, simulate, unwritten
+from ptxgen.simulate import Report, simulate
 from ptxgen.tile import (
     Buffer,
     Copy,
     Distribution,
-    Fill,
     GlobalPlacement,
     Grid,
     GridDim,
-    Iteration,
-    Map,
-    MapOperand,
-    Meet,
     Node,
     Outside,
     Parameter,
@@ -35,7 +28,6 @@ from ptxgen.tile import (
     Raster,
     Region,
     Role,
-    Sequence,
     SharedLayout,
     Space,
 )
@@ -81,7 +73,9 @@ def spread(shape: Coordinate, order: list[tuple[int, int]], values: int, warps: 
 
 def row_major(shape: tuple[int, int], vector: int, warps: int = 1) -> Distribution:
     """Vectors along dimension 1; threads along it, then along dimension 0; further vectors of a thread below."""
-    bits = [(1, 1 << b) for b in range(shape[1].bit_length() - 1)] + [(0, 1 << b) for b in range(shape[0].bit_length() - 1)]
+    bits = [(1, 1 << b) for b in range(shape[1].bit_length() - 1)] + [
+        (0, 1 << b) for b in range(shape[0].bit_length() - 1)
+    ]
     threads = 5 + warps.bit_length() - 1
     own = vector.bit_length() - 1
     order = bits[:own] + bits[own + threads :] + bits[own : own + threads]
@@ -96,11 +90,11 @@ def copy(
     return Copy(f"{destination.buffer.name}", source, destination, held, vector, guarded, outside, LINE)
 
 
-def parameters(*buffers: Buffer, written: tuple[str, ...] = (), alignment: int = 16, scalars: tuple[str, ...] = ()) -> tuple[Parameter, ...]:
+def parameters(
+    *buffers: Buffer, written: tuple[str, ...] = (), alignment: int = 16, scalars: tuple[str, ...] = ()
+) -> tuple[Parameter, ...]:
     """Pointers of the arrays, their strides and sizes, and scalars, each once."""
-    pointers = [
-        Parameter(b.array, ParameterKind.POINTER, b.element, alignment, b.array in written) for b in buffers
-    ]
+    pointers = [Parameter(b.array, ParameterKind.POINTER, b.element, alignment, b.array in written) for b in buffers]
     strides = dict.fromkeys(n for b in buffers for s in b.in_memory.strides for n in s.names)
     sizes = dict.fromkeys(n for b in buffers for e in b.in_memory.extents for n in e.names)
     return (
@@ -135,7 +129,7 @@ def blocks_of(made: Program, sizes: Mapping[str, int]) -> int:
     return reduce(lambda a, b: a * b, counts, 1)
 
 
-def run(made: Program, arguments: Mapping[str, object], module: Module | None = None, seed: int | None = None) -> Report:
+def run(made: Program, arguments: Mapping[str, Any], module: Module | None = None, seed: int | None = None) -> Report:
     """Lowers and simulates a program; written arrays are given as they are. Any finding fails the test."""
     module = module or lower(made)
     sizes = {name: int(value) for name, value in arguments.items() if isinstance(value, int)}

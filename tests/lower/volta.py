@@ -7,18 +7,6 @@ from attrs import frozen
 
 from isa.fragments import Place, fragment
 from polyhedral import var
-from programs import (
-    affine,
-    array,
-    at,
-    copy,
-    program,
-    registers,
-    row_major,
-    shared,
-    tiles,
-    LINE,
-)
 from ptxgen.compute import Element, Expression, Operand, f16, f32
 from ptxgen.tile import (
     Buffer,
@@ -43,11 +31,24 @@ from ptxgen.tile import (
     SharedLayout,
     When,
 )
+from tests.lower.programs import (
+    LINE,
+    affine,
+    array,
+    at,
+    copy,
+    program,
+    registers,
+    row_major,
+    shared,
+    tiles,
+)
 
 ROWS = {(0, 1): 1, (0, 2): 2, (0, 4): 16, (1, 0): 8, (2, 0): 0, (3, 0): 8}
 COLUMNS = {(0, 1): 1, (0, 2): 2, (0, 4): 16, (1, 0): 0, (2, 0): 8, (3, 0): 8}
 DEPTHS = {(0, 1): 1, (0, 2): 2, (1, 0): 0, (2, 0): 0}
 SLAB, STEP = 32, 4
+PLAIN = Operand(0)
 STEPS = SLAB // STEP
 
 
@@ -173,15 +174,37 @@ class Side:
 
 def matmul(
     shape: Shape = Shape(), a_row: bool = True, b_row: bool = True, accumulate: Element = f32, out: Element = f16,
-    guarded: bool = True, aligned: bool = True, expression: Expression = Operand(0), more: tuple[MapOperand, ...] = (),
+    guarded: bool = True, aligned: bool = True, expression: Expression = PLAIN, more: tuple[MapOperand, ...] = (),
     arrays: tuple[Buffer, ...] = (), scalars: tuple[str, ...] = (), group: int = 1,
 ) -> Program:  # fmt: skip
     """D = expression(A @ B, more operands)."""
     warps = shape.warps[0] * shape.warps[1]
     held_a, held_b, held_c = fragments(shape, accumulate, a_row, b_row)
     both, vector = ((0, 1) if guarded else ()), 8 if aligned else 1
-    a = side("A", shape.rows, held_a, a_row, "cta.i", vector, both, warps, crosswise(shape.rows) if a_row else congruous(shape.rows, False), ("M", "K"))
-    b = side("B", shape.columns, held_b, not b_row, "cta.j", vector, both, warps, congruous(shape.columns, True) if b_row else crosswise(shape.columns), ("N", "K"))
+    a = side(
+        "A",
+        shape.rows,
+        held_a,
+        a_row,
+        "cta.i",
+        vector,
+        both,
+        warps,
+        crosswise(shape.rows) if a_row else congruous(shape.rows, False),
+        ("M", "K"),
+    )
+    b = side(
+        "B",
+        shape.columns,
+        held_b,
+        not b_row,
+        "cta.j",
+        vector,
+        both,
+        warps,
+        congruous(shape.columns, True) if b_row else crosswise(shape.columns),
+        ("N", "K"),
+    )
     c, d = registers("C", accumulate, held_c), registers("D.registers", out, held_c)
     whole = array("D", out, ("M", "N"), ("ldd", 1))
     orders = (MatrixOrder.ROW if a_row else MatrixOrder.COLUMN, MatrixOrder.ROW if b_row else MatrixOrder.COLUMN)

@@ -1,0 +1,176 @@
+"""Loops, conditions and rings: which tiles are visited, in which slot they lie."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from polyhedral import const, var
+from ptxgen.compute import f16, f32
+from ptxgen.tile import Let, Loop, Meet, Outside, Quotient, Sequence, SharedLayout, When
+from tests.lower.programs import array, at, copy, program, registers, row_major, run, shared, text
+
+HELD = row_major((8, 16), 4)
+SOURCE, TARGET = array("A", f32, ("M", 16), ("lda", 1)), array("D", f32, ("M", 16), ("ldd", 1))
+TILE = registers("A.registers", f32, HELD)
+ROWS = 8 * 40
+
+
+def one(value) -> Quotient:
+    return Quotient(const(value) if isinstance(value, int) else value, 1)
+
+
+def moved(index, guarded=False):
+    """The 8 rows number `index` go from A to D."""
+    origin, limits = (index * 8, 0), ((0,) if guarded else ())
+    return Sequence(
+        (
+            copy(at(SOURCE, *origin), at(TILE), HELD, 4, limits, Outside.ZERO),
+            copy(at(TILE), at(TARGET, *origin), HELD, 4, limits),
+        )
+    )
+
+
+def visited(body, *more_parameters, rows=ROWS, **sizes) -> list[int]:
+    """The numbers of the row blocks that a body copied."""
+    whole = array("S", f32, more_parameters or (1,), (1,) * max(1, len(more_parameters)))
+    made = program((SOURCE, TARGET, whole), (), body, TILE)
+    a = np.random.default_rng(0).standard_normal((rows, 16)).astype(np.float32)
+    d = np.zeros((rows, 20), np.float32)
+    run(made, {"A": a, "D": d, "S": np.zeros(1, np.float32), "M": rows, "lda": 16, "ldd": 20, **sizes})
+    full = np.zeros_like(a)
+    found = [block for block in range(-(-rows // 8)) if d[8 * block : 8 * block + 8, :16].any()]
+    for block in found:
+        full[8 * block : 8 * block + 8] = a[8 * block : 8 * block + 8]
+    assert (d[:, :16] == full).all()
+    return found
+
+
+X, Y, N, P = var("x"), var("y"), var("N"), var("P")
+BOUNDS = [
+    ((one(0),), (one(N - 1),), 1),
+    ((one(0),), (Quotient(N, 3), Quotient(P * 2 + 1, 4)), 1),
+    ((one(3), one(N - 6)), (one(P),), 2),
+    ((Quotient(N - 9, 4), one(0)), (Quotient(-N + 30, 7), one(12)), 3),
+    ((one(2),), (one(4),), 1),
+    ((one(2),), (one(1),), 1),
+    ((one(N),), (one(N + 3),), 2),
+    ((one(N),), (one(N),), 1),
+]
+
+
+@pytest.mark.parametrize("lower, upper, step", BOUNDS)
+@pytest.mark.parametrize("n, p", [(0, 0), (1, 5), (7, 9), (13, 3)])
+def test_a_loop_visits_exactly_its_range(lower, upper, step, n, p) -> None:
+    sizes = {"N": n, "P": p}
+    first = max(q.numerator.evaluate(sizes) // q.divisor for q in lower)
+    last = min(q.numerator.evaluate(sizes) // q.divisor for q in upper)
+    assert visited(Loop("x", lower, upper, step, moved(X)), "N", "P", **sizes) == list(range(first, last + 1, step))
+
+
+@pytest.mark.parametrize("n", [0, 1, 3])
+def test_nested_loops_and_quotients_inside(n) -> None:
+    inner = Loop("y", (one(X),), (Quotient(X * 3 + 4, 2),), 1, moved(X * 8 + Y))
+    expected = sorted({8 * x + y for x in range(n + 1) for y in range(x, (3 * x + 4) // 2 + 1)})
+    assert visited(Loop("x", (one(0),), (one(N),), 1, inner), "N", N=n) == expected
+    body = Let("q", Quotient(X * 5 - 7, 3), When((var("q") >= 0,), moved(var("q")), moved(X + 20)))
+    chosen = sorted({q if q >= 0 else x + 20 for x in range(n + 1) for q in [(5 * x - 7) // 3]})
+    assert visited(Loop("x", (one(0),), (one(N),), 1, body), "N", N=n) == chosen
+
+
+def test_the_same_variable_binds_anew_in_each_loop() -> None:
+    body = Sequence(
+        (
+            Loop("x", (one(0),), (one(1),), 1, moved(X)),
+            Let("x", one(N), moved(X)),
+            Loop("x", (one(8),), (one(N + 6),), 1, moved(X)),
+        )
+    )
+    assert visited(body, "N", N=4) == [0, 1, 4, 8, 9, 10]
+
+
+@pytest.mark.parametrize("n, expected", [(2, [5]), (3, [1]), (4, [9])])
+def test_conditions_known_now_leave_one_side(n, expected) -> None:
+    known = When((const(n) - 3 >= 0, (const(n) - 3).equals(0)), moved(const(1)), moved(const(5)))
+    late = When((N - 4 >= 0, (N - 4).equals(0)), moved(const(9)), known)
+    assert visited(late, "N", N=n) == expected
+    assert text(program((SOURCE, TARGET), (), known, TILE)).count("bra") == 0
+
+
+def test_rows_beyond_the_edge_are_left_alone_inside_a_loop() -> None:
+    body = Loop("x", (one(0),), (Quotient(var("M") + 7, 8),), 1, moved(X, guarded=True))
+    assert visited(body, rows=37) == [0, 1, 2, 3, 4]
+
+
+def test_moving_addresses_cost_one_addition_each() -> None:
+    body = Loop("x", (one(0),), (one(N - 1),), 1, moved(X))
+    ptx = text(program((SOURCE, TARGET, array("S", f32, ("N",), (1,))), (), body, TILE))
+    inside = ptx.split("$loop")[1].split("bra $loop")[0]
+    opcodes = [line.split()[0].split(".")[0] for line in inside.splitlines()[1:] if line.strip() and ":" not in line]
+    assert sorted(opcodes) == ["@%p1", "add", "add", "add", "ld", "setp", "st"]
+
+
+def ring(depth: int, ahead: int, guarded: bool, rows: int = 8):
+    """A pipeline through a ring: slab t + ahead is put while slab t is fetched; slabs are 8 x 16."""
+    layout = SharedLayout((8, 16), ((16 ^ 4, 32 ^ 8, 64), (1, 2, 4, 8)))
+    tile = shared("A.shared", f32, layout, depth)
+    other = registers("A.other", f32, row_major((8, 16), 2))
+    last = N - 1
+
+    def put(index):
+        return Sequence(
+            (copy(at(SOURCE, index * 8, 0), at(TILE), HELD, 4), copy(at(TILE), at(tile, rank=index), HELD, 4))
+        )
+
+    def get(index):
+        held = other.distribution
+        return Sequence(
+            (
+                copy(at(tile, rank=index), at(other), held, 2),
+                copy(at(other), at(TARGET, index * 8, 0), held, 2),
+            )
+        )
+
+    early = Sequence(tuple(When((last - n >= 0,), put(const(n))) for n in range(ahead)))
+    fill = When((last - X - ahead >= 0,), put(X + ahead)) if guarded else put(X + ahead)
+    steady = Sequence((Meet(0, ()), get(X), Meet(0, ()), fill))
+    if guarded:
+        rounds = Loop("x", (one(0),), (one(last),), 1, steady)
+    else:
+        drain = Loop("x", (one(0), one(last - ahead + 1)), (one(last),), 1, Sequence((Meet(0, ()), get(X))))
+        rounds = Sequence((Loop("x", (one(0),), (one(last - ahead),), 1, steady), drain))
+    return program((SOURCE, TARGET, array("S", f32, ("N",), (1,))), (), Sequence((early, rounds)), TILE, tile, other)
+
+
+@pytest.mark.parametrize("depth, ahead", [(1, 1), (2, 1), (2, 2), (3, 1), (3, 2), (3, 3), (4, 3), (5, 2)])
+@pytest.mark.parametrize("guarded", [False, True])
+def test_rings_of_any_depth(depth, ahead, guarded) -> None:
+    made = ring(depth, ahead, guarded)
+    for slabs in (0, 1, depth - 1, depth, depth + 1, 2 * depth + 3):
+        a = np.random.default_rng(slabs).standard_normal((max(1, slabs) * 8, 16)).astype(np.float32)
+        d = np.zeros((max(1, slabs) * 8, 16), np.float32)
+        run(made, {"A": a, "D": d, "S": np.zeros(1, np.float32), "M": 8 * slabs, "lda": 16, "ldd": 16, "N": slabs})
+        assert (d[: slabs * 8] == a[: slabs * 8]).all()
+        assert slabs or not d.any()
+
+
+def test_two_slots_are_changed_by_one_instruction() -> None:
+    ptx = text(ring(2, 1, False))
+    steady = ptx.split("$loop")[1]
+    assert steady.count("xor.b32") == 2
+    assert "setp.ge.u32" not in steady
+
+
+def test_halves_move_inside_loops() -> None:
+    """Elements of 16 bits one by one: halves are packed into registers in each round."""
+    held = row_major((8, 16), 4)
+    source, target = array("A", f16, ("M", 16), ("lda", 1)), array("D", f16, ("M", 16), (1, "M"))
+    tile = registers("A.registers", f16, held)
+    body = Loop(
+        "x", (one(0),), (one(N - 1),), 1,
+        Sequence((copy(at(source, X * 8, 0), at(tile), held, 1), copy(at(tile), at(target, X * 8, 0), held, 1))),
+    )  # fmt: skip
+    made = program((source, target, array("S", f32, ("N",), (1,))), (), body, tile, alignment=2)
+    a, d = np.random.default_rng(1).standard_normal((24, 17)).astype(np.float16), np.zeros((16, 24), np.float16)
+    run(made, {"A": a, "D": d, "S": np.zeros(1, np.float32), "M": 24, "lda": 17, "N": 3})
+    assert (d == a[:, :16].T).all()
