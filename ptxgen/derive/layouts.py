@@ -66,6 +66,18 @@ def common_vector(store: Distribution, load: Distribution, most: int) -> int:
     return count
 
 
+def fitting_vector(layout: SharedLayout, held: Distribution, most: int) -> int:
+    """The most elements, at most `most`, that one access may move: a lane's first values are neighbours in the layout,
+    and no lane or warp finds them in another order."""
+    count = 1
+    for bit, image in enumerate(held.values):
+        others = [layout.offset(other) for other in (*held.lanes, *held.warps)]
+        if layout.offset(image) != 1 << bit or count * 2 > most or any(o % (2 * count) for o in others):
+            break
+        count *= 2
+    return count
+
+
 def conflict_free(
     shape: tuple[int, ...], element_bytes: int, store: SharedAccess, load: SharedAccess, contiguous: int
 ) -> SharedLayout:

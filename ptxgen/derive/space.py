@@ -75,7 +75,9 @@ class IndexSpace:
             return tile.sizes[dim]
         extent = self.extent(dim)
         if not extent.is_constant or extent.constant & (extent.constant - 1):
-            raise PlanError(f"dim {dim} of extent {extent} is not tiled: give it a tile whose extent is a power of two")
+            line = next(s.line for s in self.compute.statements if any(own.name == dim for own in s.dims))
+            reason = f"dim {dim} of extent {extent} is not tiled: give it a tile whose extent is a power of two"
+            raise PlanError(reason, line=line)
         return extent.constant
 
     def warp_extent(self, statement: Statement, dim: str) -> int:

@@ -20,7 +20,7 @@ from ptxgen.tile import Buffer, Copy, Distribution, Outside, Region, SharedLayou
 
 from .access import Reach, neighbours
 from .draft import Draft, op, register_buffer, whole
-from .layouts import SharedAccess, common_vector, conflict_free
+from .layouts import SharedAccess, common_vector, conflict_free, fitting_vector
 from .ops import Op, Touch, TouchKind
 from .placement import coalesced
 
@@ -162,6 +162,7 @@ def store_shared(
         source.distribution.value_count, common_vector(source.distribution, load, step.by.vector_bytes // width)
     )
     layout = shared_layout(draft, step, array, SharedAccess(source.distribution, written), SharedAccess(load, read))
+    written = fitting_vector(layout, source.distribution, written)
     ring = draft.add_buffer(
         Buffer(step.op, step.array, array.element, Space.SHARED, source.shape, step.into.depth, layout)
     )
@@ -224,7 +225,7 @@ def load_fragments(
     assert isinstance(step.into, IntoFragments)
     array = draft.space.compute.array(step.array)
     buffer = register_buffer(draft, step.op, step.array, distribution, step.into.depth)
-    vector = min(distribution.value_count, max(1, step.by.vector_bytes // array.element.byte_count))
+    vector = fitting_vector(ring.layout, distribution, max(1, step.by.vector_bytes // array.element.byte_count))
     ops: list[Op] = []
     ahead = steps_ahead(draft, step.op, step.at)
     outer = ahead_in(draft, step.op, path)
