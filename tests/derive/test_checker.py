@@ -197,6 +197,16 @@ def test_a_plain_read_before_an_asynchronous_overwrite_needs_the_fence():
     assert "covered" in codes(program.replaced(math, moved))
 
 
+def test_a_role_that_waits_without_a_release_may_miss_its_phase():
+    program = hopper()
+    watch = RoleBody("watch", units=1, threads=1, body=(Placed(Wait("ring", Side.FULL)),))
+    watched = evolve(program, roles=(*program.roles, watch))
+    verdict = check(watched)
+    assert verdict.codes == ("synchronisation.kept",)
+    assert "the wait for full in watch may miss its phase" in str(verdict)
+    assert "deadlock" in shown(watched, 300)
+
+
 def alternating(*, turns: bool) -> AtomProgram:
     program = hopper(depth=3, window=0, empty_count=1)
     math = evolve(program.roles[1], alternates=True)
