@@ -18,7 +18,7 @@ from ptxgen.simulate.memory import (
     SHARED_WINDOW,
     WINDOW_BYTES,
 )  # fmt: skip
-from ptxgen.simulate.races import Conflict, Touches
+from ptxgen.simulate.races import SITES, Conflict, Touches
 from ptxgen.simulate.site import Array, Reader, Site, storage_dtype
 from ptxgen.simulate.traffic import GlobalTraffic, SharedTraffic, count_global, count_shared
 
@@ -240,9 +240,13 @@ def _report(request: Request, batch: Batch, target: Target, touches: Touches, co
     cta, thread = batch.journal.place(conflict.thread)
     verb = "writes" if writes else "reads"
     past = "wrote" if conflict.earlier == "write" else "read"
+    other = f"which thread {thread} of CTA {cta} {past}, with nothing that orders the two"
     batch.journal.fault(
-        f"race.{memory.name}", request.index,
-        lambda: f"{verb} {memory.name} memory at {address:#x}, which thread {thread} of CTA {cta} {past}, with nothing "
-        "that orders the two",
-        thread=int(touches.threads[at]), address=address, count=len(conflict.at), related=conflict.site,
-    )  # fmt: skip
+        f"race.{memory.name}",
+        request.index,
+        lambda: f"{verb} {memory.name} memory at {address:#x}, {other}",
+        thread=int(touches.threads[at]),
+        address=address,
+        count=len(conflict.at),
+        related=conflict.site if len(batch.journal.instructions) <= SITES else None,
+    )

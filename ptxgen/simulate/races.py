@@ -17,7 +17,8 @@ Array: TypeAlias = NDArray[Any]
 _CLOCK_SHIFT, _SITE_SHIFT, _ATOMIC_BIT = 45, 29, np.int64(1) << 28
 _SITE_MASK, _THREAD_MASK = np.int64(0xFFFF), np.int64((1 << 28) - 1)
 _READ_CLOCK_SHIFT, _SEVERAL = 32, 63
-_CLOCK_MASK = np.int64((1 << 18) - 1)
+_LAST_CLOCK = np.int64((1 << 18) - 1)
+SITES = 1 << 16
 
 
 class Clocks:
@@ -36,7 +37,7 @@ class Clocks:
     def warp_barrier(self, warps: Array) -> None:
         """The lanes of each of these warps meet."""
         self.known[warps, self.column[warps]] = self.own[warps]
-        self.own[warps] += 1
+        self._step(warps)
 
     def barrier(self, warps: Array, arrived: Array | None = None) -> None:
         """These warps meet, CTA by CTA; `arrived` [ctas, width] is what warps that only arrived have released."""
@@ -47,14 +48,18 @@ class Clocks:
         if arrived is not None:
             joined = np.maximum(joined, arrived)
         self.known[warps] = joined[warps // self.width]
-        self.own[warps] += 1
+        self._step(warps)
 
     def release(self, warps: Array) -> Array:
         """What these warps know, their own epoch included, [warps, width]; their next accesses are later."""
         rows = self.known[warps]
         rows[np.arange(len(warps)), self.column[warps]] = self.own[warps]
-        self.own[warps] += 1
+        self._step(warps)
         return rows
+
+    def _step(self, warps: Array) -> None:
+        """Begin the next epoch; past the last one that a stamp can hold everything counts as ordered."""
+        self.own[warps] = np.minimum(self.own[warps] + 1, _LAST_CLOCK)
 
     def acquire(self, warps: Array, rows: Array) -> None:
         """These warps learn what the rows say."""

@@ -269,6 +269,41 @@ def test_a_lock_taken_by_every_thread_advances():
     report.raise_findings()
 
 
+def test_a_lock_behind_a_spinning_loop_advances():
+    """The loop comes first in the order of blocks; the owner of the lock stands behind it and must get its turn."""
+    module = Module("sm_70")
+    with module.kernel("spin", state=pointer(u32), counter=pointer(u32)) as k:
+        with k.loop() as rounds:
+            rounds.break_(k.setp.eq.u32(k.atom.global_.cas.b32(k.args.state, 0, 1), 0))
+        k.membar.gl()
+        value = k.ld.volatile.global_.u32(k.args.counter)
+        k.st.volatile.global_.u32(k.args.counter, k.add.u32(value, 1))
+        k.membar.gl()
+        k.atom.global_.exch.b32(k.args.state, 0)
+    state, counter = np.zeros(1, np.uint32), np.zeros(1, np.uint32)
+    simulate(module.build(), grid=1, block=64, args=(state, counter), limit=500_000).raise_findings()
+    assert counter[0] == 64
+
+
+def test_a_barrier_that_halves_of_a_warp_reach_apart():
+    module = Module("sm_70")
+    with module.kernel("halves", out=pointer(u32)) as k:
+        tile = k.mov.u32(k.shared(b32, 64))
+        mine = k.mad.lo.u32(k.tid.x, 4, tile)
+        with k.when(k.setp.lt.u32(k.and_.b32(k.tid.x, 31), 16)):
+            k.st.shared.b32(mine, k.tid.x)
+            k.barrier.sync(0)
+        with k.otherwise():
+            k.st.shared.b32(mine, k.add.u32(k.tid.x, 1000))
+            k.barrier.sync(0)
+        _, address = thread_address(k, k.args.out)
+        k.st.global_.b32(address, k.ld.shared.b32(k.xor.b32(mine, 4 * 48)))
+    out = np.zeros(64, np.uint32)
+    simulate(module.build(), grid=1, block=64, args=(out,)).raise_findings()
+    other = np.arange(64) ^ 48
+    assert out.tolist() == (other + 1000 * (other % 32 >= 16)).tolist()
+
+
 def test_the_limit_stops_an_endless_loop():
     module = Module("sm_70")
     with module.kernel("endless") as k, k.loop() as rounds:

@@ -109,6 +109,26 @@ def test_ampere_and_hopper(shape, target, element):
         assert d[lane, i] == wanted[(lane >> 2) + 8 * (i >> 1), 2 * (lane & 3) + (i & 1)]
 
 
+def test_operands_of_a_chain_are_told_apart():
+    """D = A1 * B + (A2 * B + 0): two products with different A in one kernel."""
+    module = Module("sm_70")
+    with module.kernel("chain", a=pointer(b32), b=pointer(b32), d=pointer(b32)) as k:
+        left = k.add.s64(k.args.a, k.mul.wide.u32(k.tid.x, 16))
+        right = k.ld.global_.v2.b32(k.add.s64(k.args.b, k.mul.wide.u32(k.tid.x, 8)))
+        total = tuple(k.mov.f32(0.0) for _ in range(8))
+        for half in range(2):
+            part = k.ld.global_.v2.b32(left + 8 * half)
+            total = k.mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32(part, right, total)
+        out = k.add.s64(k.args.d, k.mul.wide.u32(k.tid.x, 32))
+        for place in range(8):
+            k.st.global_.f32(out + 4 * place, total[place])
+    a = np.zeros((32, 8), np.float16)
+    a[:, :4], a[:, 4:] = 1, 100
+    b, d = np.ones((32, 4), np.float16), np.zeros((32, 8), np.float32)
+    simulate(module.build(), grid=1, block=32, args=(a, b, d)).raise_findings()
+    assert (d == 404).all()
+
+
 def test_an_unsettled_target_is_refused_by_name():
     module = mma_kernel("mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32", (8, 2, 2, 8), "sm_70").build()
     arrays = [np.zeros((32, 8), np.float32)] * 4

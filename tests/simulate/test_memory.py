@@ -133,6 +133,32 @@ def test_two_ctas_writing_one_word_race():
     assert not simulate(module.build(), grid=1, block=32, args=(np.zeros(1, np.uint32),)).findings
 
 
+def test_writing_over_what_another_thread_read_races():
+    """Every thread reads its neighbour's word and then writes its own, in place."""
+    module = Module("sm_70")
+    with module.kernel("rotate", data=pointer(u32)) as k:
+        mine = k.add.s64(k.args.data, k.mul.wide.u32(k.tid.x, 4))
+        other = k.add.s64(k.args.data, k.mul.wide.u32(k.xor.b32(k.tid.x, 32), 4))
+        k.st.global_.u32(mine, k.ld.global_.u32(other))
+    report = simulate(module.build(), grid=1, block=64, args=(np.zeros(64, np.uint32),))
+    assert codes(report) == {"race.global"}
+    assert "read, with nothing" in str(report)
+
+
+def test_one_lane_writing_over_what_all_lanes_read_races():
+    module = Module("sm_70")
+    with module.kernel("broadcast", out=pointer(u32)) as k:
+        tile = k.mov.u32(k.shared(b32, 1))
+        last = k.setp.eq.u32(k.tid.x, 31)
+        with k.guard(last):
+            k.st.shared.b32(tile, 1)
+        k.bar.sync(0)
+        k.st.global_.b32(k.add.s64(k.args.out, k.mul.wide.u32(k.tid.x, 4)), k.ld.shared.b32(tile))
+        with k.guard(last):
+            k.st.shared.b32(tile, 2)
+    assert codes(simulate(module.build(), grid=1, block=32, args=(np.zeros(32, np.uint32),))) == {"race.shared"}
+
+
 def test_neighbouring_halves_do_not_race():
     module = Module("sm_70")
     with module.kernel("halves", out=pointer(f16)) as k:

@@ -73,6 +73,17 @@ def ties(count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return a, b, c
 
 
+def test_ties_among_subnormals():
+    """c lies on the grid of subnormals and a * b just below half a step, by less than float64 holds beside c."""
+    steps = np.arange(1 << 21, (1 << 21) + 200)
+    c = (steps * 2.0**-149).astype(np.float32)
+    a = np.full(200, 2.0**-75 * (1 + 2.0**-20), np.float32)
+    b = np.full(200, 2.0**-75 * (1 - 2.0**-20), np.float32)
+    found = rounding.fma_f32(a, b, c)
+    assert found.tolist() == c.tolist()
+    assert ((a.astype(np.float64) * b + c).astype(np.float32) != c).sum() == 100
+
+
 @pytest.mark.parametrize("mode", MODES)
 def test_basic_operations(mode):
     rng = np.random.default_rng(2)
