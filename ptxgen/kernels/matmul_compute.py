@@ -74,7 +74,7 @@ def matmul_compute(spec: MatmulSpec) -> Compute:
     builder = ComputeBuilder("matmul")
     batch = builder.dims(b="batches") if spec.batched else ()
     i, j, k = builder.dims(i="M", j="N", k="K")
-    arrays = _Arrays(builder, batch, i, j)
+    arrays = EpilogueArrays(builder, batch, i, j)
     a = arrays.matrix("A", f16, (k, i) if spec.layout.a_transposed else (i, k))
     b = arrays.matrix("B", f16, (j, k) if spec.layout.b_transposed else (k, j))
     product = builder.local("AB", spec.accumulate, (*batch, i, j))
@@ -97,7 +97,7 @@ def matmul_compute(spec: MatmulSpec) -> Compute:
 
 
 @define
-class _Arrays:
+class EpilogueArrays:
     """Declares the arrays of a product, with their strides and the batch dim in front."""
 
     builder: ComputeBuilder

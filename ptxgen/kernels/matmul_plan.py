@@ -7,9 +7,9 @@ from itertools import product
 
 from attrs import evolve, field, frozen
 
-from ptxgen.compute import ArrayKind, Compute
+from ptxgen.compute import ArrayKind, Compute, f32
 from ptxgen.errors import PlanError
-from ptxgen.kernels.epilogue import Keep
+from ptxgen.kernels.epilogue import Beta, Keep, Residual
 from ptxgen.kernels.matmul_compute import MatmulSpec
 from ptxgen.plan import (
     BlockOrder,
@@ -78,7 +78,7 @@ def matmul_plan(compute: Compute, spec: MatmulSpec, facts: Iterable[Fact], tilin
     plan = plan.multiply("AB", m8n8k4(spec.accumulate), at="step.k")
     if tiling.prefetch:
         plan = plan.shift("A.registers", "B.registers", "A.shared", "B.shared", ahead=1, at="cta.k")
-    if tiling.fragment_depth > 1:
+    if tiling.prefetch and tiling.fragment_depth > 1:
         plan = plan.shift("A.fragments", "B.fragments", ahead=1, at="step.k")
     plan = plan.unroll("step.k")
     for statement in compute.statements[1:]:
@@ -89,13 +89,12 @@ def matmul_plan(compute: Compute, spec: MatmulSpec, facts: Iterable[Fact], tilin
     return plan.isolate("cta") if tiling.isolate else plan
 
 
-def default_tiling(spec: MatmulSpec, warps: int | None = None) -> MatmulTiling:
-    """128x128x32 on 4 warps; on 8 where the accumulators and the results of 4 would not fit a thread's registers."""
-    if warps is not None:
-        return MatmulTiling(warps=warps)
-    results = [spec.output, *(piece.element for piece in spec.epilogue if isinstance(piece, Keep))]
-    words = sum(element.bits for element in (spec.accumulate, *results)) * 4
-    return MatmulTiling(warps=4 if words <= 192 else 8)
+def default_tiling(spec: MatmulSpec) -> MatmulTiling:
+    """128x128x32 on 4 warps; on 8 where 4 would hold f32 accumulators together with another matrix's elements (a result
+    in f32, a second output, an operand of the epilogue), which are more than a thread's registers."""
+    matrices = any(isinstance(piece, (Beta, Residual, Keep)) for piece in spec.epilogue)
+    crowded = f32 in (spec.output, spec.accumulate) and (matrices or spec.output is f32)
+    return MatmulTiling(warps=8 if crowded else 4)
 
 
 def menu() -> Iterator[MatmulTiling]:
@@ -115,8 +114,14 @@ def menu() -> Iterator[MatmulTiling]:
     yield evolve(base, isolate=False)
     yield evolve(base, raster=BlockOrder(1))
     yield evolve(base, raster=grouped(2))
-    yield evolve(base, i=64, j=64, k=64, warps=1)
+    yield evolve(base, i=64, j=64, k=16, warps=1)
     yield evolve(base, i=64, k=16, warps=2, fragment_depth=1)
     yield evolve(base, j=64, k=16, depth=1, isolate=False)
-    yield evolve(base, i=64, j=64, k=32, warps=8)
+    yield evolve(base, i=64, j=64, k=16, warps=8, isolate=False)
+    yield evolve(base, i=128, j=64, k=64, warps=4, raster=BlockOrder(1))
+    yield evolve(base, i=32, j=64, warps=2)
+    yield evolve(base, i=64, j=32, warps=1, depth=1)
+    yield evolve(base, i=128, j=128, k=16, warps=8, raster=grouped(4))
+    yield evolve(base, i=32, j=32, warps=1, prefetch=False)
+    yield evolve(base, i=256, j=64, warps=8)
     yield evolve(base, i=64, j=128, k=64, warps=4, prefetch=False)

@@ -1,0 +1,37 @@
+"""An epilogue as a kernel of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ptxgen.compute import Compute, ComputeBuilder, Element, Expression, f16, f32
+from ptxgen.kernels.epilogue import Epilogue, Keep, operand_names
+from ptxgen.kernels.matmul_compute import EpilogueArrays, apply
+from ptxgen.plan import Fact, Plan, blocks, st, warps
+
+
+def epilogue_compute(epilogue: Epilogue, source: Element = f32, output: Element = f16) -> Compute:
+    """`D[i,j]` = the pieces of `epilogue` applied to `AB[i,j]`, which lies in memory with stride ldab."""
+    builder = ComputeBuilder("epilogue")
+    i, j = builder.dims(i="M", j="N")
+    arrays = EpilogueArrays(builder, (), i, j)
+    given = arrays.matrix("AB", source, (i, j))
+    operands = [arrays.of(piece, name) for piece, name in zip(epilogue, operand_names(epilogue), strict=True)]
+    output_array = arrays.matrix("D", output, (i, j), written=True)
+    value: Expression = given[i, j]
+    for piece, operand in zip(epilogue, operands, strict=True):
+        if isinstance(piece, Keep):
+            assert operand is not None
+            builder.define(operand, value, (i, j))
+        else:
+            value = apply(piece, value, operand)
+    builder.define(output_array[i, j], value, (i, j))
+    return builder.build()
+
+
+def epilogue_plan(compute: Compute, facts: Iterable[Fact], target: str, rows: int = 16, columns: int = 64) -> Plan:
+    """Tiles of `rows` x `columns` on 4 warps, every element loaded, mapped and stored in registers."""
+    plan = Plan(compute, target).assume(*facts)
+    plan = plan.tile("cta", i=rows, j=columns).place("cta", onto=blocks)
+    plan = plan.tile("warp", i=rows // 4).place("warp", onto=warps)
+    return plan.drain("D", through=None, by=st(16)).isolate("cta")

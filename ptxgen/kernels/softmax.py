@@ -1,0 +1,29 @@
+"""Row softmax: statement and plan."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ptxgen.compute import Compute, ComputeBuilder, Element, ReductionOp, exp, f16, f32, reciprocal
+from ptxgen.plan import Fact, Plan, blocks, st, warps
+
+
+def softmax_compute(element: Element = f16) -> Compute:
+    """`Y[i,j] = exp(X[i,j] - max_j X[i,j]) / sum_j exp(X[i,j] - max_j X[i,j])`, rows of M x N with strides ldx, ldy."""
+    builder = ComputeBuilder("softmax")
+    i, j = builder.dims(i="M", j="N")
+    x = builder.input("X", element, (i, j), ("ldx", 1))
+    top = builder.local("top", f32, (i,))
+    total = builder.local("total", f32, (i,))
+    y = builder.output("Y", element, (i, j), ("ldy", 1))
+    builder.reduce(ReductionOp.MAXIMUM, top[i], x[i, j], (i, j), (j,))
+    builder.reduce(ReductionOp.ADD, total[i], exp(x[i, j] - top[i]), (i, j), (j,))
+    builder.define(y[i, j], exp(x[i, j] - top[i]) * reciprocal(total[i]), (i, j))
+    return builder.build()
+
+
+def softmax_plan(compute: Compute, facts: Iterable[Fact], target: str, rows: int = 4, columns: int = 256) -> Plan:
+    """A warp for each of `rows` rows of a block; a row is walked `columns` elements at a time, once for each statement."""
+    plan = Plan(compute, target).assume(*facts)
+    plan = plan.tile("cta", i=rows, j=columns).place("cta", onto=blocks, dims=("i",))
+    return plan.tile("warp", i=1).place("warp", onto=warps).drain("Y", through=None, by=st(16))
