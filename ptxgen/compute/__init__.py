@@ -42,11 +42,12 @@ from .statements import (
     SourceLine,
     Statement,
     caller,
+    names_in,
 )
 
 __all__ = [
     "Array", "ArrayKind", "Binary", "BinaryOp", "Comparison", "Compute", "ComputeBuilder", "Constant", "Dim", "Element",
     "Expression", "Load", "Operand", "Reduction", "ReductionOp", "Round", "Scalar", "Select", "SourceLine", "Statement",
     "Unary", "UnaryOp", "caller", "children", "clamp", "exp", "exp2", "f16", "f32", "gelu", "loads", "maximum",
-    "minimum", "rebuild", "reciprocal", "relu", "s32", "scalars", "show", "sigmoid", "silu", "walk",
+    "minimum", "names_in", "rebuild", "reciprocal", "relu", "s32", "scalars", "show", "sigmoid", "silu", "walk",
 ]  # fmt: skip

@@ -11,7 +11,7 @@ import numpy as np
 from attrs import frozen
 from numpy.typing import NDArray
 
-from polyhedral import Affine
+from polyhedral import Affine, FloorDiv
 from ptxgen.compute import (
     ArrayKind,
     Binary,
@@ -28,6 +28,7 @@ from ptxgen.compute import (
     Statement,
     Unary,
     loads,
+    names_in,
     show,
 )
 from ptxgen.errors import LaunchError
@@ -62,9 +63,16 @@ def reference(
             held[array.name] = np.full(shape, np.nan)
     with np.errstate(all="ignore"):
         for statement in compute.statements:
+            if in_parts(statement) and statement.reduction:
+                held[statement.target.array].fill(statement.reduction.op.identity)
             for grid in grids(statement, sizes):
                 Evaluation(statement, held, sizes, scalars or {}, grid).assign()
     return {statement.target.array: held[statement.target.array] for statement in compute.statements}
+
+
+def in_parts(statement: Statement) -> bool:
+    """Whether the statement sums parts of a dim apart: the target is indexed by a quotient."""
+    return any(isinstance(index, FloorDiv) for index in statement.target.indices)
 
 
 def number(affine: Affine, sizes: Mapping[str, int]) -> int:
@@ -110,12 +118,14 @@ def product_of_loads(statement: Statement) -> tuple[Load, ...] | None:
     for part in (*parts, statement.target):
         if not isinstance(part, Load):
             return None
-        used = [index.names[0] if index.names else "" for index in part.indices]
-        plain = all(len(i.terms) == 1 and i.terms[0][1] == 1 and not i.constant for i in part.indices)
+        indices = [index for index in part.indices if isinstance(index, Affine)]
+        used = [index.names[0] if index.names else "" for index in indices]
+        plain = all(len(i.terms) == 1 and i.terms[0][1] == 1 and not i.constant for i in indices)
+        plain = plain and len(indices) == len(part.indices)
         if not plain or len(set(used)) != len(used) or not set(used) <= names:
             return None
     found = tuple(part for part in parts if isinstance(part, Load))
-    everything = {index.names[0] for load in found for index in load.indices}
+    everything = {name for load in found for index in load.indices for name in names_in(index)}
     return found if everything == names else None
 
 
@@ -132,10 +142,21 @@ class Evaluation:
     def assign(self) -> None:
         """Evaluates the box and stores it in the target."""
         statement = self.statement
+        if in_parts(statement):
+            self.gather()
+            return
         kept = [name for name in self.grid if name not in statement.reduced]
         shape = tuple(len(self.grid[name]) for name in kept)
         places = self.places(statement.target, tuple(kept))
         self.held[statement.target.array][places] = np.broadcast_to(self.joined(), shape)
+
+    def gather(self) -> None:
+        """Joins every instance of the box to the part of the target that it belongs to."""
+        assert self.statement.reduction is not None
+        places = self.places(self.statement.target, tuple(self.grid))
+        full = np.broadcast_to(self.value(self.statement.value), tuple(map(len, self.grid.values())))
+        join = np.add if self.statement.reduction.op is ReductionOp.ADD else np.fmax
+        join.at(self.held[self.statement.target.array], places, full)
 
     def joined(self) -> Doubles:
         """The value at the instances, the reduced dims joined away."""
@@ -160,7 +181,7 @@ class Evaluation:
         letter = {name: place for place, name in enumerate(self.grid)}
         operands: list[Any] = []
         for load in factors:
-            dims = tuple(index.names[0] for index in load.indices)
+            dims = tuple(names_in(index)[0] for index in load.indices)
             self.places(load, tuple(self.grid))
             corner = tuple(slice(self.grid[dim].start, self.grid[dim].stop) for dim in dims)
             operands += [self.array(load)[corner], [letter[dim] for dim in dims]]
@@ -208,10 +229,12 @@ class Evaluation:
         """The indices of an access over the box, one axis for each name of `axes`."""
         shape = self.array(load).shape
         found = []
-        for place, affine in enumerate(load.indices):
+        for place, given in enumerate(load.indices):
+            affine, divisor = (given.affine, given.divisor) if isinstance(given, FloorDiv) else (given, 1)
             index = np.asarray(affine.constant, np.int64)
             for name, coefficient in affine.terms:
                 index = index + coefficient * self.axis(name, axes, load)
+            index = index // divisor
             if not self.is_empty and not 0 <= index.min() <= index.max() < shape[place]:
                 raise LaunchError(f"{self.statement.name}: {show(load)} leaves the extents {shape} of {load.array}")
             found.append(index)

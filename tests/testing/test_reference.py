@@ -151,3 +151,15 @@ def test_memory_holds_the_elements_at_their_strides() -> None:
     assert memory_of(array, None, {"M": 0, "K": 3, "lda": 5}).size == 0
     with pytest.raises(LaunchError, match="extents"):
         memory_of(array, values.T, {"M": 2, "K": 3, "lda": 5})
+
+
+def test_sums_of_parts_add_up_to_the_sum() -> None:
+    c = ComputeBuilder("parts")
+    i, j, part = c.dims(i="M", j="N", part="P")
+    x = c.input("X", f32, (i, j), ("ldx", 1))
+    sums = c.output("S", f32, (part, i), ("M", 1))
+    c.reduce(ReductionOp.ADD, sums[j // 4, i], x[i, j], (i, j), (j,))
+    values = np.arange(30, dtype=np.float32).reshape(3, 10)
+    sizes = {"M": 3, "N": 10, "P": 3, "ldx": 10}
+    got = reference(c.build(), {"X": values}, sizes)["S"]
+    assert np.array_equal(got, [values[:, :4].sum(1), values[:, 4:8].sum(1), values[:, 8:].sum(1)])
