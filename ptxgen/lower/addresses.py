@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from attrs import evolve, frozen
 
-from polyhedral import Affine, const
+from polyhedral import Affine
 from ptxgen.lower.threads import ThreadMap
 from ptxgen.tile import Buffer, Coordinate, Region
 
@@ -44,18 +44,44 @@ class GlobalForm:
         return frozenset(name for origin in self.origin for name in origin.names)
 
 
-def global_form(
-    region: Region, threads: tuple[ThreadMap, ...], inside: Coordinate, bindings: Mapping[str, Affine]
-) -> tuple[GlobalForm, int]:
-    """The form of the element `inside` the box of `region` that a thread at `threads` accesses, and the immediate."""
-    buffer = region.buffer
-    strides = tuple(stride * buffer.element.byte_count for stride in buffer.in_memory.strides)
-    origin, flipped = [], []
-    for start, map_, coordinate in zip(region.origin, threads, inside, strict=True):
-        moved, rest = map_.flipped(coordinate)
-        origin.append(start.substitute(bindings) + rest)
-        flipped.append(moved)
-    return _global(buffer.array, strides, origin, tuple(flipped), const(0))
+class GlobalBox:
+    """The addresses of the elements of a box of an array, accessed by threads at `threads`."""
+
+    def __init__(self, region: Region, threads: tuple[ThreadMap, ...], bindings: Mapping[str, Affine]) -> None:
+        buffer = region.buffer
+        origin = [start.substitute(bindings) for start in region.origin]
+        self._array = buffer.array
+        self._strides = tuple(stride * buffer.element.byte_count for stride in buffer.in_memory.strides)
+        self._terms = tuple(Affine(start.terms) for start in origin)
+        self._starts = tuple(start.constant for start in origin)
+        self._threads = threads
+        self._sides: dict[tuple[int, int], tuple[ThreadMap, Affine, int]] = {}
+        self._forms: dict[tuple[tuple[ThreadMap, Affine], ...], GlobalForm] = {}
+
+    def at(self, inside: Coordinate) -> tuple[GlobalForm, int]:
+        """The form of the element `inside` the box, and the immediate in bytes."""
+        sides = [self._side(dimension, coordinate) for dimension, coordinate in enumerate(inside)]
+        immediate = sum(side[2] for side in sides)
+        key = tuple((threads, bytes_) for threads, bytes_, _ in sides)
+        if key not in self._forms:
+            self._forms[key] = self._form(key)
+        form = self._forms[key]
+        if abs(immediate) >= MOST_IMMEDIATE:
+            return evolve(form, displacement=form.displacement + immediate), 0
+        return form, immediate
+
+    def _side(self, dimension: int, coordinate: int) -> tuple[ThreadMap, Affine, int]:
+        """What a coordinate along one dimension adds: to the threads' map, to the displacement, to the immediate."""
+        known = self._sides.get((dimension, coordinate))
+        if known is None:
+            threads, rest = self._threads[dimension].flipped(coordinate)
+            moved = self._strides[dimension] * (self._starts[dimension] + rest)
+            known = self._sides[dimension, coordinate] = threads, Affine(moved.terms), moved.constant
+        return known
+
+    def _form(self, key: tuple[tuple[ThreadMap, Affine], ...]) -> GlobalForm:
+        threads = tuple(each for each, _ in key)
+        return GlobalForm(self._array, self._strides, self._terms, threads, Affine.sum(bytes_ for _, bytes_ in key))
 
 
 def _global(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from typing import TypeAlias
 
 from attrs import frozen
 
@@ -11,10 +12,10 @@ from isa.types import b16, b32
 from ptxgen.build import Not, Value
 from ptxgen.errors import UnsupportedError
 from ptxgen.lower.accesses import Access, box_offset, global_accesses, row_of, shared_accesses, shared_images
-from ptxgen.lower.addresses import RemainingForm, global_form, shared_form
+from ptxgen.lower.addresses import GlobalBox, shared_form
 from ptxgen.lower.bases import first_replica
 from ptxgen.lower.context import Context
-from ptxgen.lower.memory import Bound, Place, address, inside
+from ptxgen.lower.memory import Bound, BoxBounds, Inside, Place, address
 from ptxgen.lower.moving import Wanted
 from ptxgen.lower.registers import constant_origin, constant_slot, held_values, identity, value_coordinates
 from ptxgen.lower.threads import ThreadMap, along, replicas
@@ -22,6 +23,7 @@ from ptxgen.lower.words import HalfReader, HalfWriter, packed, whole_registers
 from ptxgen.tile import Copy, Distribution, Region, Space
 
 _MEMORY = (Space.GLOBAL, Space.SHARED)
+Condition: TypeAlias = Value | Not | bool | None
 
 
 @frozen
@@ -97,9 +99,10 @@ def copy_places(context: Context, copy: Copy) -> Iterator[tuple[Place, tuple[Bou
             yield _shared_place(context, memory, threads, origin, access), ()
         return
     maps = tuple(along(box, dimension) for dimension in range(box.rank))
+    inside, limits = GlobalBox(memory, maps, context.bindings), box_bounds(context, memory, maps, copy.guarded)
     for access in plan.accesses:
-        form, immediate = global_form(memory, maps, access.start, context.bindings)
-        yield Place(form, 0, immediate), bounds(context, memory, maps, access.start, copy.guarded)
+        form, immediate = inside.at(access.start)
+        yield Place(form, 0, immediate), limits.at(access.start)
 
 
 def _shared_place(
@@ -111,17 +114,11 @@ def _shared_place(
     return Place(form, slot, immediate + context.pool.offsets[buffer.name])
 
 
-def bounds(
-    context: Context, memory: Region, maps: tuple[ThreadMap, ...], start: tuple[int, ...], guarded: Sequence[int]
-) -> tuple[Bound, ...]:
-    """The bounds of an access to global memory along the guarded dimensions of the array."""
+def box_bounds(context: Context, memory: Region, maps: tuple[ThreadMap, ...], guarded: Sequence[int]) -> BoxBounds:
+    """The bounds of a box of a global array along its guarded dimensions."""
     extents = memory.buffer.in_memory.extents
-    made = []
-    for dimension in guarded:
-        threads, beyond = maps[dimension].flipped(start[dimension])
-        left = context.resolved(extents[dimension] - memory.origin[dimension])
-        made.append(Bound(RemainingForm(left, threads), beyond))
-    return tuple(made)
+    left = {dimension: context.resolved(extents[dimension] - memory.origin[dimension]) for dimension in guarded}
+    return BoxBounds(left, maps, row_of(memory))
 
 
 def copy_wanted(context: Context, copy: Copy) -> Iterator[Wanted]:
@@ -140,48 +137,33 @@ def _load(context: Context, copy: Copy, plan: CopyPlan) -> None:
     k, element = context.k, copy.source.buffer.element
     registers = context.tiles.slot(plan.registers.buffer, constant_slot(plan.registers, context.bindings))
     writer = HalfWriter(k, registers, plan.registers.buffer.distribution.value_count)
+    inside = Inside(context)
     for values, (place, limits) in zip(plan.values, copy_places(context, copy), strict=True):
-        whole = whole_registers(values, element)
+        whole, condition = whole_registers(values, element), inside.holds(limits)
         if whole is not None:
-            load(context, plan.memory, tuple(registers[index] for index in whole), place, limits)
+            load(context, plan.memory, tuple(registers[index] for index in whole), place, condition)
         else:
-            halves = loaded_halves(context, plan.memory, len(values), place, limits)
-            for value, half in zip(values, halves, strict=True):
+            for value, half in zip(values, halves(context, plan.memory, len(values), place, condition), strict=True):
                 writer.put(value, half)
     writer.finish()
 
 
-def loaded_halves(
-    context: Context,
-    memory: Region,
-    count: int,
-    place: Place,
-    limits: tuple[Bound, ...],
-    also: Value | Not | None = None,
-) -> list[Value]:
-    """`count` 16-bit elements in registers of their own, zero where a bound does not hold."""
+def halves(context: Context, memory: Region, count: int, place: Place, condition: Condition) -> list[Value]:
+    """`count` 16-bit elements in registers of their own, zero where the condition does not hold."""
     k = context.k
     if count == 1:
         half = k.register(b16)
-        load(context, memory, (half,), place, limits, also)
+        load(context, memory, (half,), place, condition)
         return [half]
     words = tuple(k.register(b32) for _ in range(count // 2))
-    load(context, memory, words, place, limits, also)
+    load(context, memory, words, place, condition)
     reader = HalfReader(k, words)
     return [reader.half(value) for value in range(count)]
 
 
-def load(
-    context: Context,
-    memory: Region,
-    into: tuple[Value, ...],
-    place: Place,
-    limits: tuple[Bound, ...],
-    also: Value | Not | None = None,
-) -> None:
-    """One load into registers that follow each other in memory, zero where a bound or `also` does not hold."""
+def load(context: Context, memory: Region, into: tuple[Value, ...], place: Place, condition: Condition) -> None:
+    """One load into registers that follow each other in memory, zero where the condition does not hold."""
     k = context.k
-    condition = inside(context, limits, also)
     if condition is not None:
         zero = k.function(f"mov.b{into[0].type.bits}")
         for register in into:
@@ -198,12 +180,12 @@ def _store(context: Context, copy: Copy, plan: CopyPlan) -> None:
     registers = context.tiles.slot(plan.registers.buffer, constant_slot(plan.registers, context.bindings))
     reader = HalfReader(k, registers)
     copies = replicas(copy.distribution)
-    also = first_replica(context, copies) if copies else None
+    inside = Inside(context, first_replica(context, copies) if copies else None)
     space = plan.memory.buffer.space.value
     for values, (place, limits) in zip(plan.values, copy_places(context, copy), strict=True):
         whole = whole_registers(values, element)
         source = _joined(context, reader, values) if whole is None else tuple(registers[index] for index in whole)
-        condition = inside(context, limits, also)
+        condition = inside.holds(limits)
         if condition is not False:
             put, where = k.function(f"st.{space}.{_width(source)}"), address(context, place)
             with _under(context, condition):
@@ -211,13 +193,13 @@ def _store(context: Context, copy: Copy, plan: CopyPlan) -> None:
 
 
 def _joined(context: Context, reader: HalfReader, values: tuple[int, ...]) -> tuple[Value, ...]:
-    halves = [reader.half(value) for value in values]
-    if len(halves) == 1:
-        return (halves[0],)
-    return tuple(packed(context.k, low, high) for low, high in zip(halves[::2], halves[1::2], strict=True))
+    parts = [reader.half(value) for value in values]
+    if len(parts) == 1:
+        return (parts[0],)
+    return tuple(packed(context.k, low, high) for low, high in zip(parts[::2], parts[1::2], strict=True))
 
 
-def _under(context: Context, condition: Value | Not | bool | None) -> AbstractContextManager[object]:
+def _under(context: Context, condition: Condition) -> AbstractContextManager[object]:
     return context.k.guard(condition) if isinstance(condition, (Value, Not)) else nullcontext()
 
 

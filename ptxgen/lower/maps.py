@@ -9,10 +9,11 @@ from ptxgen.build import Value
 from ptxgen.compute import Element, ReductionOp
 from ptxgen.errors import UnsupportedError
 from ptxgen.lower.context import Context
+from ptxgen.lower.copies import Condition
 from ptxgen.lower.expressions import Evaluator, choice_predicate, choices, widened_half
-from ptxgen.lower.memory import inside
+from ptxgen.lower.memory import Inside
 from ptxgen.lower.operands import GlobalOperand, RegisterOperand, operand_reader, point_bounds
-from ptxgen.lower.registers import Projection, constant_slot, held_values
+from ptxgen.lower.registers import Projection, constant_slot, held_values, value_coordinates
 from ptxgen.lower.words import HalfReader, HalfWriter
 from ptxgen.tile import LANE_BITS, Map, Reduce
 
@@ -57,8 +58,10 @@ def lower_reduce(context: Context, node: Reduce) -> None:
     distances = _distances(node)
     evaluator = _evaluator(context, node)
     totals: dict[int, Value] = {}
-    for point, place in enumerate(places):
-        value = _guarded(context, node, evaluator.register(node.expression, point), point)
+    limits, inside = point_bounds(context, node.iteration), Inside(context)
+    for point, (place, coordinate) in enumerate(zip(places, value_coordinates(box), strict=True)):
+        value = evaluator.register(node.expression, point)
+        value = _guarded(context, node, value, inside.holds(limits.at(coordinate)))
         totals[place] = join(totals[place], value) if place in totals else value
     for place in totals:
         for distance in distances:
@@ -67,8 +70,7 @@ def lower_reduce(context: Context, node: Reduce) -> None:
     _join_target(context, node, totals, join)
 
 
-def _guarded(context: Context, node: Reduce, value: Value, point: int) -> Value:
-    condition = inside(context, point_bounds(context, node.iteration, point))
+def _guarded(context: Context, node: Reduce, value: Value, condition: Condition) -> Value:
     if condition is None:
         return value
     if isinstance(condition, bool):
@@ -83,15 +85,12 @@ def _distances(node: Reduce) -> tuple[int, ...]:
     box = node.iteration.distribution
     reduced = [dim for dim in range(box.rank) if dim not in node.target_dims]
 
-    def moves(image: tuple[int, ...]) -> bool:
-        return any(image[dim] for dim in reduced)
+    def joined(image: tuple[int, ...]) -> bool:
+        return any(image[dim] for dim in reduced) and not any(image[dim] for dim in node.target_dims)
 
-    if any(map(moves, box.warps)):
+    if any(map(joined, box.warps)):
         raise UnsupportedError(f"{node.op}: the reduced dims are spread over warps; only lanes are joined here")
-    for image in box.lanes:
-        if moves(image) and any(image[dim] for dim in node.target_dims):
-            raise UnsupportedError(f"{node.op}: a lane bit moves along a reduced and a kept dim at once ({box})")
-    return tuple(1 << bit for bit in range(LANE_BITS) if moves(box.lanes[bit]))
+    return tuple(1 << bit for bit in range(LANE_BITS) if joined(box.lanes[bit]))
 
 
 def _join_target(context: Context, node: Reduce, totals: dict[int, Value], join: Callable[..., Value]) -> None:

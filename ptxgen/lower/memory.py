@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
 
 from attrs import frozen
 
+from polyhedral import Affine
 from ptxgen.build import Not, Offset, Value
 from ptxgen.lower.addresses import GlobalForm, RemainingForm, SharedForm
 from ptxgen.lower.arithmetic import Number
 from ptxgen.lower.bases import global_base, remaining, shared_base
 from ptxgen.lower.context import Context
 from ptxgen.lower.moving import MovingCount, MovingPointer, MovingSlot, Wanted
+from ptxgen.lower.threads import ThreadMap
+from ptxgen.tile import Coordinate
 
 
 @frozen
@@ -58,19 +61,64 @@ def address(context: Context, place: Place) -> Offset:
             return shared_base(context, form, place.slot) + (known + place.byte_offset)
 
 
-def inside(context: Context, bounds: Iterable[Bound], also: Value | Not | None = None) -> Value | Not | bool | None:
-    """The predicate that the bounds and `also` hold; None where there is nothing to ask, False where one never holds."""
-    predicate = also
-    for bound in bounds:
-        left = _left(context, bound.form)
+class BoxBounds:
+    """The bounds of elements of a box: `left` gives what remains of each guarded dimension from the box's origin, over
+    symbols, and `threads` the threads' coordinates. Dimension `fastest` is asked last."""
+
+    def __init__(self, left: Mapping[int, Affine], threads: Sequence[ThreadMap], fastest: int | None) -> None:
+        self._left = left
+        self._threads = threads
+        self._order = sorted(left, key=lambda dimension: (dimension == fastest, dimension))
+        self._known: dict[tuple[int, int], Bound] = {}
+
+    def at(self, inside: Coordinate) -> tuple[Bound, ...]:
+        """The bounds of the element `inside` the box."""
+        return tuple([self._bound(dimension, inside[dimension]) for dimension in self._order])
+
+    def _bound(self, dimension: int, coordinate: int) -> Bound:
+        known = self._known.get((dimension, coordinate))
+        if known is None:
+            threads, beyond = self._threads[dimension].flipped(coordinate)
+            form = RemainingForm(self._left[dimension], threads)
+            known = self._known[dimension, coordinate] = Bound(form, beyond)
+        return known
+
+
+class Inside:
+    """Predicates that bounds and a further condition hold, for accesses that follow each other.
+
+    What an access asks in common with the one before it is not asked again; older answers are not kept, since predicate
+    registers are few.
+    """
+
+    def __init__(self, context: Context, also: Value | Not | None = None) -> None:
+        self._context = context
+        self._also = also
+        self._last: list[tuple[Bound, Value | Not | bool | None]] = []
+
+    def holds(self, bounds: Sequence[Bound]) -> Value | Not | bool | None:
+        """The predicate; None where there is nothing to ask, False where one bound never holds."""
+        same = 0
+        while same < min(len(bounds), len(self._last)) and self._last[same][0] == bounds[same]:
+            same += 1
+        del self._last[same:]
+        predicate = self._last[-1][1] if self._last else self._also
+        for bound in bounds[same:]:
+            predicate = self._joined(bound, predicate)
+            self._last.append((bound, predicate))
+        return predicate
+
+    def _joined(self, bound: Bound, predicate: Value | Not | bool | None) -> Value | Not | bool | None:
+        k, left = self._context.k, _left(self._context, bound.form)
+        if isinstance(predicate, bool) or (isinstance(left, int) and left <= bound.beyond):
+            return False
         if isinstance(left, int):
-            if left <= bound.beyond:
-                return False
-        elif predicate is None:
-            predicate = context.k.setp.gt.s32(left, bound.beyond)
+            return predicate
+        if predicate is None:
+            asked: Value = k.setp.gt.s32(left, bound.beyond)
         else:
-            predicate = context.k.setp.gt.and_.s32(left, bound.beyond, predicate)
-    return predicate
+            asked = k.setp.gt.and_.s32(left, bound.beyond, predicate)
+        return asked
 
 
 def _left(context: Context, form: RemainingForm) -> Number:

@@ -7,15 +7,16 @@ from collections.abc import Iterator
 from attrs import frozen
 
 from isa.types import f32, s32
+from polyhedral import Affine
 from ptxgen.build import Not, Value
 from ptxgen.compute import Element
 from ptxgen.errors import UnsupportedError
 from ptxgen.lower.accesses import Access, global_accesses, row_of
-from ptxgen.lower.addresses import RemainingForm, global_form
+from ptxgen.lower.addresses import GlobalBox
 from ptxgen.lower.context import Context
-from ptxgen.lower.copies import load, loaded_halves
+from ptxgen.lower.copies import halves, load
 from ptxgen.lower.expressions import widened_half
-from ptxgen.lower.memory import Bound, Place
+from ptxgen.lower.memory import BoxBounds, Inside, Place
 from ptxgen.lower.moving import Wanted
 from ptxgen.lower.registers import Projection, constant_slot, held_values, value_coordinates
 from ptxgen.lower.threads import ThreadMap, along
@@ -81,37 +82,27 @@ def _global_plan(operand: MapOperand, box: Distribution) -> GlobalPlan:
     return GlobalPlan(accesses, tuple(places[coordinate] for coordinate in coordinates), threads)
 
 
-def operand_place(context: Context, operand: MapOperand, plan: GlobalPlan, access: Access) -> Place:
-    """Where an access to an operand goes."""
-    form, immediate = global_form(operand.region, plan.threads, access.start, context.bindings)
-    return Place(form, 0, immediate)
+def operand_addresses(context: Context, operand: MapOperand, iteration: Iteration) -> tuple[GlobalBox, BoxBounds]:
+    """The addresses of an operand's elements, and their bounds along the guarded dims of the iteration."""
+    threads = global_plan(context, operand, iteration).threads
+    left = {
+        place: remaining_extent(context, iteration, dim)
+        for place, dim in enumerate(operand.dims)
+        if dim is not None and dim in iteration.guarded
+    }
+    box = GlobalBox(operand.region, threads, context.bindings)
+    return box, BoxBounds(left, threads, row_of(operand.region))
 
 
-def operand_bounds(
-    context: Context, operand: MapOperand, iteration: Iteration, plan: GlobalPlan, access: Access
-) -> tuple[Bound, ...]:
-    """The bounds of an access along the guarded dims of the iteration by which the operand is indexed."""
-    made = []
-    for place, dim in enumerate(operand.dims):
-        if dim is not None and dim in iteration.guarded:
-            threads, beyond = plan.threads[place].flipped(access.start[place])
-            made.append(Bound(remaining_form(context, iteration, dim, threads), beyond))
-    return tuple(made)
+def remaining_extent(context: Context, iteration: Iteration, dim: int) -> Affine:
+    """What remains of the iteration's extent along a dim from its origin on."""
+    return context.resolved(iteration.extents[dim] - iteration.origin[dim])
 
 
-def remaining_form(context: Context, iteration: Iteration, dim: int, threads: ThreadMap) -> RemainingForm:
-    """How much of the iteration's extent along a dim remains from a thread's coordinate."""
-    return RemainingForm(context.resolved(iteration.extents[dim] - iteration.origin[dim]), threads)
-
-
-def point_bounds(context: Context, iteration: Iteration, point: int) -> tuple[Bound, ...]:
-    """The bounds under which value index `point` of the iteration is inside its extents."""
-    coordinate = value_coordinates(iteration.distribution)[point]
-    made = []
-    for dim in iteration.guarded:
-        threads, beyond = along(iteration.distribution, dim).flipped(coordinate[dim])
-        made.append(Bound(remaining_form(context, iteration, dim, threads), beyond))
-    return tuple(made)
+def point_bounds(context: Context, iteration: Iteration) -> BoxBounds:
+    """The bounds under which a point of the iteration is inside its extents."""
+    threads = [along(iteration.distribution, dim) for dim in range(iteration.distribution.rank)]
+    return BoxBounds({dim: remaining_extent(context, iteration, dim) for dim in iteration.guarded}, threads, None)
 
 
 class GlobalOperand:
@@ -120,8 +111,8 @@ class GlobalOperand:
     def __init__(self, context: Context, operand: MapOperand, iteration: Iteration, also: Value | Not | None) -> None:
         self._context = context
         self._operand = operand
-        self._iteration = iteration
-        self._also = also
+        self._inside = Inside(context, also)
+        self._box, self._bounds = operand_addresses(context, operand, iteration)
         self._plan = global_plan(context, operand, iteration)
         self._read: dict[int, list[Value]] = {}
         self._wide: dict[tuple[int, int], Value] = {}
@@ -136,15 +127,14 @@ class GlobalOperand:
         return self._wide[number, place]
 
     def _loaded(self, access: Access) -> list[Value]:
-        context, operand = self._context, self._operand
-        region = operand.region
-        place = operand_place(context, operand, self._plan, access)
-        limits = operand_bounds(context, operand, self._iteration, self._plan, access)
+        context, region = self._context, self._operand.region
+        form, immediate = self._box.at(access.start)
+        place, condition = Place(form, 0, immediate), self._inside.holds(self._bounds.at(access.start))
         if region.buffer.element is Element.F16:
-            return loaded_halves(context, region, len(access.elements), place, limits, self._also)
+            return halves(context, region, len(access.elements), place, condition)
         kind = f32 if region.buffer.element is Element.F32 else s32
         words = tuple(context.k.register(kind) for _ in access.elements)
-        load(context, region, words, place, limits, self._also)
+        load(context, region, words, place, condition)
         return list(words)
 
     def _widened(self, read: Value) -> Value:
@@ -177,10 +167,11 @@ def point_wanted(context: Context, node: Map | Reduce) -> Iterator[Wanted]:
     iteration = node.iteration
     for operand in node.operands:
         if operand.region.buffer.space is Space.GLOBAL:
-            plan = global_plan(context, operand, iteration)
-            for access in plan.accesses:
-                yield operand_place(context, operand, plan, access).wanted
-                yield from (b.wanted for b in operand_bounds(context, operand, iteration, plan, access))
+            box, bounds = operand_addresses(context, operand, iteration)
+            for access in global_plan(context, operand, iteration).accesses:
+                yield box.at(access.start)[0], 0
+                yield from (bound.wanted for bound in bounds.at(access.start))
     if isinstance(node, Reduce) and iteration.guarded:
-        for point in range(iteration.distribution.value_count):
-            yield from (bound.wanted for bound in point_bounds(context, iteration, point))
+        limits = point_bounds(context, iteration)
+        for coordinate in value_coordinates(iteration.distribution):
+            yield from (bound.wanted for bound in limits.at(coordinate))

@@ -28,13 +28,13 @@ class RegisterFile:
 
     def __init__(self, kernel: Kernel) -> None:
         self._k = kernel
-        self._slots: dict[tuple[str, int], tuple[Value, ...]] = {}
+        self._slots: dict[tuple[str, int, int], tuple[Value, ...]] = {}
 
     def slot(self, buffer: Buffer, slot: int) -> tuple[Value, ...]:
         """The registers of one slot of a buffer, in order of the value index."""
-        key = (buffer.name, slot)
+        count = -(-buffer.distribution.value_count // values_per_register(buffer.element))
+        key = (buffer.name, slot, count)
         if key not in self._slots:
-            count = -(-buffer.distribution.value_count // values_per_register(buffer.element))
             self._slots[key] = tuple(self._k.register(_TYPES[buffer.element]) for _ in range(count))
         return self._slots[key]
 
