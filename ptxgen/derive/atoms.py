@@ -6,7 +6,7 @@ from enum import Enum
 
 from attrs import evolve, field, frozen
 
-from isa.mechanisms import AtIssue, Group, GroupKind, IssuedBy, Mechanism, Transaction
+from isa.mechanisms import Group, GroupKind, IssuedBy, Mechanism
 from ptxgen.errors import Place
 
 from .requirements import EventKind
@@ -252,12 +252,3 @@ def performed_by(role: RoleBody, atom: Atom) -> IssuedBy:
 def is_synchronisation(atom: Atom) -> bool:
     """Whether an atom is there for order alone."""
     return not isinstance(atom, Issue)
-
-
-def completes_later(atom: Issue) -> bool:
-    """Whether an op is not complete when issued."""
-    match atom.mechanism.completes:
-        case AtIssue():
-            return False
-        case Group() | Transaction():
-            return True

@@ -3,30 +3,11 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
 from enum import Enum
-from itertools import pairwise
 
-from attrs import evolve, field, frozen
+from attrs import field, frozen
 
-from isa.mechanisms import AtIssue, Group, GroupKind, IssuedBy, Mechanism, Transaction
-
-from .atoms import (
-    Arrive,
-    AtomProgram,
-    Commit,
-    Expect,
-    Fence,
-    FenceKind,
-    Issue,
-    Join,
-    Placed,
-    Retire,
-    RoleBody,
-    Side,
-    Wait,
-    performed_by,
-)
+from .atoms import FenceKind, Side
 from .requirements import EventKind
 
 FAR = 1 << 40
@@ -48,7 +29,7 @@ class Why(Enum):
 
 
 @frozen
-class Copy:
+class Member:
     """A representative thread: one of a role's `unit`, elected there or not."""
 
     role: str
@@ -75,16 +56,16 @@ class Cycle:
 
 @frozen(eq=False)
 class Graph:
-    """Nodes by number, edges, and where things are: atoms by (copy, place in body or tail), completions of ops, fences
-    by thread, barrier phases."""
+    """Nodes by number and edges, and where things are: issues and completions of ops, fences of threads, phases of
+    barriers with their waits and arrivals."""
 
     labels: tuple[str, ...]
     edges: tuple[Edge, ...]
-    issues: dict[str, tuple[tuple[Copy, int], ...]]
-    completions: dict[tuple[str, EventKind], tuple[tuple[Copy, int], ...]]
-    fences: dict[tuple[Copy, FenceKind], tuple[int, ...]]
+    issues: dict[str, tuple[tuple[Member, int], ...]]
+    completions: dict[tuple[str, EventKind], tuple[tuple[Member, int], ...]]
+    fences: dict[tuple[Member, FenceKind], tuple[int, ...]]
     phases: dict[tuple[str, Side], int]
-    waits: dict[tuple[str, Side], tuple[tuple[Copy, int], ...]]
+    waits: dict[tuple[str, Side], tuple[tuple[Member, int], ...]]
     arrivals: dict[tuple[str, Side], tuple[int, ...]]
     _after: list[list[tuple[int, int, bool, bool]]] = field(factory=list)
     _known: dict[tuple[int, int, int], list[int]] = field(factory=dict)
@@ -105,249 +86,6 @@ class Graph:
     def cycle(self) -> Cycle | None:
         """A cycle of total distance 0 or less: a deadlock. None where every cycle is positive."""
         return _cycle(self)
-
-
-@frozen(eq=False)
-class _Variant:
-    """Which arrivals and waits the barrier edges of a graph use."""
-
-    tail_arrival: tuple[str, int] | None = None
-    handover: str = ""
-
-
-class _Builder:
-    def __init__(self, program: AtomProgram, variant: _Variant) -> None:
-        self.program, self.variant = program, variant
-        self.labels: list[str] = []
-        self.edges: list[Edge] = []
-        self.issues: dict[str, list[tuple[Copy, int]]] = {}
-        self.completions: dict[tuple[str, EventKind], list[tuple[Copy, int]]] = {}
-        self.fences: dict[tuple[Copy, FenceKind], list[int]] = {}
-        self.waits: dict[tuple[str, Side], list[tuple[Copy, int]]] = {}
-        self.arrivals: dict[tuple[str, Side], list[int]] = {}
-        self.joins: dict[tuple[str, int], int] = {}
-        self.shared: dict[tuple[str, int, str], int] = {}
-        self.phases = {
-            (ring.name, side): self.node(f"{side.value} of {ring.name}") for ring in program.rings for side in Side
-        }
-
-    def node(self, label: str) -> int:
-        self.labels.append(label)
-        return len(self.labels) - 1
-
-    def edge(self, source: int, sink: int, distance: int, why: Why) -> None:
-        self.edges.append(Edge(source, sink, distance, why))
-
-    def graph(self) -> Graph:
-        for role in self.program.roles:
-            bodies = [self.copy(role, copy) for copy in copies(role)]
-            if role.name == self.variant.handover:
-                self.hand_over(role, bodies)
-        return Graph(
-            tuple(self.labels),
-            tuple(self.edges),
-            {k: tuple(v) for k, v in self.issues.items()},
-            {k: tuple(v) for k, v in self.completions.items()},
-            {k: tuple(v) for k, v in self.fences.items()},
-            self.phases,
-            {k: tuple(v) for k, v in self.waits.items()},
-            {k: tuple(v) for k, v in self.arrivals.items()},
-        )
-
-    def copy(self, role: RoleBody, copy: Copy) -> list[int | None]:
-        """The nodes of one thread's body and tail, None for atoms that it does not perform."""
-        body = [self.atom(role, copy, place, placed, tail=False) for place, placed in enumerate(role.body)]
-        tail = [self.atom(role, copy, place, placed, tail=True) for place, placed in enumerate(role.tail)]
-        steps = [(n, p) for n, p in zip(body, role.body, strict=True) if n is not None]
-        ends = [(n, p) for n, p in zip(tail, role.tail, strict=True) if n is not None]
-        self.chain(steps)
-        self.chain(ends)
-        if steps and role.periodic:
-            self.link(steps[-1], steps[0], 1)
-        if steps and ends:
-            self.link(steps[-1], ends[0], 1)
-        self.retire(role, copy, [*body, *tail])
-        return body
-
-    def chain(self, nodes: list[tuple[int, Placed]]) -> None:
-        for first, second in pairwise(nodes):
-            self.link(first, second, 0)
-
-    def link(self, first: tuple[int, Placed], second: tuple[int, Placed], steps: int) -> None:
-        self.edge(first[0], second[0], second[1].ahead - first[1].ahead + steps, Why.ORDER)
-
-    def atom(self, role: RoleBody, copy: Copy, place: int, placed: Placed, *, tail: bool) -> int | None:
-        atom = placed.atom
-        if performed_by(role, atom) is IssuedBy.ELECTED and not copy.elected:
-            return None
-        match atom:
-            case Join():
-                key = (role.name, -1 - place if tail else place)
-                if key not in self.joins:
-                    self.joins[key] = self.node(str(placed))
-                return self.joins[key]
-            case _:
-                node = self.node(str(placed))
-        match atom:
-            case Issue():
-                self.issue(copy, atom, node)
-            case Fence(kind=kind):
-                self.fences.setdefault((copy, kind), []).append(node)
-            case Wait(ring=ring, side=side):
-                self.wait(role, copy, ring, side, node, tail=tail)
-            case Arrive(ring=ring, side=side):
-                self.arrive(role, ring, side, node, place if tail else None)
-            case Expect(ring=ring):
-                self.arrive(role, ring, Side.FULL, node, place if tail else None)
-            case Commit() | Retire() | Join():
-                pass
-        return node
-
-    def wait(self, role: RoleBody, copy: Copy, ring: str, side: Side, node: int, *, tail: bool) -> None:
-        if not tail:
-            self.waits.setdefault((ring, side), []).append((copy, node))
-        if role.name == self.variant.handover and copy.unit > 0:
-            return
-        depth = self.program.ring(ring).depth if side is Side.EMPTY else 0
-        self.edge(self.phases[ring, side], node, depth, Why.WAIT)
-
-    def arrive(self, role: RoleBody, ring: str, side: Side, node: int, tail_place: int | None) -> None:
-        chosen = self.variant.tail_arrival
-        if tail_place is None:
-            if chosen is not None and chosen[0] == role.name and _same_barrier(role, chosen[1], ring, side):
-                return
-        elif chosen != (role.name, tail_place):
-            return
-        self.arrivals.setdefault((ring, side), []).append(node)
-        self.edge(node, self.phases[ring, side], 0, Why.ARRIVAL)
-
-    def issue(self, copy: Copy, atom: Issue, node: int) -> None:
-        self.issues.setdefault(atom.op, []).append((copy, node))
-        read = done = node
-        match atom.mechanism.completes:
-            case AtIssue():
-                pass
-            case Group(owner=owner):
-                scope = atom.op if owner is IssuedBy.WARPGROUP else f"{atom.op} of {copy}"
-                read, done = self.completion(copy, atom.op, scope, node)
-            case Transaction():
-                read, done = self.completion(copy, atom.op, f"{atom.op} of {copy}", node)
-                if atom.ring:
-                    self.edge(done, self.phases[atom.ring, Side.FULL], 0, Why.BYTES)
-        for kind, found in ((EventKind.READ_DONE, read), (EventKind.DONE, done), (EventKind.ISSUE, node)):
-            known = self.completions.setdefault((atom.op, kind), [])
-            if found not in (n for _, n in known):
-                known.append((copy, found))
-
-    def completion(self, copy: Copy, op: str, scope: str, node: int) -> tuple[int, int]:
-        key = (copy.role, copy.unit, scope)
-        if key not in self.shared:
-            self.shared[key] = self.node(f"{op} read")
-            self.edge(self.shared[key], self.node(f"{op} done"), 0, Why.RUN)
-        read = self.shared[key]
-        self.edge(node, read, 0, Why.RUN)
-        return read, read + 1
-
-    def retire(self, role: RoleBody, copy: Copy, nodes: list[int | None]) -> None:
-        """Edges from the completions of groups to the retiring atoms of the same thread."""
-        placed = [*role.body, *role.tail]
-        for place, (entry, node) in enumerate(zip(placed, nodes, strict=True)):
-            if isinstance(entry.atom, Retire) and node is not None and entry.atom.pending >= 0:
-                for op, ahead, steps in retired(role, place):
-                    owner = op.mechanism.completes
-                    collective = isinstance(owner, Group) and owner.owner is IssuedBy.WARPGROUP
-                    key = (copy.role, copy.unit, op.op if collective else f"{op.op} of {copy}")
-                    if key in self.shared:
-                        source = self.shared[key] + (0 if entry.atom.reads_only else 1)
-                        self.edge(source, node, steps + entry.ahead - ahead, Why.GROUP)
-
-    def hand_over(self, role: RoleBody, bodies: list[list[int | None]]) -> None:
-        own = [(copy, body) for copy, body in zip(copies(role), bodies, strict=True)]
-        for turn in self.program.turns:
-            if turn.role == role.name:
-                distance = role.body[turn.after].ahead - role.body[turn.before].ahead + 1
-                for copy, body in own:
-                    for other, later in own:
-                        first, second = body[turn.before], later[turn.after]
-                        if copy.unit < other.unit and first is not None and second is not None:
-                            self.edge(first, second, distance, Why.TURN)
-
-
-def _same_barrier(role: RoleBody, tail_place: int, ring: str, side: Side) -> bool:
-    match role.tail[tail_place].atom:
-        case Arrive(ring=own, side=at):
-            return (own, at) == (ring, side)
-        case _:
-            return False
-
-
-def copies(role: RoleBody) -> tuple[Copy, ...]:
-    """The representative threads of a role: an elected and another thread of one unit, and of a second unit."""
-    units = range(min(role.units, 2))
-    elections = (True,) if role.threads == 1 else (True, False)
-    return tuple(Copy(role.name, unit, elected) for unit in units for elected in elections)
-
-
-def retired(role: RoleBody, place: int) -> Iterator[tuple[Issue, int, int]]:
-    """The ops whose groups the Retire at `place` (body, then tail) has seen complete: the op, its `ahead`, and how many
-    steps after the op's step the retiring step is. Groups are counted back from the latest commit before the Retire."""
-    tail = place - len(role.body)
-    atom = role.tail[tail].atom if tail >= 0 else role.body[place].atom
-    assert isinstance(atom, Retire)
-    commits = [p for p, e in enumerate(role.body) if isinstance(e.atom, Commit) and e.atom.kind is atom.kind]
-    if not commits:
-        return
-    here = len(role.body) if tail >= 0 else place
-    before = [p for p in commits if p < here] if tail < 0 else []
-    latest = list(reversed(before)) + [p for _ in range(atom.pending + 1) for p in reversed(commits)]
-    seen: set[int] = set()
-    for back, commit in enumerate(latest):
-        if back >= atom.pending and commit not in seen:
-            seen.add(commit)
-            whole = 0 if back < len(before) else 1 + (back - len(before)) // len(commits)
-            yield from _committed(role, commit, commits, atom.kind, whole)
-
-
-def _committed(
-    role: RoleBody, commit: int, commits: list[int], kind: GroupKind, steps: int
-) -> Iterator[tuple[Issue, int, int]]:
-    earlier = [c for c in commits if c < commit]
-    start = earlier[-1] if earlier else -1
-    for place, entry in enumerate(role.body):
-        wrapped = not earlier and place > commits[-1]
-        if start < place < commit or wrapped:
-            match entry.atom:
-                case Issue(mechanism=Mechanism(completes=Group(kind=own))) as op if own is kind:
-                    yield op, entry.ahead, steps + int(wrapped)
-                case _:
-                    pass
-
-
-def event_graph(program: AtomProgram) -> Graph:
-    """The graph of the steady state: every arrival by the atom of the body."""
-    return _Builder(program, _Variant()).graph()
-
-
-def tail_graphs(program: AtomProgram) -> Iterator[tuple[RoleBody, Placed, Graph]]:
-    """For each arrival behind a loop: the graph in which it, and not the body's atom, completes the phase."""
-    for role in program.roles:
-        for place, placed in enumerate(role.tail):
-            if isinstance(placed.atom, Arrive):
-                yield role, placed, _Builder(program, _Variant(tail_arrival=(role.name, place))).graph()
-
-
-def handover_graph(program: AtomProgram, role: RoleBody) -> Graph:
-    """The graph in which the first unit of an alternating role has an item and the second unit the next one: barrier
-    phases of the item reach the first unit only, and turns lead from it to the second."""
-    return _Builder(program, _Variant(handover=role.name)).graph()
-
-
-def without(program: AtomProgram, role: RoleBody, place: int) -> AtomProgram:
-    """The program without the atom at `place` of a role's body, or of its tail when it is beyond the body."""
-    tail = place - len(role.body)
-    if tail >= 0:
-        return program.replaced(role, evolve(role, tail=role.tail[:tail] + role.tail[tail + 1 :]))
-    return program.replaced(role, evolve(role, body=role.body[:place] + role.body[place + 1 :]))
 
 
 def _cycle(graph: Graph) -> Cycle | None:

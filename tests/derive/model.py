@@ -123,6 +123,7 @@ class Machine:
         self.slots = {(name, s): Slot() for name, depth in self.depths.items() for s in range(depth)}
         self.threads = list(self.start())
         favourite = self.rng.choice(self.threads)
+        sleeper = self.rng.choice((None, None, *self.threads))
         while any(t.at < len(t.steps) for t in self.threads) or self.flights:
             ready = [t for t in self.threads if t.at < len(t.steps) and self.can_step(t)]
             flying = [f for f in self.flights if self.can_fly(f)]
@@ -131,6 +132,7 @@ class Machine:
             if flying and (not ready or self.rng.random() > self.late):
                 self.fly(self.rng.choice(flying))
             else:
+                ready = [t for t in ready if t is not sleeper] or ready
                 self.step(favourite if favourite in ready and self.rng.random() < 0.6 else self.rng.choice(ready))
 
     def start(self) -> Iterator[Thread]:
@@ -282,7 +284,8 @@ def instances(role: RoleBody, tiles: int) -> Iterator[tuple[Placed, int]]:
 def faults(
     program: AtomProgram, uses: Mapping[str, tuple[Uses, ...]], depths: dict[str, int], runs: int = 60
 ) -> set[str]:
-    """The faults seen in runs of several lengths under random, late and early schedulers that favour some thread."""
+    """The faults seen in runs of several lengths, under schedulers that are random, late or early, and favour or starve
+    some thread."""
     seen: set[str] = set()
     for run in range(runs):
         rng = random.Random(run)

@@ -34,7 +34,7 @@ from ptxgen.derive.atoms import (
     Wait,
 )
 from ptxgen.derive.checker import check
-from ptxgen.derive.graph import without
+from ptxgen.derive.events import without
 from ptxgen.derive.requirements import EventKind
 from tests.derive.model import Uses, faults
 
@@ -195,6 +195,18 @@ def test_a_plain_read_before_an_asynchronous_overwrite_needs_the_fence():
     assert "past a proxy fence" in str(verdict)
     moved = evolve(math, body=(*math.body[:2], math.body[3], math.body[4], math.body[2]))
     assert "covered" in codes(program.replaced(math, moved))
+
+
+def test_a_fence_for_another_block_stands_behind_the_wait():
+    program = plain_reader(meet=True)
+    load, math = program.roles
+    reader = evolve(math, body=tuple(p for p in math.body if not isinstance(p.atom, Fence)))
+    writer = evolve(load, body=(load.body[0], Placed(Fence(FenceKind.PROXY)), *load.body[1:]))
+    there = evolve(program, roles=(writer, reader))
+    assert "covered" in codes(there)
+    remote = tuple(evolve(o, remote=o.fence is not None) for o in program.obligations)
+    assert str(check(evolve(there, obligations=remote))) == "proved"
+    assert "covered" in codes(evolve(program, obligations=remote))
 
 
 def test_a_role_that_waits_without_a_release_may_miss_its_phase():
