@@ -80,7 +80,7 @@ class Matmul:
         LaunchError, before anything runs, for arrays or scalars that do not fit. On the CPU, KernelError with every
         fault that the simulator finds.
         """
-        whole = self._with_outputs(arrays)
+        whole = self.with_outputs(arrays)
         kernel = self.kernel_for(whole)
         if on is Machine.GPU:
             kernel.run(whole, scalars)
@@ -90,7 +90,8 @@ class Matmul:
             report.raise_findings()
         return Outcome(whole, kernel, report)
 
-    def _with_outputs(self, arrays: Mapping[str, Any]) -> dict[str, Any]:
+    def with_outputs(self, arrays: Mapping[str, Any]) -> dict[str, Any]:
+        """`arrays` with zeroed outputs where it brings none; LaunchError where the inputs do not fit each other."""
         inputs = [a for a in arrays_in_memory(self.compute) if a.kind is ArrayKind.INPUT or a.name in arrays]
         sizes = bind(inputs, arrays).sizes
         return {**arrays, **{a.name: _made(a, sizes) for a in arrays_in_memory(self.compute) if a not in inputs}}

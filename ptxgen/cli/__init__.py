@@ -1,0 +1,5 @@
+"""The command line (see README.md)."""
+
+from ptxgen.cli.entry import main
+
+__all__ = ["main"]

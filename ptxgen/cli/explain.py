@@ -1,0 +1,100 @@
+"""Every stage of a kernel as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import assert_never
+
+from ptxgen.derive.derivation import Part
+from ptxgen.kernels.generated import GeneratedKernel
+from ptxgen.tile import Copy, Fill, Let, Loop, Map, Meet, Multiply, Node, Quotient, Reduce, Sequence, When
+from ptxgen.tile.printer import show
+
+
+def explain(kernel: GeneratedKernel) -> str:
+    """Statements, schedule, ops with their requirements and meetings, tile program, loops, and PTX with its origins."""
+    lines = _headed("statements", str(kernel.plan.compute).splitlines())
+    lines += _headed("schedule: each step with the loops before -> after", str(kernel.plan).splitlines())
+    for number, part in enumerate(kernel.derivation.parts):
+        which = "" if len(kernel.derivation.parts) == 1 else (" of full blocks", " of partial blocks")[number]
+        lines += _headed(f"ops{which}", _ops(part))
+        lines += _headed(f"requirements{which}", [str(each) for each in part.requirements])
+        lines += _headed(f"meetings{which}", _meetings(part))
+    lines += _headed("tile program", show(kernel.program).splitlines())
+    for role in kernel.program.roles:
+        lines += _headed(f"loops of {role.name}", list(skeleton(role.body)))
+    return "\n".join(lines + _headed("PTX", _ptx(kernel)))
+
+
+def _headed(heading: str, lines: list[str]) -> list[str]:
+    return ["", f"== {heading} ==", *lines]
+
+
+def _ops(part: Part) -> list[str]:
+    lines = []
+    for op in part.ops:
+        loops = ", ".join(
+            f"{loop} + {ahead}" if ahead else loop for loop, ahead in zip(op.time.loops, op.time.ahead, strict=True)
+        )
+        touches = ", ".join(f"{t.kind.value}s {t.buffer.name}" for t in op.touches)
+        lines.append(f"{op}: {touches}" + (f"; in {loops}" if loops else "") + f"    # {op.line}")
+    return lines
+
+
+def _meetings(part: Part) -> list[str]:
+    lines = []
+    for meeting in part.synchronised.meetings:
+        where = f"in {', '.join(meeting.time.loops)}" if meeting.time.loops else "outside the loops"
+        lines.append(f"a meeting {where}, at place {meeting.time.place[-1]} of its body, covers")
+        lines += [f"    {each}" for each in meeting.covers]
+    return lines or ["none is needed"]
+
+
+def skeleton(node: Node, indent: str = "") -> Iterator[str]:
+    """The loops and conditions of a tree, with the names of the ops in them."""
+    match node:
+        case Sequence(children):
+            names: list[str] = []
+            for child in children:
+                if isinstance(child, (Copy, Fill, Multiply, Map, Reduce)):
+                    names.append(child.op)
+                    continue
+                if names:
+                    yield f"{indent}{', '.join(names)}"
+                    names = []
+                yield from skeleton(child, indent)
+            if names:
+                yield f"{indent}{', '.join(names)}"
+        case Loop(variable, lower, upper, step, body):
+            by = f" by {step}" if step != 1 else ""
+            yield f"{indent}for {variable} from {_bound('max', lower)} to {_bound('min', upper)}{by}"
+            yield from skeleton(body, indent + "    ")
+        case Let(variable, value, body):
+            yield f"{indent}with {variable} = {value}"
+            yield from skeleton(body, indent + "    ")
+        case When(conditions, then, otherwise):
+            yield f"{indent}where {' and '.join(map(str, conditions))}"
+            yield from skeleton(then, indent + "    ")
+            if otherwise is not None:
+                yield f"{indent}else"
+                yield from skeleton(otherwise, indent + "    ")
+        case Meet():
+            yield f"{indent}meet"
+        case Copy() | Fill() | Multiply() | Map() | Reduce():
+            yield f"{indent}{node.op}"
+        case _:
+            assert_never(node)
+
+
+def _bound(join: str, quotients: tuple[Quotient, ...]) -> str:
+    texts = [str(each) for each in quotients]
+    return texts[0] if len(texts) == 1 else f"{join}({', '.join(texts)})"
+
+
+def _ptx(kernel: GeneratedKernel) -> list[str]:
+    lines = []
+    for text, origin in zip(kernel.listing.text.splitlines(), kernel.listing.origins, strict=False):
+        mark = f"  // {Path(origin.file).name}:{origin.line}" if origin is not None else ""
+        lines.append(f"{text}{mark}")
+    return lines

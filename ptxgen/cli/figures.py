@@ -1,0 +1,41 @@
+"""What was made, in a few lines."""
+
+from __future__ import annotations
+
+from ptxgen.derive.derivation import most_registers, register_count
+from ptxgen.errors import AssemblerError
+from ptxgen.kernels.generated import GeneratedKernel
+from ptxgen.kernels.matmul import Matmul
+from ptxgen.kernels.matmul_plan import default_tiling
+from ptxgen.runtime import assemble
+from ptxgen.tile import Space
+
+
+def figures(product: Matmul, kernel: GeneratedKernel, seconds: float) -> str:
+    """The kernel, its tile, stages, registers, shared bytes, the facts that it relies on, and how long making it took."""
+    spec, tiling = product.spec, product.tiling or default_tiling(product.spec)
+    pieces = ", ".join(map(str, spec.epilogue)) or "none"
+    rings = [b for b in kernel.program.buffers if b.space is Space.SHARED]
+    stages = ", ".join(f"{ring.array} {ring.depth}" for ring in rings)
+    facts = [*map(str, kernel.program.facts)]
+    facts += [f"{p.name} aligned to {p.alignment}" for p in kernel.program.parameters if p.alignment > 1]
+    return "\n".join([
+        f"kernel     {kernel.program.name} for {product.target}: {spec.layout.value}, sums in {spec.accumulate}, "
+        f"result {spec.output}, epilogue {pieces}",
+        f"tile       {tiling.i}x{tiling.j}x{tiling.k} on {kernel.program.warps} warps, blocks in {tiling.raster}",
+        f"stages     {stages} in shared memory",
+        f"registers  {registers(kernel)}",
+        f"shared     {kernel.program.shared_bytes} bytes",
+        f"relies on  {', '.join(facts) or 'nothing'}",
+        f"made       in {1e3 * seconds:.0f} ms, {len(kernel.listing.text.splitlines())} lines of PTX",
+    ])  # fmt: skip
+
+
+def registers(kernel: GeneratedKernel) -> str:
+    """Registers of a thread: what ptxas says where there is one that knows the target, else what the tiles take."""
+    try:
+        cubin = assemble(kernel.listing)
+    except AssemblerError:
+        tiles = max(sum(map(register_count, most_registers(part.ops))) for part in kernel.derivation.parts)
+        return f"{tiles} for tiles, addresses not counted (there is no ptxas to ask)"
+    return f"{cubin.registers}, {cubin.spills} bytes spilled (ptxas {cubin.assembler.release})"

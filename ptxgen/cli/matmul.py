@@ -1,0 +1,127 @@
+"""`ptxgen matmul`: make the kernel, run it, check it, say what happened."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from attrs import frozen
+
+from ptxgen.cli.explain import explain
+from ptxgen.cli.figures import figures
+from ptxgen.cli.operands import check_used, inputs_of, read_files, scalars_of, typed_epilogue
+from ptxgen.cli.parser import MatmulOptions, Unusable
+from ptxgen.errors import KernelError
+from ptxgen.kernels.binding import arrays_in_memory, bind
+from ptxgen.kernels.matmul import Machine, Matmul, Outcome
+from ptxgen.kernels.matmul_compute import MatmulSpec
+from ptxgen.kernels.matmul_plan import MatmulTiling
+from ptxgen.runtime import device_count
+from ptxgen.testing import bounded
+
+
+def run_matmul(options: MatmulOptions) -> int:
+    """Carries out the command and returns its exit status; Unusable or a PtxgenError where it cannot be."""
+    for path in (options.out, options.second_out, options.emit):
+        if path is not None and not path.parent.is_dir():
+            raise Unusable(f"{path} cannot be written: there is no folder {path.parent}")
+    loaded = read_files(options)
+    batched = "batches" in options.sizes
+    spec = MatmulSpec(
+        options.layout, options.accumulate, options.output, typed_epilogue(options.epilogue, loaded), batched
+    )
+    tiling = None if options.warps is None else MatmulTiling(warps=options.warps)
+    product = Matmul(spec, options.target, tiling)
+    check_used(options, product.compute)
+    inputs = inputs_of(options, product.compute, loaded)
+    scalars = scalars_of(options, product.compute)
+    started = time.perf_counter()
+    kernel = product.kernel_for(product.with_outputs(inputs))
+    text, seconds = str(kernel.listing), time.perf_counter() - started
+    print(figures(product, kernel, seconds))
+    if options.explain:
+        print(explain(kernel))
+    verdict = None if options.run == "none" else _judged(options, product, inputs, scalars)
+    if options.emit:
+        _write(options.emit, text.encode())
+    if verdict is None:
+        print("ran        not at all (--run none)")
+        return 0
+    print("\n".join(verdict.lines))
+    if not verdict.good:
+        return 1
+    for path, name in ((options.out, "D"), (options.second_out, "E")):
+        if path is not None:
+            _save(path, verdict.arrays[name])
+    return 0
+
+
+@frozen(eq=False)
+class Verdict:
+    """How a run went, in lines, and the arrays that it left."""
+
+    good: bool
+    lines: tuple[str, ...]
+    arrays: Mapping[str, Any]
+
+
+def _judged(options: MatmulOptions, product: Matmul, inputs: Mapping[str, Any], scalars: Mapping[str, float]) -> Verdict:
+    on = Machine.GPU if options.run == "gpu" or (options.run == "auto" and device_count()) else Machine.CPU
+    started = time.perf_counter()
+    try:
+        outcome = product(inputs, scalars, on=on)
+    except KernelError as error:
+        if on is Machine.CPU and any(finding.code.startswith("simulate.") for finding in error.findings):
+            raise
+        return Verdict(False, (f"ran        on the {on.value}, with findings:", str(error)), {})
+    ran = _how_it_ran(outcome, on, time.perf_counter() - started)
+    sizes = bind(arrays_in_memory(product.compute), outcome.arrays).sizes
+    exact = bounded(product.compute, inputs, sizes, scalars, target=product.target)
+    good, lines = True, [ran]
+    for name in ("D", "E"):
+        if name in outcome.arrays:
+            found = exact[name].excess(outcome.arrays[name])
+            good &= found <= 1.0
+            lines.append(_error_line(name, outcome.arrays[name], exact[name].value, found))
+    return Verdict(good, tuple(lines), outcome.arrays)
+
+
+def _how_it_ran(outcome: Outcome, on: Machine, seconds: float) -> str:
+    if on is Machine.GPU:
+        return f"ran        on GPU 0, {1e3 * seconds:.1f} ms with loading and copies"
+    if outcome.report is None:
+        return "ran        nothing: the result has no elements"
+    report = outcome.report
+    return (
+        f"ran        on the CPU simulator in {seconds:.2f} s: {report.grid[0]} blocks, {report.total.warps} warp-instructions, "
+        f"{report.conflicts} bank conflicts, no findings"
+    )
+
+
+def _error_line(name: str, computed: Any, exact: Any, excess: float) -> str:
+    with np.errstate(all="ignore"):
+        off = np.abs(computed.astype(np.float64) - exact)
+    worst = float(np.nanmax(off)) if off.size and not np.isnan(off).all() else 0.0
+    verdict = "good" if excess <= 1.0 else "WRONG"
+    return f"error      {verdict}: at most {worst:.3g} from float64 in {name}, {excess:.2f} of what rounding may do"
+
+
+def _write(path: Path, content: bytes) -> None:
+    try:
+        path.write_bytes(content)
+    except OSError as error:
+        raise Unusable(f"{path} cannot be written: {error.strerror}") from None
+    print(f"wrote      {path}")
+
+
+def _save(path: Path, array: Any) -> None:
+    try:
+        with path.open("wb") as file:
+            np.save(file, array)
+    except OSError as error:
+        raise Unusable(f"{path} cannot be written: {error.strerror}") from None
+    print(f"wrote      {path}")

@@ -1,0 +1,89 @@
+"""The arrays of a product: from files, or random."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from attrs import evolve
+from numpy.typing import NDArray
+
+from ptxgen.cli.parser import FILES, SCALARS, SIZES, MatmulOptions, Unusable
+from ptxgen.compute import Array, ArrayKind, Compute, Element, f16, f32
+from ptxgen.kernels.binding import arrays_in_memory, bind
+from ptxgen.kernels.epilogue import Beta, Bias, Epilogue, Residual, operand_names
+from ptxgen.kernels.views import DTYPES
+
+Loaded = Mapping[str, NDArray[Any]]
+ELEMENT_OF: dict[Any, Element] = {DTYPES[f16]: f16, DTYPES[f32]: f32}
+
+
+def read_files(options: MatmulOptions) -> dict[str, NDArray[Any]]:
+    """The arrays that files give, by name. Unusable names the file that is missing or no array."""
+    return {name: _read(path) for name, path in options.files.items()}
+
+
+def _read(path: Path) -> NDArray[Any]:
+    try:
+        found = np.load(path, allow_pickle=False)
+    except OSError as error:
+        raise Unusable(f"{path} cannot be read: {error.strerror or error}") from None
+    except (ValueError, EOFError):
+        raise Unusable(f"{path} is no .npy file of numbers") from None
+    if not isinstance(found, np.ndarray):
+        raise Unusable(f"{path} holds several arrays; a .npy file with one is wanted")
+    return np.ascontiguousarray(found) if found.ndim else found
+
+
+def typed_epilogue(epilogue: Epilogue, loaded: Loaded) -> Epilogue:
+    """The epilogue with each operand's type as its file has it. Unusable names a type that is neither f16 nor f32."""
+    pieces = []
+    for piece, name in zip(epilogue, operand_names(epilogue), strict=True):
+        if isinstance(piece, (Bias, Residual, Beta)) and name in loaded:
+            dtype = loaded[name].dtype
+            if dtype not in ELEMENT_OF:
+                raise Unusable(f"{name} must be float16 or float32, got {dtype}")
+            piece = evolve(piece, element=ELEMENT_OF[dtype])
+        pieces.append(piece)
+    return tuple(pieces)
+
+
+def check_used(options: MatmulOptions, compute: Compute) -> None:
+    """Unusable where a file or number is given that the product does not use."""
+    arrays, scalars = {a.name for a in compute.arrays}, {s.name for s in compute.scalars}
+    for name, option in FILES.items():
+        if name in options.files and name not in arrays:
+            raise Unusable(f"--{option.replace('_', '-')} is given, but the epilogue does not read it")
+    for name in options.scalars:
+        if name not in scalars:
+            raise Unusable(f"--{name} is given, but the epilogue does not use it")
+    if options.second_out and "E" not in arrays:
+        raise Unusable("--second-out is given, but the epilogue keeps nothing")
+
+
+def inputs_of(options: MatmulOptions, compute: Compute, loaded: Loaded) -> dict[str, NDArray[Any]]:
+    """Every input by name: files as they are, the rest random (standard normal, by the seed, in the compute's order).
+
+    Unusable where a size is told by nothing; LaunchError where files and sizes contradict each other.
+    """
+    wanted = [array for array in arrays_in_memory(compute) if array.kind is ArrayKind.INPUT]
+    given = [array for array in wanted if array.name in loaded]
+    sizes = bind(given, {array.name: loaded[array.name] for array in given}, options.sizes).sizes
+    needed = {name for array in wanted for extent in array.extents for name in extent.names}
+    for name in SIZES:
+        if name in needed and name not in sizes:
+            raise Unusable(f"the size {name} is not known: give --{SIZES[name]}, or a file that tells it")
+    chance = np.random.default_rng(options.seed)
+    return {array.name: loaded[array.name] if array in given else _random(array, sizes, chance) for array in wanted}
+
+
+def _random(array: Array, sizes: Mapping[str, int], chance: np.random.Generator) -> NDArray[Any]:
+    shape = [extent.evaluate(sizes) for extent in array.extents]
+    return chance.standard_normal(shape, np.float32).astype(DTYPES[array.element])
+
+
+def scalars_of(options: MatmulOptions, compute: Compute) -> dict[str, float]:
+    """Every number that the launch takes."""
+    return {scalar.name: options.scalars.get(scalar.name, SCALARS[scalar.name]) for scalar in compute.scalars}

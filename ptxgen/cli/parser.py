@@ -1,0 +1,116 @@
+"""What may be said on the command line."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NoReturn
+
+from attrs import frozen
+
+from ptxgen.compute import Element, f16, f32
+from ptxgen.kernels.epilogue import PIECES, Epilogue, parse_epilogue
+from ptxgen.kernels.matmul_compute import Layout
+from ptxgen.kernels.matmul_plan import WARP_GRIDS
+
+ELEMENTS: dict[str, Element] = {"f16": f16, "f32": f32}
+FILES = {"A": "a", "B": "b", "bias": "bias", "row_bias": "row_bias", "R": "residual", "C": "c"}
+SCALARS = {"alpha": 1.0, "beta": 1.0, "low": 0.0, "high": 6.0}
+SIZES = {"M": "m", "N": "n", "K": "k", "batches": "batch"}
+
+
+class Unusable(Exception):
+    """The input cannot be used; the text says why, in one line."""
+
+
+@frozen
+class MatmulOptions:
+    """`ptxgen matmul` as it was asked for. `sizes` holds those named, `files` and `scalars` what was given for arrays and
+    numbers of the kernel by name."""
+
+    sizes: dict[str, int]
+    layout: Layout
+    accumulate: Element
+    output: Element
+    epilogue: Epilogue
+    target: str
+    warps: int | None
+    files: dict[str, Path]
+    scalars: dict[str, float]
+    seed: int
+    out: Path | None
+    second_out: Path | None
+    emit: Path | None
+    run: str
+    explain: bool
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise Unusable(message)
+
+
+def parse(arguments: Sequence[str]) -> MatmulOptions | None:
+    """The options of the command; None after `--help`, which prints itself. Unusable says what is wrong with them."""
+    try:
+        given = _parser().parse_args(arguments)
+    except SystemExit:
+        return None
+    try:
+        epilogue = parse_epilogue(given.epilogue)
+    except ValueError as error:
+        raise Unusable(str(error)) from None
+    sizes = {name: value for name, option in SIZES.items() if (value := getattr(given, option)) is not None}
+    for name, value in sizes.items():
+        if value < 0:
+            raise Unusable(f"--{SIZES[name]} must be 0 or more, got {value}")
+    files = {name: path for name, option in FILES.items() if (path := getattr(given, option)) is not None}
+    scalars = {name: value for name in SCALARS if (value := getattr(given, name)) is not None}
+    return MatmulOptions(
+        sizes, Layout(given.layout), ELEMENTS[given.accumulate], ELEMENTS[given.output_type], epilogue, given.target,
+        given.warps, files, scalars, given.seed, given.out, given.second_out, given.emit, given.run, given.explain,
+    )  # fmt: skip
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(prog="ptxgen", description="Write, check, emit and run NVIDIA PTX.", allow_abbrev=False)
+    commands = parser.add_subparsers(dest="command", required=True, metavar="command", parser_class=_Parser)
+    matmul = commands.add_parser(
+        "matmul",
+        help="a matrix product, derived from a statement and a schedule, run and checked against float64",
+        description="D = epilogue(A @ B) with f16 operands. Arrays that no file gives are random numbers.",
+        epilog=f"pieces of an epilogue: {', '.join(map(str, PIECES))}. "
+        "Exit status: 0 good, 1 wrong result, 2 unusable input, 3 the machine lacks what is needed.",
+        allow_abbrev=False,
+    )
+    _add_shape(matmul)
+    _add_files(matmul)
+    matmul.add_argument("--run", choices=("auto", "cpu", "gpu", "none"), default="auto", help="where (auto: a GPU if there is one)")
+    matmul.add_argument("--explain", action="store_true", help="print every stage from the statements to PTX")
+    return parser
+
+
+def _add_shape(parser: argparse.ArgumentParser) -> None:
+    for option, what in (("m", "rows of the result"), ("n", "columns of the result"), ("k", "length of the sums")):
+        parser.add_argument(f"--{option}", type=int, metavar="SIZE", help=what)
+    parser.add_argument("--batch", type=int, metavar="COUNT", help="so many products, arrays of three dimensions")
+    parser.add_argument(
+        "--layout", choices=[each.value for each in Layout], default="nn", help="A, then B: n as written, t transposed in memory"
+    )
+    parser.add_argument("--accumulate", choices=list(ELEMENTS), default="f32", help="the type that sums are kept in")
+    parser.add_argument("--output-type", choices=list(ELEMENTS), default="f16", help="the type of the result")
+    parser.add_argument("--epilogue", default="", metavar="PIECES", help="what follows the product, in order: bias,relu")
+    parser.add_argument("--target", default="sm_70", help="the GPU generation (default: sm_70)")
+    parser.add_argument("--warps", type=int, choices=list(WARP_GRIDS), help="warps of a block (default: the plan's)")
+    for name, value in SCALARS.items():
+        parser.add_argument(f"--{name}", type=float, metavar="NUMBER", help=f"the number {name} of the epilogue (default: {value:g})")
+
+
+def _add_files(parser: argparse.ArgumentParser) -> None:
+    for name, option in FILES.items():
+        parser.add_argument(f"--{option.replace('_', '-')}", type=Path, metavar="NPY", help=f"read {name} from this file")
+    parser.add_argument("--seed", type=int, default=0, help="of the random numbers (default: 0)")
+    parser.add_argument("--out", type=Path, metavar="NPY", help="write the result to this file")
+    parser.add_argument("--second-out", type=Path, metavar="NPY", help="write the array that `keep` stores to this file")
+    parser.add_argument("--emit", type=Path, metavar="PTX", help="write the kernel to this file")
