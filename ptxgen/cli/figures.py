@@ -12,16 +12,16 @@ from ptxgen.tile import Space
 
 
 def figures(product: Matmul, kernel: GeneratedKernel, seconds: float) -> str:
-    """The kernel, its tile, stages, registers, shared bytes, the facts that it relies on, and how long making it took."""
+    """The kernel, its tile, stages, registers, shared bytes, the facts that it relies on, and how long it took."""
     spec, tiling = product.spec, product.tiling or default_tiling(product.spec)
     pieces = ", ".join(map(str, spec.epilogue)) or "none"
     rings = [b for b in kernel.program.buffers if b.space is Space.SHARED]
     stages = ", ".join(f"{ring.array} {ring.depth}" for ring in rings)
     facts = [*map(str, kernel.program.facts)]
     facts += [f"{p.name} aligned to {p.alignment}" for p in kernel.program.parameters if p.alignment > 1]
+    types = f"{spec.layout.value}, sums in {spec.accumulate}, result {spec.output}"
     return "\n".join([
-        f"kernel     {kernel.program.name} for {product.target}: {spec.layout.value}, sums in {spec.accumulate}, "
-        f"result {spec.output}, epilogue {pieces}",
+        f"kernel     {kernel.program.name} for {product.target}: {types}, epilogue {pieces}",
         f"tile       {tiling.i}x{tiling.j}x{tiling.k} on {kernel.program.warps} warps, blocks in {tiling.raster}",
         f"stages     {stages} in shared memory",
         f"registers  {registers(kernel)}",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -69,7 +68,9 @@ class Verdict:
     arrays: Mapping[str, Any]
 
 
-def _judged(options: MatmulOptions, product: Matmul, inputs: Mapping[str, Any], scalars: Mapping[str, float]) -> Verdict:
+def _judged(
+    options: MatmulOptions, product: Matmul, inputs: Mapping[str, Any], scalars: Mapping[str, float]
+) -> Verdict:
     on = Machine.GPU if options.run == "gpu" or (options.run == "auto" and device_count()) else Machine.CPU
     started = time.perf_counter()
     try:
@@ -97,8 +98,8 @@ def _how_it_ran(outcome: Outcome, on: Machine, seconds: float) -> str:
         return "ran        nothing: the result has no elements"
     report = outcome.report
     return (
-        f"ran        on the CPU simulator in {seconds:.2f} s: {report.grid[0]} blocks, {report.total.warps} warp-instructions, "
-        f"{report.conflicts} bank conflicts, no findings"
+        f"ran        on the CPU simulator in {seconds:.2f} s: {report.grid[0]} blocks, "
+        f"{report.total.warps} warp-instructions, {report.conflicts} bank conflicts, no findings"
     )
 
 

@@ -41,7 +41,7 @@ def typed_epilogue(epilogue: Epilogue, loaded: Loaded) -> Epilogue:
     """The epilogue with each operand's type as its file has it. Unusable names a type that is neither f16 nor f32."""
     pieces = []
     for piece, name in zip(epilogue, operand_names(epilogue), strict=True):
-        if isinstance(piece, (Bias, Residual, Beta)) and name in loaded:
+        if isinstance(piece, (Bias, Residual, Beta)) and name is not None and name in loaded:
             dtype = loaded[name].dtype
             if dtype not in ELEMENT_OF:
                 raise Unusable(f"{name} must be float16 or float32, got {dtype}")

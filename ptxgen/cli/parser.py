@@ -26,8 +26,8 @@ class Unusable(Exception):
 
 @frozen
 class MatmulOptions:
-    """`ptxgen matmul` as it was asked for. `sizes` holds those named, `files` and `scalars` what was given for arrays and
-    numbers of the kernel by name."""
+    """`ptxgen matmul` as it was asked for. `sizes` holds those named, `files` and `scalars` what was given for
+    arrays and numbers of the kernel by name."""
 
     sizes: dict[str, int]
     layout: Layout
@@ -86,7 +86,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     _add_shape(matmul)
     _add_files(matmul)
-    matmul.add_argument("--run", choices=("auto", "cpu", "gpu", "none"), default="auto", help="where (auto: a GPU if there is one)")
+    matmul.add_argument(
+        "--run", choices=("auto", "cpu", "gpu", "none"), default="auto", help="where; auto: a GPU if there is one"
+    )
     matmul.add_argument("--explain", action="store_true", help="print every stage from the statements to PTX")
     return parser
 
@@ -96,21 +98,21 @@ def _add_shape(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(f"--{option}", type=int, metavar="SIZE", help=what)
     parser.add_argument("--batch", type=int, metavar="COUNT", help="so many products, arrays of three dimensions")
     parser.add_argument(
-        "--layout", choices=[each.value for each in Layout], default="nn", help="A, then B: n as written, t transposed in memory"
+        "--layout", choices=[each.value for each in Layout], default="nn", help="A and B: n as written, t transposed"
     )
     parser.add_argument("--accumulate", choices=list(ELEMENTS), default="f32", help="the type that sums are kept in")
     parser.add_argument("--output-type", choices=list(ELEMENTS), default="f16", help="the type of the result")
-    parser.add_argument("--epilogue", default="", metavar="PIECES", help="what follows the product, in order: bias,relu")
+    parser.add_argument("--epilogue", default="", metavar="PIECES", help="what follows, in order: bias,relu")
     parser.add_argument("--target", default="sm_70", help="the GPU generation (default: sm_70)")
     parser.add_argument("--warps", type=int, choices=list(WARP_GRIDS), help="warps of a block (default: the plan's)")
     for name, value in SCALARS.items():
-        parser.add_argument(f"--{name}", type=float, metavar="NUMBER", help=f"the number {name} of the epilogue (default: {value:g})")
+        parser.add_argument(f"--{name}", type=float, metavar="NUMBER", help=f"of the epilogue (default: {value:g})")
 
 
 def _add_files(parser: argparse.ArgumentParser) -> None:
     for name, option in FILES.items():
-        parser.add_argument(f"--{option.replace('_', '-')}", type=Path, metavar="NPY", help=f"read {name} from this file")
+        parser.add_argument(f"--{option.replace('_', '-')}", type=Path, metavar="NPY", help=f"the array {name}")
     parser.add_argument("--seed", type=int, default=0, help="of the random numbers (default: 0)")
     parser.add_argument("--out", type=Path, metavar="NPY", help="write the result to this file")
-    parser.add_argument("--second-out", type=Path, metavar="NPY", help="write the array that `keep` stores to this file")
+    parser.add_argument("--second-out", type=Path, metavar="NPY", help="write what `keep` stores to this file")
     parser.add_argument("--emit", type=Path, metavar="PTX", help="write the kernel to this file")

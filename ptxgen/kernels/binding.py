@@ -34,7 +34,7 @@ def bind(arrays: Iterable[Array], given: Mapping[str, Any], sizes: Mapping[str, 
     """Matches the arrays given by name with those declared, and solves for sizes and strides in elements.
 
     `sizes` gives those that no array tells. LaunchError names the array that is missing, unknown, of another dtype, of
-    another number of dimensions, or that contradicts a size known from another array, with what was wanted and what came.
+    another number of dimensions, or that contradicts a size known from another array: what was wanted and what came.
     """
     declared = {array.name: array for array in arrays}
     missing, unknown = sorted(set(declared) - set(given)), sorted(set(given) - set(declared))
@@ -75,7 +75,8 @@ def _checked_strides(array: Array, view: View) -> tuple[int, ...]:
             steps.append(fixed.constant if fixed.is_constant else chosen[place])
             continue
         if array.strides[place] == const(1) and step != 1:
-            raise LaunchError(f"{array.name}: elements along dimension {place} must lie next to each other, got stride {step}")
+            where = f"{array.name}: elements along dimension {place}"
+            raise LaunchError(f"{where} must lie next to each other, got stride {step}")
         steps.append(step)
     if array.kind is ArrayKind.OUTPUT and not view.is_empty:
         _check_apart(array, view)
@@ -87,7 +88,8 @@ def _check_apart(array: Array, view: View) -> None:
     for step, extent in sorted(zip(view.strides, view.shape, strict=True)):
         if extent > 1:
             if step < reach:
-                raise LaunchError(f"{array.name} is written, but its elements overlap: shape {view.shape}, strides {view.strides}")
+                shape = f"shape {view.shape}, strides {view.strides}"
+                raise LaunchError(f"{array.name} is written, but its elements overlap: {shape}")
             reach = step * extent
     return
 
@@ -110,7 +112,8 @@ class _Solution:
             return
         name, coefficient = unknown[0]
         if len(unknown) > 1 or (value - rest) % coefficient:
-            raise LaunchError(f"{source} is {value}, which does not tell {wanted}: give {', '.join(n for n, _ in unknown)}")
+            names = ", ".join(name for name, _ in unknown)
+            raise LaunchError(f"{source} is {value}, which does not tell {wanted}: give {names}")
         self.known[name] = ((value - rest) // coefficient, source)
 
 
@@ -118,8 +121,8 @@ def facts_of(compute: Compute, bound: Bound) -> tuple[Fact, ...]:
     """What holds of these arguments and lets accesses be wide, array by array, in the compute's order.
 
     For each array the widest access up to 16 bytes that its address and all its strides allow; then the divisibility of
-    the extents along which it is contiguous, so that an edge never cuts an access. An array that allows one element only
-    contributes nothing.
+    the extents along which it is contiguous, so that an edge never cuts an access. An array that allows one element
+    only contributes nothing.
     """
     facts: dict[tuple[object, ...], Fact] = {}
     for array in arrays_in_memory(compute):

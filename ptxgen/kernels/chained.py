@@ -27,17 +27,19 @@ def chained_compute(accumulate: Element = f32) -> Compute:
 
 
 def chained_plan(compute: Compute, facts: Iterable[Fact], target: str) -> Plan:
-    """64x64 tiles on 4 warps: for each tile of j the inner product over k, rounded into shared memory, times D's tile."""
+    """64x64 tiles on 4 warps: for each tile of j the product over k, rounded into shared memory, times D's tile."""
     accumulate = compute.array("AB").element
     plan = Plan(compute, target).assume(*facts)
     plan = plan.tile("cta", i=64, j=64, k=32, n=64).place("cta", onto=blocks)
     plan = plan.tile("warp", i=32, j=32, n=32).place("warp", onto=warps).tile("step", k=4, j=4)
     for name in ("A", "B"):
-        plan = plan.stage(name, at="cta.k", into=registers(), by=ld(16)).stage(name, at="cta.k", into=shared(2), by=st(16))
+        plan = plan.stage(name, at="cta.k", into=registers(), by=ld(16))
+        plan = plan.stage(name, at="cta.k", into=shared(2), by=st(16))
         plan = plan.stage(name, at="step.k", into=fragments(2), by=ld(16))
     plan = plan.stage("D", at="cta.j", into=registers(), by=ld(16))
     for name in ("P", "D"):
-        plan = plan.stage(name, at="cta.j", into=shared(1), by=st(16)).stage(name, at="step.j", into=fragments(2), by=ld(16))
+        plan = plan.stage(name, at="cta.j", into=shared(1), by=st(16))
+        plan = plan.stage(name, at="step.j", into=fragments(2), by=ld(16))
     plan = plan.multiply("AB", m8n8k4(accumulate), at="step.k").multiply("PD", m8n8k4(accumulate), at="step.j")
     plan = plan.unroll("step.k").unroll("step.j")
     plan = plan.shift("A.registers", "B.registers", "A.shared", "B.shared", ahead=1, at="cta.k")

@@ -91,9 +91,8 @@ class GeneratedKernel:
         """
         launch = prepare(self.program, arrays, scalars or {}, sizes)
         if launch.blocks:
-            self.loaded(
-                *launch.arguments, grid=launch.blocks, block=launch.threads, shared_bytes=launch.shared_bytes, stream=stream
-            )
+            shape = {"grid": launch.blocks, "block": launch.threads, "shared_bytes": launch.shared_bytes}
+            self.loaded(*launch.arguments, **shape, stream=stream)
 
 
 def generate(plan: Plan) -> GeneratedKernel:
@@ -123,8 +122,8 @@ def prepare(
 ) -> Launch:
     """The launch of `program` with these arrays, scalars and sizes.
 
-    LaunchError, before anything runs, where an array does not fit (see `bind`), a scalar is missing or unknown, a size is
-    out of range, or a fact or alignment that the kernel relies on does not hold.
+    LaunchError, before anything runs, where an array does not fit (see `bind`), a scalar is missing or unknown, a size
+    is out of range, or a fact or alignment that the kernel relies on does not hold.
     """
     bound = bind(program_arrays(program), arrays, sizes)
     wanted = {p.name for p in program.parameters if p.kind is ParameterKind.SCALAR}
@@ -134,7 +133,8 @@ def prepare(
     check_facts(program, bound)
     memory: dict[tuple[int, int], Any] = {}
     arguments = tuple(_argument(each.name, each.kind, bound, scalars, memory) for each in program.parameters)
-    return Launch(block_count(program, bound.sizes), program.warps << LANE_BITS, dynamic_shared_bytes(program), arguments)
+    blocks = block_count(program, bound.sizes)
+    return Launch(blocks, program.warps << LANE_BITS, dynamic_shared_bytes(program), arguments)
 
 
 def block_count(program: Program, sizes: Mapping[str, int]) -> int:
@@ -157,9 +157,8 @@ def check_facts(program: Program, bound: Bound) -> None:
         if parameter.kind is ParameterKind.POINTER:
             address = bound.views[parameter.name].address
             if address % parameter.alignment and not bound.views[parameter.name].is_empty:
-                raise LaunchError(
-                    f"{program.name} was made for {parameter.name} aligned to {parameter.alignment} bytes, got {address:#x}"
-                )
+                wanted = f"{parameter.name} aligned to {parameter.alignment} bytes"
+                raise LaunchError(f"{program.name} was made for {wanted}, got {address:#x}")
         elif parameter.kind in (ParameterKind.SIZE, ParameterKind.STRIDE):
             if parameter.name not in bound.sizes:
                 raise LaunchError(f"{program.name}: no array tells {parameter.name}; give it in sizes")

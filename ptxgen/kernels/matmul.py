@@ -75,7 +75,7 @@ class Matmul:
         on: Machine = Machine.CPU,
         checks: frozenset[Check] = ALL_CHECKS,
     ) -> Outcome:
-        """Runs the product. `arrays` brings every input by name, and outputs to write in place; missing outputs are made.
+        """Runs the product. `arrays` brings every input by name, and outputs to write in place; missing ones are made.
 
         LaunchError, before anything runs, for arrays or scalars that do not fit. On the CPU, KernelError with every
         fault that the simulator finds.
@@ -117,7 +117,7 @@ def _made(array: Array, sizes: Mapping[str, int]) -> NDArray[Any]:
 
 
 def _clash(written: View, other: View, always: bool) -> bool:
-    """Whether the memory of two arrays meets; a matrix read where it is written, element by element, may be the same."""
+    """Whether the memory of two arrays meets; a matrix that is read where it is written may be the same."""
     if written.is_empty or other.is_empty:
         return False
     same = (written.address, written.shape, written.strides, written.dtype)
@@ -125,5 +125,3 @@ def _clash(written: View, other: View, always: bool) -> bool:
         return False
     first, second = sorted((written, other), key=lambda view: view.address)
     return first.address + first.span * first.dtype.itemsize > second.address
-
-

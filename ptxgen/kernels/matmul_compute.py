@@ -27,8 +27,19 @@ from ptxgen.compute import (
     relu,
     silu,
 )
-from ptxgen.kernels.epilogue import Activate, Activation, Alpha, Axis, Beta, Bias, Clamp, Epilogue, Keep, Residual
-from ptxgen.kernels.epilogue import operand_names
+from ptxgen.kernels.epilogue import (
+    Activate,
+    Activation,
+    Alpha,
+    Axis,
+    Beta,
+    Bias,
+    Clamp,
+    Epilogue,
+    Keep,
+    Residual,
+    operand_names,
+)
 
 
 class Layout(Enum):
@@ -96,6 +107,9 @@ def matmul_compute(spec: MatmulSpec) -> Compute:
     return builder.build()
 
 
+Pointwise = Alpha | Beta | Bias | Residual | Activate | Clamp
+
+
 @define
 class EpilogueArrays:
     """Declares the arrays of a product, with their strides and the batch dim in front."""
@@ -127,7 +141,7 @@ class EpilogueArrays:
                 return None
 
 
-def apply(piece: Alpha | Beta | Bias | Residual | Activate | Clamp, value: Expression, operand: Load | None) -> Expression:
+def apply(piece: Pointwise, value: Expression, operand: Load | None) -> Expression:
     """`value` after one piece of the epilogue; `operand` is the element that the piece reads, if it reads one."""
     match piece:
         case Alpha():

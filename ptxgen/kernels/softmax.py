@@ -23,7 +23,7 @@ def softmax_compute(element: Element = f16) -> Compute:
 
 
 def softmax_plan(compute: Compute, facts: Iterable[Fact], target: str, rows: int = 4, columns: int = 256) -> Plan:
-    """A warp for each of `rows` rows of a block; a row is walked `columns` elements at a time, once for each statement."""
+    """A warp for each of `rows` rows of a block; it walks a row `columns` elements at a time, once a statement."""
     plan = Plan(compute, target).assume(*facts)
     plan = plan.tile("cta", i=rows, j=columns).place("cta", onto=blocks, dims=("i",))
     return plan.tile("warp", i=1).place("warp", onto=warps).drain("Y", through=None, by=st(16))

@@ -21,7 +21,8 @@ def transpose_compute(element: Element = f16) -> Compute:
 def transpose_plan(compute: Compute, facts: Iterable[Fact], target: str, tile: int = 64) -> Plan:
     """Tiles of `tile` x `tile` on 4 warps: read along rows of X, turned in shared memory, written along rows of Y."""
     plan = Plan(compute, target).assume(*facts)
-    plan = plan.tile("cta", i=tile, j=tile).place("cta", onto=blocks).tile("warp", j=tile // 4).place("warp", onto=warps)
+    plan = plan.tile("cta", i=tile, j=tile).place("cta", onto=blocks)
+    plan = plan.tile("warp", j=tile // 4).place("warp", onto=warps)
     plan = plan.stage("X", at="cta", into=registers(), by=ld(16)).stage("X", at="cta", into=shared(1), by=st(16))
     plan = plan.stage("X", at="cta", into=fragments(1), by=ld(16))
     return plan.drain("Y", through=None, by=st(16)).isolate("cta")

@@ -1,7 +1,7 @@
 """How far a kernel may be from float64: a running error analysis of a compute.
 
-With S = sum |a||b|, K terms in blocks of L, terms cut F bits below the largest exponent of a block and an accumulator of
-precision u: each of the ceil(K/L) blocks errs by at most ((L+1) 2**-F + u) S (1 + u)**blocks, so
+With S = sum |a||b|, K terms in blocks of L, terms cut F bits below the largest exponent of a block and an accumulator
+of precision u: each of the ceil(K/L) blocks errs by at most ((L+1) 2**-F + u) S (1 + u)**blocks, so
 
     |computed - exact|  <=  ceil(K/L) ((L+1) 2**-F + u) S (1 + 2**-8) + ceil(K/L) tiny
 
@@ -30,20 +30,18 @@ from ptxgen.compute import (
     Load,
     Round,
     Select,
-    Statement,
     Unary,
     UnaryOp,
     loads,
 )
 from ptxgen.testing.arithmetic import Doubles, compared
-from ptxgen.testing.reference import Evaluation, grids, number, product_of_loads, reference
+from ptxgen.testing.reference import Evaluation, grids, product_of_loads, reference
 
 SINGLE, HALF = 2.0**-23, 2.0**-11
 SMALLEST_SINGLE, SMALLEST_HALF = 2.0**-149, 2.0**-25
 APPROXIMATE = 4 * SINGLE
 FAR = 2.0**100
 SLACK = 1 + 2.0**-8
-LARGEST_HALF = 65504.0
 
 
 @frozen(eq=False)
@@ -64,7 +62,8 @@ class Bounded:
         wide = np.finfo(computed.dtype).max
         with np.errstate(all="ignore"):
             off = np.abs(given - self.value) / self.error
-            overflowed = np.isinf(given) & (np.abs(self.value) + self.error >= wide) & (np.sign(given) == np.sign(self.value))
+            large = np.abs(self.value) + self.error >= wide
+            overflowed = np.isinf(given) & large & (np.sign(given) == np.sign(self.value))
             equal = (given == self.value) | overflowed | (np.isnan(given) & np.isnan(self.value))
         return float(np.where(equal, 0.0, np.where(np.isnan(off), np.inf, off)).max())
 
@@ -82,8 +81,8 @@ def bounded(
     Where `target` has no record of its tensor cores (it emulates them), Volta's bound stands: it covers chains of FMAs.
     """
     exact = reference(compute, arrays, sizes, scalars)
-    known = {a.name: arrays[a.name].astype(np.float64) for a in compute.arrays if a.kind is ArrayKind.INPUT and a.name in arrays}
-    values = {**known, **exact}
+    inputs = [a.name for a in compute.arrays if a.kind is ArrayKind.INPUT and a.name in arrays]
+    values = {name: arrays[name].astype(np.float64) for name in inputs} | exact
     errors: dict[str, Doubles] = {name: np.zeros_like(value) for name, value in values.items()}
     elements = {array.name: array.element for array in compute.arrays}
     with np.errstate(all="ignore"):

@@ -9,6 +9,7 @@ import numpy as np
 from attrs import frozen
 from numpy.typing import NDArray
 
+from polyhedral import Affine
 from ptxgen.compute import ArrayKind, Compute, Element, Expression, Load, Statement
 from ptxgen.errors import UnsupportedError
 from ptxgen.testing.arithmetic import Doubles
@@ -27,9 +28,9 @@ def loop_model(
 ) -> dict[str, NDArray[Any]]:
     """Every array that a statement assigns, in its own type, as a kernel for `target` must leave it bit for bit.
 
-    Sums of products of two f16 arrays follow the target's tensor cores in ascending k; pointwise statements are float32,
-    one rounding per node, exp2 and reciprocal correctly rounded. UnsupportedError for another reduction: its order is
-    the plan's.
+    Sums of products of two f16 arrays follow the target's tensor cores in ascending k; pointwise statements are
+    float32, one rounding per node, exp2 and reciprocal correctly rounded. UnsupportedError for another reduction: its
+    order is the plan's.
     """
     held: dict[str, NDArray[Any]] = {}
     for array in compute.arrays:
@@ -91,7 +92,7 @@ def split(statement: Statement, loads: tuple[Load, ...], reduced: str) -> tuple[
 
 def names(load: Load) -> tuple[str, ...]:
     """The dims that index an access, in order."""
-    return tuple(index.names[0] for index in load.indices)
+    return tuple(index.names[0] for index in load.indices if isinstance(index, Affine))
 
 
 def arranged(values: NDArray[Any], have: tuple[str, ...], order: tuple[str, ...]) -> NDArray[Any]:
