@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from isa.targets import Target
 from ptxgen.errors import Finding, KernelError, Severity, UnsupportedError
 from ptxgen.ir import Function, Instruction, LabelName
 from ptxgen.ir.access import reads, writes
-from ptxgen.ir.flow import Flow, NaturalLoop, branch_target, flow_of, natural_loops, reverse_post_order
+from ptxgen.ir.flow import Flow, NaturalLoop, branch_target, flow_of, natural_loops
 from ptxgen.ir.liveness import Liveness, liveness
 from ptxgen.simulate.batch import Batch
 from ptxgen.simulate.catalogue import maker_of
@@ -87,7 +87,8 @@ def decode(function: Function, target: Target, bank: Bank, checks: frozenset[Che
         bank.initial.setdefault(bank.place_of(register), np.zeros((1, 1), bank.dtypes[bank.place_of(register)]))
     end = len(flow.instructions)
     steps.append(lambda group, batch: finish(group, batch, group.lanes(), end))
-    return Program(flow, bank, steps, *_order(flow), natural_loops(flow), doubtful, alive)
+    loops = natural_loops(flow)
+    return Program(flow, bank, steps, *_order(flow, loops), loops, doubtful, alive)
 
 
 def _unsupported(instruction: Instruction, why: str) -> Finding:
@@ -105,17 +106,46 @@ def _step(site: Site, labels: dict[LabelName, int], target: Target, fragments: F
     return maker_of(site)(site)
 
 
-def _order(flow: Flow) -> tuple[list[bool], list[tuple[int, int]]]:
-    """Block starts, and (place of the block in reverse post-order, index) per instruction; the end is last."""
+def _order(flow: Flow, loops: tuple[NaturalLoop, ...]) -> tuple[list[bool], list[tuple[int, int]]]:
+    """Block starts, and (place of the block in the order, index) per instruction; the end is last."""
     count = len(flow.instructions)
     leaders = [False] * (count + 2)
     rank = [(len(flow.blocks), index) for index in range(count + 2)]
-    for place, number in enumerate(reverse_post_order(flow)):
+    for place, number in enumerate(meeting_order(flow, loops)):
         block = flow.blocks[number]
         leaders[block.start] = True
         rank[block.start : block.stop] = [(place, index) for index in range(block.start, block.stop)]
     leaders[count] = True
     return leaders, rank
+
+
+def meeting_order(flow: Flow, loops: tuple[NaturalLoop, ...]) -> list[int]:
+    """The reachable blocks in the reverse post-order that has a loop's blocks before what follows the loop.
+
+    Lanes that left a loop early so wait for the others behind it.
+    """
+    if not flow.blocks:
+        return []
+    depth = [sum(number in loop.blocks for loop in loops) for number in range(len(flow.blocks))]
+    order: list[int] = []
+    seen = {0}
+    stack = [(0, _shallow_first(flow, 0, depth))]
+    while stack:
+        number, rest = stack[-1]
+        successor = next((each for each in rest if each not in seen), None)
+        if successor is None:
+            order.append(number)
+            stack.pop()
+        else:
+            seen.add(successor)
+            stack.append((successor, _shallow_first(flow, successor, depth)))
+    return order[::-1]
+
+
+def _shallow_first(flow: Flow, number: int, depth: list[int]) -> Iterator[int]:
+    """The successors of a block, those of the fewest loops first, the fall-through last among equals."""
+    successors = flow.blocks[number].successors
+    return iter(sorted(successors, key=lambda each: (depth[each], -successors.index(each))))
 
 
 def _doubtful(flow: Flow, alive: Liveness, bank: Bank, steps: list[Step]) -> dict[int, int]:

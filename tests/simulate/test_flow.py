@@ -60,6 +60,7 @@ def test_divergent_loops(seed):
     assert shifts.count.lanes == sum(map(collatz, range(256)))
     if seed is None:
         assert shifts.count.warps == rounds
+        assert report.counts["st.global.u32"].warps == 8
         assert report.main_loop is not None
         assert report.main_loop.counts["add.u32"].warps == rounds
 
@@ -285,7 +286,8 @@ def test_a_lock_behind_a_spinning_loop_advances():
     assert counter[0] == 64
 
 
-def test_a_barrier_that_halves_of_a_warp_reach_apart():
+@pytest.mark.parametrize("seed", [None, *range(8)])
+def test_a_barrier_that_halves_of_a_warp_reach_apart(seed):
     module = Module("sm_70")
     with module.kernel("halves", out=pointer(u32)) as k:
         tile = k.mov.u32(k.shared(b32, 64))
@@ -299,7 +301,7 @@ def test_a_barrier_that_halves_of_a_warp_reach_apart():
         _, address = thread_address(k, k.args.out)
         k.st.global_.b32(address, k.ld.shared.b32(k.xor.b32(mine, 4 * 48)))
     out = np.zeros(64, np.uint32)
-    simulate(module.build(), grid=1, block=64, args=(out,)).raise_findings()
+    simulate(module.build(), grid=1, block=64, args=(out,), seed=seed).raise_findings()
     other = np.arange(64) ^ 48
     assert out.tolist() == (other + 1000 * (other % 32 >= 16)).tolist()
 
