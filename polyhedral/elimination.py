@@ -8,8 +8,9 @@ from math import gcd
 from operator import neg
 from typing import NamedTuple
 
-from polyhedral.emptiness import choose_column, integer_point, split
-from polyhedral.rows import Contradiction, Equalities, Row, Table, hidden_equalities, scaled_sum, table_of
+from polyhedral.emptiness import integer_point
+from polyhedral.fourier_motzkin import Shadow, choose_column
+from polyhedral.rows import Equalities, Row, Table, hidden_equalities, table_of
 
 
 class Projection(NamedTuple):
@@ -71,24 +72,17 @@ def _rows(table: Table) -> list[Row]:
     return [(*c, k) for c, k in table.items()]
 
 
-class _Elimination:
-    """One run of Fourier-Motzkin; `history` holds for each row the set of first rows it comes from, as bits.
-
-    After k eliminations a row that comes from more than k + 1 first rows is implied by the others
-    (Kohler). A row that the integers tightened counts as a first row of its own.
-    """
+class _Elimination(Shadow):
+    """One run of Fourier-Motzkin over `columns`."""
 
     def __init__(self, table: Table, columns: list[int], width: int, force: bool) -> None:
-        self.table = table
+        super().__init__(table)
         self.columns = columns
         self.width = width
         self.force = force
         self.exact = True
         self.hidden: list[Row] = []
-        self.history = {c: 1 << i for i, c in enumerate(table)}
-        self.firsts = len(table)
         self.most = 2 * len(table) + 16
-        self.eliminated = 0
 
     def run(self, equalities: list[Row]) -> bool:
         """Eliminates what it may. Returns True, early, when hidden equalities hold a column still to go."""
@@ -105,7 +99,8 @@ class _Elimination:
             if not exact and not self.force:
                 break
             self.exact = self.exact and exact
-            self._eliminate(column)
+            self.columns.remove(column)
+            self.eliminate(column)
             if len(self.table) > self.most:
                 self._drop_redundant(equalities)
                 self.most = max(self.most, 2 * len(self.table))
@@ -114,43 +109,9 @@ class _Elimination:
                 return True
         return False
 
-    def _eliminate(self, column: int) -> None:
-        lower, upper, rest = split(self.table, column)
-        self.eliminated += 1
-        self.columns.remove(column)
-        self.table = rest
-        before = self.history
-        self.history = {c: before[c] for c in rest}
-        for low in lower:
-            for high in upper:
-                history = before[low[:-1]] | before[high[:-1]]
-                if history.bit_count() <= self.eliminated + 1:
-                    self._add(scaled_sum(-high[column], low, low[column], high), history)
-
-    def _add(self, row: Row, history: int) -> None:
-        divisor = gcd(*row[:-1])
-        if divisor == 0:
-            if row[-1] < 0:
-                raise Contradiction
-            return
-        coefficients = tuple([c // divisor for c in row[:-1]])
-        constant = row[-1] // divisor
-        if constant * divisor != row[-1]:
-            history = 1 << self.firsts
-            self.firsts += 1
-        old = self.table.get(coefficients)
-        if old is None or constant < old:
-            self.table[coefficients] = constant
-            self.history[coefficients] = history
-        elif constant == old and history.bit_count() < self.history[coefficients].bit_count():
-            self.history[coefficients] = history
-
     def _drop_redundant(self, equalities: list[Row]) -> None:
         kept = irredundant(equalities, _rows(self.table), (), (), self.width)
-        self.table = {r[:-1]: r[-1] for r in kept}
-        self.history = {c: 1 << i for i, c in enumerate(self.table)}
-        self.firsts = len(self.table)
-        self.eliminated = 0
+        self.restart({r[:-1]: r[-1] for r in kept})
 
 
 def irredundant(

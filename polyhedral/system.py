@@ -11,7 +11,8 @@ from attrs import frozen
 
 from polyhedral.affine import Affine, Condition, Congruence, Constraint, FloorDiv, as_affine
 from polyhedral.elimination import implies, irredundant, project
-from polyhedral.emptiness import dark_row, integer_point, splinters, split
+from polyhedral.emptiness import integer_point
+from polyhedral.fourier_motzkin import dark_row, splinters, split
 from polyhedral.rows import Contradiction, Row, hidden_equalities, reduced_equality, table_of
 
 Part: TypeAlias = Union[Condition, "System"]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from attrs import frozen
 
-from polyhedral import Affine, Constraint, Map, Set, System
+from polyhedral import Affine, Constraint, Set, System, var
 
 
 class NotTaken(Exception):
@@ -16,76 +16,120 @@ class NotTaken(Exception):
 
 @frozen
 class Scanning:
-    """One input: what is known of the parameters, and for each statement its domain and its times."""
+    """One input: what is known of the parameters, and for each statement a set over its times and iterators.
+
+    `widths` says how many of the dimensions are times; without scattering they are the iterators again.
+    """
 
     params: tuple[str, ...]
     context: System
-    domains: tuple[Set, ...]
-    scatterings: tuple[Map | None, ...]
+    statements: tuple[Set, ...]
+    widths: tuple[int, ...]
 
 
-class _Tokens:
+class _Lines:
     def __init__(self, text: str) -> None:
-        lines = [re.sub(r"#.*", "", line) for line in text.splitlines()]
-        self.tokens = " ".join(lines).split()
+        lines = [re.sub(r"#.*", "", line).split() for line in text.splitlines()]
+        self.lines = [line for line in lines if line]
         self.place = 0
 
-    def word(self) -> str:
-        if self.place >= len(self.tokens):
+    def line(self) -> list[str]:
+        if self.place >= len(self.lines):
             raise NotTaken("the input ends early")
         self.place += 1
-        return self.tokens[self.place - 1]
+        return self.lines[self.place - 1]
 
-    def number(self) -> int:
-        word = self.word()
-        if not re.fullmatch(r"[-+]?\d+", word):
-            raise NotTaken(f"{word!r} where a number is due")
-        return int(word)
+    def numbers(self) -> list[int]:
+        line = self.line()
+        if not all(re.fullmatch(r"[-+]?\d+", word) for word in line):
+            raise NotTaken(f"{' '.join(line)!r} where numbers are due")
+        return [int(word) for word in line]
 
-    def peek_is_number(self) -> bool:
-        return self.place < len(self.tokens) and re.fullmatch(r"[-+]?\d+", self.tokens[self.place]) is not None
+    def count(self) -> int:
+        found = self.numbers()
+        if len(found) != 1:
+            raise NotTaken(f"{found} where one number is due")
+        return found[0]
+
+    def names(self, some: bool) -> None:
+        if self.place < len(self.lines) and self.count() and some:
+            self.line()
 
 
-def _matrix(tokens: _Tokens) -> tuple[int, list[list[int]]]:
-    height, width = tokens.number(), tokens.number()
-    return width, [[tokens.number() for _ in range(width)] for _ in range(height)]
+@frozen
+class _Matrix:
+    rows: list[list[int]]
+    outputs: int | None
+    locals: int
 
 
-def _system(rows: list[list[int]], names: tuple[str, ...]) -> System:
+def _matrices(lines: _Lines) -> list[_Matrix]:
+    header = lines.numbers()
+    count = 1
+    if len(header) == 1:
+        count, header = header[0], lines.numbers()
+    found = []
+    for number in range(count):
+        if number:
+            header = lines.numbers()
+        if len(header) not in (2, 6):
+            raise NotTaken(f"{header} where the size of a matrix is due")
+        rows = [lines.numbers() for _ in range(header[0])]
+        if any(len(row) != header[1] for row in rows):
+            raise NotTaken("a row of another width than its matrix")
+        found.append(_Matrix(rows, header[2] if len(header) == 6 else None, header[4] if len(header) == 6 else 0))
+    return found
+
+
+def _system(matrix: _Matrix, names: tuple[str, ...], params: tuple[str, ...]) -> System:
+    own = tuple(f"e{k}" for k in range(matrix.locals))
     parts = []
-    for row in rows:
-        affine = Affine.of(dict(zip(names, row[1:-1], strict=True)), row[-1])
+    for row in matrix.rows:
+        affine = Affine.of(dict(zip((*names, *own, *params), row[1:-1], strict=True)), row[-1])
         parts.append(Constraint(affine, equality=row[0] == 0))
-    return System.of(*parts)
+    return System.of(*parts, exists=own)
+
+
+def _names(letter: str, matrix: _Matrix, others: int) -> tuple[str, ...]:
+    width = len(matrix.rows[0]) - 2 - others - matrix.locals if matrix.rows else 0
+    return tuple(f"{letter}{k}" for k in range(width))
 
 
 def read(path: Path) -> Scanning:
     """The input at `path`; NotTaken where it is in another notation."""
-    tokens = _Tokens(path.read_text())
-    tokens.word()
-    if not tokens.peek_is_number():
-        raise NotTaken("a context in isl's notation")
-    width, rows = _matrix(tokens)
-    params = tuple(f"p{k}" for k in range(width - 2))
-    context = _system(rows, params)
-    if tokens.number():
-        [tokens.word() for _ in params]
+    lines = _Lines(path.read_text())
+    lines.line()
+    context, params = _context(lines)
     domains = []
-    for _ in range(tokens.number()):
-        pieces, dims = [], ()
-        for _ in range(tokens.number()):
-            width, rows = _matrix(tokens)
-            dims = tuple(f"x{k}" for k in range(width - 2 - len(params)))
-            pieces.append(_system(rows, (*dims, *params)))
-        [tokens.number() for _ in range(3)]
-        domains.append(Set(dims, tuple(pieces)).normalised())
-    if tokens.number():
-        [tokens.word() for _ in range(max(len(d.dims) for d in domains))]
-    count = tokens.number() if tokens.peek_is_number() else 0
-    scatterings: list[Map | None] = [None] * len(domains)
-    for number in range(count):
-        width, rows = _matrix(tokens)
-        own = domains[number].dims
-        times = tuple(f"t{k}" for k in range(width - 2 - len(params) - len(own)))
-        scatterings[number] = Map(own, times, (_system(rows, (*times, *own, *params)),))
-    return Scanning(params, context, tuple(domains), tuple(scatterings))
+    for _ in range(lines.count()):
+        matrices = _matrices(lines)
+        dims = _names("x", matrices[0], len(params))
+        domains.append(Set(dims, tuple(_system(m, dims, params) for m in matrices)))
+        lines.numbers()
+    lines.names(any(d.dims for d in domains))
+    count = lines.count() if lines.place < len(lines.lines) else 0
+    statements, widths = [], []
+    for number, domain in enumerate(domains):
+        if number < count:
+            matrices = _matrices(lines)
+            times = _names("t", matrices[0], len(params) + len(domain.dims))
+            relations = [_system(m, (*times, *domain.dims), params) for m in matrices]
+        else:
+            times = tuple(f"t{k}" for k in range(len(domain.dims)))
+            relations = [System.of(*(var(a).equals(var(b)) for a, b in zip(times, domain.dims, strict=True)))]
+        pieces = tuple(p & r for p in domain.pieces for r in relations)
+        statements.append(Set((*times, *domain.dims), pieces).normalised())
+        widths.append(len(times))
+    return Scanning(params, context, tuple(statements), tuple(widths))
+
+
+def _context(lines: _Lines) -> tuple[System, tuple[str, ...]]:
+    header = lines.numbers()
+    if len(header) == 1:
+        header = lines.numbers()
+    rows = [lines.numbers() for _ in range(header[0])]
+    matrix = _Matrix(rows, None, header[4] if len(header) == 6 else 0)
+    params = tuple(f"p{k}" for k in range(header[1] - 2 - matrix.locals))
+    system = _system(matrix, (), params)
+    lines.names(bool(params))
+    return system, params
