@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from ptxgen.derive import derive
+from ptxgen.derive.discharge import Synchronised
+from ptxgen.derive.proof import check_meetings
 from ptxgen.tile.machine import MachineFault, run
 from ptxgen.tile.mutants import without_each_meet
 from tests.derive.computes import chained, halves, matmul, softmax, transpose, up, volta
@@ -130,3 +132,14 @@ def test_every_meeting_is_needed(name: str) -> None:
     assert mutants
     for mutant in mutants:
         assert {faults(mutant.program, *case) for case in runs} - {"none"} == {"tile.race"}
+
+
+@pytest.mark.parametrize("name", ["transpose", "chained", "matmul"])
+def test_the_checker_refuses_every_plan_without_one_of_its_meetings(name: str) -> None:
+    derived = derive({"transpose": transpose, "chained": chained, "matmul": volta}[name]())
+    for part in derived.parts:
+        assert part.verdict.accepted
+        for missing in part.synchronised.meetings:
+            kept = tuple(meeting for meeting in part.synchronised.meetings if meeting is not missing)
+            verdict = check_meetings(Synchronised(part.synchronised.ops, kept), part.requirements)
+            assert "synchronisation.covered" in verdict.codes
