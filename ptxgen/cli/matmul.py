@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from attrs import frozen
 
+from isa.numerics import UnsettledNumerics, numerics
+from isa.targets import target
 from ptxgen.cli.explain import explain
 from ptxgen.cli.figures import figures
 from ptxgen.cli.operands import check_used, inputs_of, read_files, scalars_of, typed_epilogue
@@ -41,6 +43,7 @@ def run_matmul(options: MatmulOptions) -> int:
     started = time.perf_counter()
     kernel = product.kernel_for(product.with_outputs(inputs))
     text, seconds = str(kernel.listing), time.perf_counter() - started
+    _check_simulator(options)
     print(figures(product, kernel, seconds))
     if options.explain:
         print(explain(kernel))
@@ -59,6 +62,19 @@ def run_matmul(options: MatmulOptions) -> int:
     return 0
 
 
+def _machine(options: MatmulOptions) -> Machine:
+    return Machine.GPU if options.run == "gpu" or (options.run == "auto" and device_count()) else Machine.CPU
+
+
+def _check_simulator(options: MatmulOptions) -> None:
+    if options.run == "none" or _machine(options) is Machine.GPU:
+        return
+    try:
+        numerics(target(options.target), "mma", "m8n8k4", "f16")
+    except UnsettledNumerics as error:
+        raise Unusable(f"the CPU cannot run this: {error}; take --run gpu, --run none or --target sm_70") from None
+
+
 @frozen(eq=False)
 class Verdict:
     """How a run went, in lines, and the arrays that it left."""
@@ -71,13 +87,11 @@ class Verdict:
 def _judged(
     options: MatmulOptions, product: Matmul, inputs: Mapping[str, Any], scalars: Mapping[str, float]
 ) -> Verdict:
-    on = Machine.GPU if options.run == "gpu" or (options.run == "auto" and device_count()) else Machine.CPU
+    on = _machine(options)
     started = time.perf_counter()
     try:
         outcome = product(inputs, scalars, on=on)
     except KernelError as error:
-        if on is Machine.CPU and any(finding.code.startswith("simulate.") for finding in error.findings):
-            raise
         return Verdict(False, (f"ran        on the {on.value}, with findings:", str(error)), {})
     ran = _how_it_ran(outcome, on, time.perf_counter() - started)
     sizes = bind(arrays_in_memory(product.compute), outcome.arrays).sizes

@@ -1,0 +1,18 @@
+"""Kernels: each a compute and a choice of plan, and one launcher for all (see README.md)."""
+
+from ptxgen.kernels.chained import chained_compute, chained_plan
+from ptxgen.kernels.elementwise import epilogue_compute, epilogue_plan
+from ptxgen.kernels.epilogue import Epilogue, Piece, parse_epilogue
+from ptxgen.kernels.generated import GeneratedKernel, generate
+from ptxgen.kernels.matmul import Machine, Matmul, Outcome
+from ptxgen.kernels.matmul_compute import Layout, MatmulSpec, matmul_compute
+from ptxgen.kernels.matmul_plan import MatmulTiling, default_tiling, matmul_plan, menu
+from ptxgen.kernels.softmax import softmax_compute, softmax_plan
+from ptxgen.kernels.transpose import transpose_compute, transpose_plan
+
+__all__ = [
+    "Epilogue", "GeneratedKernel", "Layout", "Machine", "Matmul", "MatmulSpec", "MatmulTiling", "Outcome", "Piece",
+    "chained_compute", "chained_plan", "default_tiling", "epilogue_compute", "epilogue_plan", "generate",
+    "matmul_compute", "matmul_plan", "menu", "parse_epilogue", "softmax_compute", "softmax_plan", "transpose_compute",
+    "transpose_plan",
+]  # fmt: skip
