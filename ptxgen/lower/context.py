@@ -22,6 +22,11 @@ from ptxgen.tile import LANE_BITS, ParameterKind, Program
 Made = TypeVar("Made")
 
 
+def origin_of(line: SourceLine) -> Origin:
+    """A line of the user's plan or statement as the origin of instructions."""
+    return Origin(line.file, line.line, line.function)
+
+
 @define
 class Frame:
     """A region of straight-line code: what was computed in it, and for a loop the addresses that move with it."""
@@ -63,7 +68,7 @@ class Context:
     @contextmanager
     def attributed(self, line: SourceLine) -> Iterator[None]:
         """Instructions written inside come from that line of the user's."""
-        with self.k.attributed(Origin(line.file, line.line, line.function)):
+        with self.k.attributed(origin_of(line)):
             yield
 
     @contextmanager

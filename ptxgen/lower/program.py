@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import assert_never
 
 from isa.limits import limits
@@ -12,7 +13,7 @@ from ptxgen.build import Kernel, Module, PointerType, Symbol, pointer
 from ptxgen.compute import Element, SourceLine
 from ptxgen.errors import UnsupportedError
 from ptxgen.lower.bases import pointer as global_pointer
-from ptxgen.lower.context import Context, RoleThreads
+from ptxgen.lower.context import Context, RoleThreads, origin_of
 from ptxgen.lower.grid import tile_indices
 from ptxgen.lower.initial import early_reads
 from ptxgen.lower.nodes import lower_node
@@ -38,6 +39,9 @@ def lower(program: Program) -> ir.Module:
             threads = RoleThreads(first_warp, role.warps, len(program.roles) == 1)
             _lower_role(Context(k, program, pool, shared, threads), role)
             first_warp += role.warps
+        lines = [line for role in program.roles for line in [first_line(role.body)] if line is not None]
+        with k.attributed(origin_of(lines[0])) if lines else nullcontext():
+            k.ret()
     return module.build()
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from polyhedral import const, var
 from ptxgen.compute import f16, f32
-from ptxgen.tile import Let, Loop, Meet, Outside, Quotient, Sequence, SharedLayout, When
+from ptxgen.tile import Let, Loop, Meet, Node, Outside, Quotient, Sequence, SharedLayout, When
 from tests.lower.programs import array, at, copy, program, registers, row_major, run, shared, text
 
 HELD = row_major((8, 16), 4)
@@ -135,7 +135,7 @@ def ring(depth: int, ahead: int, guarded: bool, rows: int = 8):
     fill = When((last - X - ahead >= 0,), put(X + ahead)) if guarded else put(X + ahead)
     steady = Sequence((Meet(0, ()), get(X), Meet(0, ()), fill))
     if guarded:
-        rounds = Loop("x", (one(0),), (one(last),), 1, steady)
+        rounds: Node = Loop("x", (one(0),), (one(last),), 1, steady)
     else:
         drain = Loop("x", (one(0), one(last - ahead + 1)), (one(last),), 1, Sequence((Meet(0, ()), get(X))))
         rounds = Sequence((Loop("x", (one(0),), (one(last - ahead),), 1, steady), drain))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -9,13 +11,13 @@ from polyhedral import var
 from ptxgen.compute import (
     Comparison,
     Constant,
-    Element,
     Operand,
     ReductionOp,
     Round,
     Scalar,
     Select,
     clamp,
+    exp,
     f16,
     f32,
     gelu,
@@ -25,7 +27,7 @@ from ptxgen.compute import (
     s32,
     silu,
 )
-from ptxgen.errors import KernelError
+from ptxgen.errors import KernelError, UnsupportedError
 from ptxgen.simulate import unwritten
 from ptxgen.tile import Distribution, Fill, Iteration, Map, MapOperand, Outside, Reduce, Sequence
 from tests.lower.programs import LINE, array, at, copy, program, registers, row_major, run, text, tiles
@@ -147,7 +149,7 @@ def test_equal_values_are_computed_once() -> None:
     assert (ptx.count("mul.rn.f32"), ptx.count("ld.global.v4"), ptx.count("selp.f32")) == (4, 1, 4)
 
 
-STATISTICS = {ReductionOp.ADD: np.sum, ReductionOp.MAXIMUM: np.max}
+STATISTICS: dict[ReductionOp, Any] = {ReductionOp.ADD: np.sum, ReductionOp.MAXIMUM: np.max}
 
 
 @pytest.mark.parametrize("join", list(ReductionOp))
@@ -189,8 +191,6 @@ def test_a_row_softmax() -> None:
     tile, top, total = registers("A.registers", f32, held), registers("m", f32, row), registers("l", f32, row)
     iteration = Iteration(("i", "j"), (var("cta.i") * rows, var("N") * 0), (var("M"), var("N")), held, (0, 1))
     across = MapOperand(at(tile), (0, 1), 1)
-    from ptxgen.compute import exp
-
     body = Sequence(
         (
             copy(at(source, var("cta.i") * rows, 0), at(tile), held, 1, (0, 1), Outside.ZERO),
@@ -217,8 +217,5 @@ def test_reduced_dims_over_several_warps_are_refused() -> None:
     tile = registers("A", f32, held)
     node = Reduce("l", ReductionOp.ADD, iteration, at(target), (0,), A, (MapOperand(at(tile), (0, 1), 1),), LINE)
     whole = array("D", f32, ("M",), (1,))
-    from ptxgen.errors import UnsupportedError
-
     with pytest.raises(UnsupportedError, match="l: the reduced dims are spread over warps"):
         text(program((whole,), (), node, tile, target, warps=4))
-    assert Element.F32 is f32

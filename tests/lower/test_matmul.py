@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
 from collections import Counter
 
 import numpy as np
 import pytest
 
+from isa.targets import target
 from polyhedral import var
 from ptxgen.compute import Constant, Operand, Scalar, f16, f32, relu
 from ptxgen.emit import emit
@@ -120,18 +123,13 @@ def test_the_main_loop_is_the_data_and_little_else(a_row, b_row, accumulate) -> 
 @pytest.mark.parametrize("guarded", [False, True])
 @pytest.mark.parametrize("a_row, b_row", LAYOUTS)
 def test_the_default_tile_assembles_without_spills(a_row, b_row, guarded, tmp_path) -> None:
-    import re
-    import subprocess
-
-    from isa.targets import target
-
     text = str(emit(lower(matmul(Shape(), a_row, b_row, guarded=guarded))))
     path = tmp_path / "kernel.ptx"
     path.write_text(text)
     command = [str(find_ptxas(target("sm_70"))), "-v", "-arch=sm_70", str(path), "-o", str(tmp_path / "kernel.cubin")]
     said = subprocess.run(command, capture_output=True, text=True, check=True).stderr
     assert "0 bytes spill stores, 0 bytes spill loads" in said
-    assert int(re.search(r"Used (\d+) registers", said)[1]) <= 255
+    assert max(map(int, re.findall(r"Used (\d+) registers", said))) <= 255
 
 
 def test_equal_programs_give_equal_text() -> None:
