@@ -26,6 +26,7 @@ from polyhedral.legality import (
     violations,
 )
 from polyhedral.maps import Map
+from polyhedral.python_text import payloads_of, to_python
 from polyhedral.scan import Statement, scan
 from polyhedral.sets import Set
 from polyhedral.system import System, negations
@@ -75,11 +76,13 @@ __all__ = [
     "legal",
     "negations",
     "parallelism_violation",
+    "payloads_of",
     "permutability_violation",
     "primed",
     "pseudo_c",
     "scan",
     "tile",
+    "to_python",
     "var",
     "violations",
 ]

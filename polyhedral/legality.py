@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from attrs import frozen
 
@@ -36,7 +36,7 @@ class Times:
     quotients: tuple[QuotientDim, ...] = ()
 
 
-Schedules: TypeAlias = Mapping[Hashable, Times | Sequence[Entry]]
+Schedules: TypeAlias = Mapping[Any, Times | Sequence[Entry]]
 
 
 @frozen

@@ -38,8 +38,17 @@ class Term:
 Bound = tuple[Term, ...]
 
 
+class _Printed:
+    """Nodes are printed as pseudo-C."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return pseudo_c(self)  # type: ignore[arg-type]
+
+
 @frozen
-class Loop:
+class Loop(_Printed):
     """`name` runs from the greatest of `lower` up to the least of `upper`, inclusive, by `step`."""
 
     name: str
@@ -50,7 +59,7 @@ class Loop:
 
 
 @frozen
-class Let:
+class Let(_Printed):
     """`name` is one value in `body`; it stands for a loop that runs at most once."""
 
     name: str
@@ -59,7 +68,7 @@ class Let:
 
 
 @frozen
-class Guard:
+class Guard(_Printed):
     """`body` runs where all conditions hold."""
 
     conditions: tuple[Condition, ...]
@@ -67,14 +76,14 @@ class Guard:
 
 
 @frozen
-class Block:
+class Block(_Printed):
     """The children run in order; no children do nothing."""
 
     children: tuple[Node, ...] = ()
 
 
 @frozen
-class Leaf:
+class Leaf(_Printed):
     """One instance of a statement: the value of each of its dimensions in terms of what is around."""
 
     payload: Hashable

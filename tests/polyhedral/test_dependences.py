@@ -3,10 +3,9 @@
 import itertools
 from collections.abc import Sequence
 
-import pytest
-from tests.polyhedral.oracle import isl_map
-
 import islpy as isl
+import pytest
+
 from polyhedral import (
     Access,
     Affine,
@@ -28,6 +27,7 @@ from polyhedral import (
     var,
     violations,
 )
+from tests.polyhedral.oracle import isl_map
 
 i, j, k, t, m, n, depth = (var(x) for x in ("i", "j", "k", "t", "M", "N", "K"))
 

@@ -23,9 +23,11 @@ from polyhedral import (
     const,
     execute,
     isolated,
+    payloads_of,
     pseudo_c,
     scan,
     tile,
+    to_python,
     var,
 )
 from tests.polyhedral.oracle import holds, isl_points, isl_written
@@ -230,6 +232,21 @@ def test_a_condition_on_parameters_stands_outside_the_loop() -> None:
     assert pseudo_c(tree) == "if (N >= 5)\n  for (i = 0; i <= 9; i++)\n    S(i=i)"
     known = scan([Statement("S", Set.of(("i",), i >= 0, i < 10, n >= 5), (i,))], System.of(n >= 7))
     assert not nodes(known, Guard)
+
+
+@pytest.mark.parametrize("value", [0, 1, 33, 100])
+def test_python_source_runs_the_same_instances(value: int) -> None:
+    strided = Set.of(("i", "j"), i >= 0, 3 * i <= depth, congruent(i + 2 * j, 3), 2 * j >= i, j < depth)
+    statements = [*pipeline(), Statement("strided", strided, (i + 7, 2 * j))]
+    tree = scan(statements, System.of(depth >= 0))
+    names, calls = payloads_of(tree), []
+    space: dict[str, object] = {}
+    exec(to_python(tree, ["K"]), space)
+    run = space["run"]
+    assert callable(run)
+    run(value, lambda number, *values: calls.append((names[number], values)))
+    assert calls == [(payload, tuple(values.values())) for payload, values in execute(tree, {"K": value})]
+    assert str(tree) == pseudo_c(tree)
 
 
 def test_mistakes_are_named() -> None:

@@ -5,10 +5,10 @@ import itertools
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.polyhedral.oracle import holds, isl_map, isl_set
-from tests.polyhedral.random_input import HIGH, LOW, boxed, conditions
 
 from polyhedral import Condition, Map, Set, System, full_tiles, isolated, tile, var
+from tests.polyhedral.oracle import holds, isl_map, isl_set
+from tests.polyhedral.random_input import HIGH, LOW, boxed, conditions
 
 i, j, m, n = (var(x) for x in ("i", "j", "M", "N"))
 

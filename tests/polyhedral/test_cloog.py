@@ -1,0 +1,112 @@
+"""CLooG's own scanning inputs: the loops are run and compared with the points that islpy lists."""
+
+from pathlib import Path
+
+import pytest
+
+from polyhedral import Statement, System, execute, scan, var
+from tests.polyhedral.cloog_reader import NotTaken, Scanning, read
+from tests.polyhedral.oracle import isl_points, isl_set
+
+NOT_BOUNDED = {"ard", "infinite2", "infinite3"}
+OTHER_NOTATION = {"mod2", "stride", "unroll", "unroll2", "union", "yosr_sync"}
+QUICK = [
+    "basic-bounds-3",
+    "block3",
+    "byu98-1-2-3",
+    "christian",
+    "dot2",
+    "durbin_e_s",
+    "forwardsub-1-1-2",
+    "gauss",
+    "gesced3",
+    "iftest2",
+    "lub",
+    "min-1-1",
+    "mod",
+    "mod4",
+    "no_lindep",
+    "orc",
+    "reservoir-lim-lam3",
+    "reservoir-two",
+    "stride4",
+    "tang-xue1",
+    "vasilache",
+    "wavefront",
+]
+MOST_POINTS = 2000
+Times = list[tuple[tuple[int, ...], int, tuple[int, ...]]]
+
+
+def statements_of(scanning: Scanning) -> list[Statement]:
+    return [
+        Statement(number, points, tuple(var(d) for d in points.dims[:width]))
+        for number, (points, width) in enumerate(zip(scanning.statements, scanning.widths, strict=True))
+    ]
+
+
+def parameter_values(scanning: Scanning) -> list[dict[str, int]]:
+    found = []
+    for least in (0, 1, 2, 4, 7):
+        sample = (scanning.context & System.of(*(var(p) >= least for p in scanning.params))).sample()
+        if sample is not None:
+            values = {p: sample.get(p, least) for p in scanning.params}
+            found += [values] if scanning.context.holds(values) else []
+    return found
+
+
+def listed(scanning: Scanning, values: dict[str, int]) -> Times | None:
+    found: Times = []
+    for number, (points, width) in enumerate(zip(scanning.statements, scanning.widths, strict=True)):
+        theirs = isl_set(points.substitute(values))
+        if not theirs.is_bounded() or theirs.count_val().to_python() > MOST_POINTS:
+            return None
+        found += [(p[:width], number, p[width:]) for p in isl_points(theirs, len(points.dims))]
+    return found
+
+
+def check(path: Path) -> int:
+    scanning = read(path)
+    tree = scan(statements_of(scanning), scanning.context)
+    longest = max(scanning.widths)
+    checked = 0
+    for values in parameter_values(scanning):
+        theirs = listed(scanning, values)
+        if theirs is None:
+            continue
+        ours: Times = []
+        for number, instance in execute(tree, values):
+            assert isinstance(number, int)
+            width = scanning.widths[number]
+            point = tuple(instance[d] for d in scanning.statements[number].dims)
+            ours.append((point[:width], number, point[width:]))
+        assert sorted(ours) == sorted(theirs), values
+        order = [((*times, *[0] * (longest - len(times))), number) for times, number, _ in ours]
+        assert order == sorted(order), values
+        checked += 1
+    return checked
+
+
+def inputs(folder: Path) -> dict[str, Path]:
+    return {path.stem: path for path in sorted((folder / "suites" / "cloog").rglob("*.cloog"))}
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_an_input_runs_in_order(name: str, shared_folder: Path) -> None:
+    assert check(inputs(shared_folder)[name]) > 0
+
+
+@pytest.mark.slow
+def test_every_input_runs_in_order(shared_folder: Path) -> None:
+    other, open_ended, checked = set(), set(), 0
+    for name, path in inputs(shared_folder).items():
+        try:
+            checked += check(path)
+        except NotTaken:
+            other.add(name)
+        except ValueError as error:
+            assert "bound: a scan needs domains bounded" in str(error)
+            open_ended.add(name)
+    assert other == OTHER_NOTATION
+    assert open_ended == NOT_BOUNDED
+    assert checked > 600
