@@ -15,7 +15,9 @@ from polyhedral.affine import (
 from polyhedral.bits import BitMatrix, bank_conflict_degree
 from polyhedral.dependences import Access, Dependence, Kind, Reduction, ScheduledStatement, dependences, primed
 from polyhedral.legality import (
+    Entry,
     QuotientDim,
+    Schedules,
     Times,
     Violation,
     is_parallel,
@@ -45,6 +47,7 @@ __all__ = [
     "Congruence",
     "Constraint",
     "Dependence",
+    "Entry",
     "FloorDiv",
     "Guard",
     "Kind",
@@ -57,6 +60,7 @@ __all__ = [
     "Reduction",
     "Remainder",
     "ScheduledStatement",
+    "Schedules",
     "Set",
     "Statement",
     "System",

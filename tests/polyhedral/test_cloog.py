@@ -10,30 +10,11 @@ from tests.polyhedral.oracle import isl_points, isl_set
 
 NOT_BOUNDED = {"ard", "infinite2", "infinite3"}
 OTHER_NOTATION = {"mod2", "stride", "unroll", "unroll2", "union", "yosr_sync"}
-QUICK = [
-    "basic-bounds-3",
-    "block3",
-    "byu98-1-2-3",
-    "christian",
-    "dot2",
-    "durbin_e_s",
-    "forwardsub-1-1-2",
-    "gauss",
-    "gesced3",
-    "iftest2",
-    "lub",
-    "min-1-1",
-    "mod",
-    "mod4",
-    "no_lindep",
-    "orc",
-    "reservoir-lim-lam3",
-    "reservoir-two",
-    "stride4",
-    "tang-xue1",
-    "vasilache",
-    "wavefront",
-]
+QUICK = (
+    *("basic-bounds-3", "block3", "byu98-1-2-3", "christian", "dot2", "durbin_e_s", "forwardsub-1-1-2", "gauss"),
+    *("gesced3", "iftest2", "lub", "jacobi-shared", "min-1-1", "mod", "mod4", "multi-stride", "no_lindep", "orc"),
+    *("nul_complex1", "pouchet", "rational", "readme", "stage", "stride4", "thomasset", "vasilache", "wavefront"),
+)
 MOST_POINTS = 2000
 Times = list[tuple[tuple[int, ...], int, tuple[int, ...]]]
 
@@ -105,7 +86,8 @@ def test_every_input_runs_in_order(shared_folder: Path) -> None:
         except NotTaken:
             other.add(name)
         except ValueError as error:
-            assert "bound: a scan needs domains bounded" in str(error)
+            if "bound: a scan needs domains bounded" not in str(error):
+                raise
             open_ended.add(name)
     assert other == OTHER_NOTATION
     assert open_ended == NOT_BOUNDED

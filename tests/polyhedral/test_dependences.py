@@ -1,7 +1,7 @@
 """Dependences against islpy's dataflow and enumeration; schedules judged with witnesses."""
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import islpy as isl
 import pytest
@@ -10,10 +10,12 @@ from polyhedral import (
     Access,
     Affine,
     Dependence,
+    Entry,
     Kind,
     QuotientDim,
     Reduction,
     ScheduledStatement,
+    Schedules,
     Set,
     System,
     Times,
@@ -149,8 +151,9 @@ def tiles(*entries: Affine | int, **sizes: int) -> Times:
     return Times(entries, quotients)
 
 
+Case = tuple[Callable[[], list[ScheduledStatement]], Schedules]
 ci, cj, ck = var("i_tile"), var("j_tile"), var("k_tile")
-LEGAL = {
+LEGAL: dict[str, Case] = {
     "original": (matmul, {"init": (0, i, j), "update": (1, i, j, k), "store": (2, i, j)}),
     "interchanged": (matmul, {"init": (0, i, j), "update": (1, k, j, i), "store": (2, j, i)}),
     "reversed sum": (matmul, {"init": (0, i, j), "update": (1, i, j, -k), "store": (2, i, j)}),
@@ -174,7 +177,7 @@ LEGAL = {
     "lu right-looking": (lu, {"divide": (k, 0, i), "update": (k, 1, j, i)}),
     "lu row by row": (lu, {"divide": (i, k, 0), "update": (i, k, 1, j)}),
 }
-ILLEGAL = {
+ILLEGAL: dict[str, Case] = {
     "store first": (matmul, {"init": (0, i, j), "update": (2, i, j, k), "store": (1, i, j)}),
     "store inside the sum": (matmul, {"init": (0, i, j, 0), "update": (1, i, j, k), "store": (1, i, j, 0)}),
     "init inside the sum": (matmul, {"init": (1, i, j, 3), "update": (1, i, j, k), "store": (2, i, j)}),
@@ -201,8 +204,8 @@ def test_legal_schedules_are_accepted(name: str) -> None:
     assert violations(dependences(program()), schedules, order=order) is None
 
 
-def new_time(times: object, values: dict[str, int]) -> tuple[int, ...]:
-    given = times if isinstance(times, Times) else Times(tuple(times))  # type: ignore[arg-type]
+def new_time(times: Times | Sequence[Entry], values: dict[str, int]) -> tuple[int, ...]:
+    given = times if isinstance(times, Times) else Times(tuple(times))
     known = dict(values)
     for quotient in given.quotients:
         known[quotient.name] = quotient.affine.evaluate(known) // quotient.divisor
@@ -236,7 +239,7 @@ def test_illegal_schedules_are_refused_with_a_true_witness(name: str) -> None:
         for s, v in ((source, one), (sink, other))
     ]
     assert witness.element in touched[0] & touched[1]
-    assert new_time(schedules[source.name], one) >= new_time(schedules[sink.name], other)  # type: ignore[index]
+    assert new_time(schedules[source.name], one) >= new_time(schedules[sink.name], other)
     assert str(source.name) in str(witness)
 
 
