@@ -13,7 +13,7 @@ OTHER_NOTATION = {"mod2", "stride", "unroll", "unroll2", "union", "yosr_sync"}
 QUICK = (
     *("basic-bounds-3", "block3", "byu98-1-2-3", "christian", "dot2", "durbin_e_s", "forwardsub-1-1-2", "gauss"),
     *("gesced3", "iftest2", "lub", "jacobi-shared", "min-1-1", "mod", "mod4", "multi-stride", "no_lindep", "orc"),
-    *("nul_complex1", "pouchet", "rational", "readme", "stage", "stride4", "thomasset", "vasilache", "wavefront"),
+    *("nul_complex1", "pouchet", "rational", "readme", "stage", "stride4", "thomasset", "wavefront"),
 )
 MOST_POINTS = 2000
 Times = list[tuple[tuple[int, ...], int, tuple[int, ...]]]
