@@ -1,13 +1,26 @@
 """The CPU that runs PTX: any module of the IR on numpy, exact to the bit, with what is wrong about it."""
 
 from ptxgen.simulate.journal import ALL_CHECKS, NO_CHECKS, Check, Fault
-from ptxgen.simulate.launch import simulate
 from ptxgen.simulate.memory import unwritten
 from ptxgen.simulate.report import Count, Region, Report, Statement
 from ptxgen.simulate.scheduler import LimitReached
+from ptxgen.simulate.simulator import Simulator, simulate, simulator
 from ptxgen.simulate.traffic import GlobalTraffic, SharedTraffic
 
 __all__ = [
-    "ALL_CHECKS", "NO_CHECKS", "Check", "Count", "Fault", "GlobalTraffic", "LimitReached", "Region",
-    "Report", "SharedTraffic", "Statement", "simulate", "unwritten",
+    "ALL_CHECKS",
+    "NO_CHECKS",
+    "Check",
+    "Count",
+    "Fault",
+    "GlobalTraffic",
+    "LimitReached",
+    "Region",
+    "Report",
+    "SharedTraffic",
+    "Simulator",
+    "Statement",
+    "simulate",
+    "simulator",
+    "unwritten",
 ]  # fmt: skip

@@ -21,9 +21,10 @@ _FLOATS = {16: np.float16, 32: np.float32, 64: np.float64}
 
 
 def bind(
-    function: Function, args: Sequence[Argument] | Mapping[str, Argument], extra_bytes: int
+    function: Function, args: Sequence[Argument] | Mapping[str, Argument], variable_bytes: int
 ) -> tuple[GlobalMemory, bytes]:
-    """Global memory with the arrays in it, and the parameter block; `extra_bytes` are kept for the module's variables.
+    """Global memory with the arrays in it, and the parameter block; `variable_bytes` are kept for the module's
+    variables.
 
     LaunchError names the parameter, what it wants and what came.
     """
@@ -33,7 +34,7 @@ def bind(
         held = value[0] if isinstance(value, tuple) else value
         if isinstance(held, (np.ndarray, Unwritten)):
             arrays.append(held)
-    memory = place(arrays, extra_bytes)
+    memory = place(arrays, variable_bytes)
     offsets = parameter_offsets(function)
     block = bytearray(max((offsets[each.name] + each.size_bytes for each in function.parameters), default=0))
     for parameter, value in zip(function.parameters, values, strict=True):

@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 from attrs import define, field
 from numpy.typing import NDArray
 
+from ptxgen.simulate.fragments import Fragments
 from ptxgen.simulate.group import LANES, Group
 from ptxgen.simulate.journal import Journal
 from ptxgen.simulate.memory import Arena
@@ -52,6 +53,7 @@ class Batch:
     arrivals: dict[int, tuple[Array, Array]] = field(factory=dict)
     waiting: list[Group] = field(factory=list)
     flags: dict[tuple[str, int, int], Array] | None = None
+    fragments: Fragments = field(factory=Fragments)
 
     @property
     def warps(self) -> int:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 
-from attrs import define, field
+from attrs import define, evolve, field
 
 from ptxgen.errors import UnsupportedError
 from ptxgen.ir import Float, Function, Instruction, Int, Module, Space, SymbolAddress, Variable, walk
+from ptxgen.simulate.memory import FIRST_BYTE, GLOBAL_BASE
 
 _MEMORY_OPCODES = frozenset({"ld", "st", "atom", "red"})
 _SYNCHRONISING = frozenset({"acquire", "release", "acq_rel"})
@@ -30,7 +31,9 @@ class Layout:
     global_bytes: int = 0
     shared_bytes: int = 0
     shared_spans: list[tuple[int, int]] = field(factory=list)
-    static_shared_bytes: int = 0
+    dynamic_start: int = 0
+    dynamic_bytes: int = 0
+    parameter_bytes: int = 0
     local_bytes: int = 0
     const_bytes: bytes = b""
     fences: bool = False
@@ -38,12 +41,20 @@ class Layout:
     writes_global: bool = False
     grains: dict[Space, int] = field(factory=dict)
 
+    def with_dynamic(self, dynamic_bytes: int) -> Layout:
+        """The layout with so many bytes of dynamic shared memory behind the variables."""
+        if not dynamic_bytes:
+            return self
+        start = self.dynamic_start
+        spans = [*self.shared_spans, (start, dynamic_bytes)]
+        return evolve(self, shared_spans=spans, shared_bytes=start + dynamic_bytes, dynamic_bytes=dynamic_bytes)
+
     def grain(self, space: Space) -> int:
         """The bytes of the narrowest access of the kernel to a space, at most 16."""
         return self.grains.get(space, 4)
 
 
-def layout_of(module: Module, function: Function, dynamic_shared_bytes: int) -> Layout:
+def layout_of(module: Module, function: Function) -> Layout:
     """The layout of a kernel's variables; those of the module that are in shared memory included.
 
     Parameters get their offsets in the parameter block. UnsupportedError for initial values that are addresses.
@@ -66,6 +77,7 @@ def layout_of(module: Module, function: Function, dynamic_shared_bytes: int) -> 
             case Space.GLOBAL:
                 start = _aligned(made.global_bytes, max(_alignment(variable), 16))
                 made.globals[variable.name] = (start, _initial_bytes(variable))
+                made.symbols[variable.name] = GLOBAL_BASE + FIRST_BYTE + start
                 made.global_bytes = start + variable.size_bytes
             case Space.CONST:
                 start = _aligned(len(made.const_bytes), _alignment(variable))
@@ -73,7 +85,7 @@ def layout_of(module: Module, function: Function, dynamic_shared_bytes: int) -> 
                 made.const_bytes = made.const_bytes.ljust(start, b"\0") + _initial_bytes(variable)
             case Space.PARAM:
                 raise UnsupportedError(f"variable {variable.name} in parameter space")
-    _dynamic(made, unsized, dynamic_shared_bytes)
+    _dynamic(made, unsized)
     _parameters(made, function)
     _accesses(made, function)
     return made
@@ -85,21 +97,20 @@ def _variables(module: Module, function: Function) -> Iterator[Variable]:
         yield from (node for node in walk(function.body) if isinstance(node, Variable))
 
 
-def _dynamic(made: Layout, unsized: list[Variable], dynamic_bytes: int) -> None:
-    made.static_shared_bytes = made.shared_bytes
+def _dynamic(made: Layout, unsized: list[Variable]) -> None:
     start = made.shared_bytes
     for variable in unsized:
         start = max(start, _aligned(made.shared_bytes, max(_alignment(variable), 16)))
+    made.dynamic_start = start
     for variable in unsized:
         made.symbols[variable.name] = start
-    if dynamic_bytes:
-        made.shared_spans.append((start, dynamic_bytes))
-        made.shared_bytes = start + dynamic_bytes
 
 
 def _parameters(made: Layout, function: Function) -> None:
-    for name, start in parameter_offsets(function).items():
+    offsets = parameter_offsets(function)
+    for name, start in offsets.items():
         made.symbols.setdefault(name, start)
+    made.parameter_bytes = max((offsets[each.name] + each.size_bytes for each in function.parameters), default=0)
 
 
 def parameter_offsets(function: Function) -> dict[str, int]:

@@ -19,7 +19,7 @@ LOCAL_WINDOW = 0x7D00_0000_0000
 CONST_WINDOW = 0x7C00_0000_0000
 WINDOW_BYTES = 1 << 32
 _ALIGNMENT = 256
-_GAP = 512
+FIRST_BYTE = 512
 _LANE_DTYPE: dict[int, DTypeLike] = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64, 16: np.complex128}
 _LOW_BITS: dict[int, Any] = {
     1: np.uint8(1),
@@ -96,7 +96,6 @@ class GlobalMemory:
     arena: Arena
     addresses: dict[int, int] = field(factory=dict)
     _homes: list[tuple[Array, int]] = field(factory=list)
-    end: int = 0
 
     def address_of(self, array: Array) -> int:
         """The device address of the first byte of an array that was placed."""
@@ -109,17 +108,17 @@ class GlobalMemory:
                 _bytes(array)[...] = self.arena.data[offset : offset + array.nbytes]
 
 
-def place(arguments: list[Array | Unwritten], extra_bytes: int = 0) -> GlobalMemory:
+def place(arguments: list[Array | Unwritten], variable_bytes: int = 0) -> GlobalMemory:
     """Global memory with the arguments copied in, each allocation aligned to 256 bytes and apart from the others.
 
-    `extra_bytes` are reserved after them for variables of the module, at arena offset `end`.
+    `variable_bytes` are reserved before them for variables of the module, at arena offset FIRST_BYTE.
     """
     arrays = [each.array if isinstance(each, Unwritten) else each for each in arguments]
     for array in arrays:
         if not array.flags.c_contiguous:
             raise LaunchError(f"an array argument must be contiguous, got strides {array.strides} for {array.shape}")
     offsets: dict[int, int] = {}
-    cursor, limit, delta = _GAP, -1, 0
+    cursor, limit, delta = 2 * FIRST_BYTE + variable_bytes, -1, 0
     spans: list[tuple[int, int]] = []
     for start, size in sorted((_pointer(array), array.nbytes) for array in arrays):
         if start > limit:
@@ -127,10 +126,10 @@ def place(arguments: list[Array | Unwritten], extra_bytes: int = 0) -> GlobalMem
             delta = cursor - start
         offsets[start] = start + delta
         limit = max(limit, start + size)
-        cursor = limit + delta + _GAP
+        cursor = limit + delta + FIRST_BYTE
         spans.append((start + delta, size))
     end = -(-cursor // _ALIGNMENT) * _ALIGNMENT
-    memory = GlobalMemory(Arena(end + extra_bytes + _GAP), offsets, end=end)
+    memory = GlobalMemory(Arena(end), offsets)
     for start, size in spans:
         memory.arena.shadow[start : start + size] = WRITTEN
     for argument, array in zip(arguments, arrays, strict=True):

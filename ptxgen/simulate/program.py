@@ -19,7 +19,7 @@ from ptxgen.simulate.catalogue import maker_of
 from ptxgen.simulate.group import Group
 from ptxgen.simulate.journal import Check
 from ptxgen.simulate.semantics.control import bra, finish
-from ptxgen.simulate.semantics.matrices import Fragments, mma
+from ptxgen.simulate.semantics.matrices import mma
 from ptxgen.simulate.signals import Outcome, Step
 from ptxgen.simulate.site import Bank, Site, site_of
 
@@ -70,12 +70,11 @@ def decode(function: Function, target: Target, bank: Bank, checks: frozenset[Che
         raise KernelError((_unsupported(flow.instructions[index], f"branches to unknown label {label.text}"),))
     labels = {label: block.start for block in flow.blocks for label in block.labels}
     alive = liveness(flow)
-    fragments = Fragments()
     steps: list[Step] = []
     refused: list[Finding] = []
     for index, instruction in enumerate(flow.instructions):
         try:
-            steps.append(_step(site_of(instruction, index, bank), labels, target, fragments))
+            steps.append(_step(site_of(instruction, index, bank), labels, target))
         except UnsupportedError as error:
             refused.append(_unsupported(instruction, str(error)))
     if refused:
@@ -95,14 +94,14 @@ def _unsupported(instruction: Instruction, why: str) -> Finding:
     return Finding("simulate.unsupported", Severity.ERROR, f"{instruction}  not simulated: {why}", instruction.origin)
 
 
-def _step(site: Site, labels: dict[LabelName, int], target: Target, fragments: Fragments) -> Step:
+def _step(site: Site, labels: dict[LabelName, int], target: Target) -> Step:
     goal = branch_target(site.instruction)
     if goal is not None:
         if labels.get(goal) is None:
             return bra(site, site.index + 1)
         return bra(site, labels[goal])
     if site.opcode == "mma":
-        return mma(site, target, fragments)
+        return mma(site, target)
     return maker_of(site)(site)
 
 

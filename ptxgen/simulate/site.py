@@ -62,22 +62,28 @@ def value_dtype(of: Type) -> np.dtype[Any]:
 class Bank:
     """The numbering of a kernel's registers, special registers and constants in the list of a group.
 
-    `symbols` are the addresses of variables by name, and the places of parameters in `parameters`. `initial` holds the
-    constants, by place.
+    `symbols` are the addresses of variables by name, and the offsets of parameters in their block of
+    `parameter_bytes`. `initial` holds the constants, by place, `parameters` the offset and type to fill a place with.
     """
 
     symbols: dict[str, int] = field(factory=dict)
-    parameters: bytes = b""
+    parameter_bytes: int = 0
     places: dict[Register, int] = field(factory=dict)
     specials: dict[str, int] = field(factory=dict)
     initial: dict[int, Array] = field(factory=dict)
     dtypes: list[np.dtype[Any]] = field(factory=list)
+    parameters: dict[int, tuple[int, np.dtype[Any]]] = field(factory=dict)
     _constants: dict[tuple[str, bytes], int] = field(factory=dict)
+    _known: dict[int, int] = field(factory=dict)
 
     def place_of(self, register: Register) -> int:
         """The place of a register."""
+        known = self._known.get(id(register))
+        if known is not None:
+            return known
         if register not in self.places:
             self.places[register] = self._new(storage_dtype(register.type))
+        self._known[id(register)] = self.places[register]
         return self.places[register]
 
     def special_place(self, name: str) -> int:
@@ -96,6 +102,12 @@ class Bank:
             self._constants[key] = self._new(array.dtype)
             self.initial[self._constants[key]] = array
         return self._constants[key]
+
+    def parameter(self, offset: int, dtype: np.dtype[Any]) -> int:
+        """The place of a value in the parameter block, filled at a launch; the same for all lanes."""
+        place = self._new(dtype)
+        self.parameters[place] = (offset, dtype)
+        return place
 
     def flags(self) -> int:
         """A new place for a truth value per lane."""

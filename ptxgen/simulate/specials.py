@@ -43,7 +43,7 @@ def special_values(
         case "nsmid":
             return _same(1)
         case "dynamic_smem_size":
-            return _same(layout.shared_bytes - layout.static_shared_bytes)
+            return _same(layout.dynamic_bytes)
         case "total_smem_size":
             return _same(layout.shared_bytes)
         case _:

@@ -4,11 +4,13 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from attrs import evolve
 
 from isa.types import b8, b16, b32, f16, f32, s8, u32, u64
 from ptxgen.build import Module, array, pointer
 from ptxgen.errors import LaunchError
-from ptxgen.simulate import Check, simulate, unwritten
+from ptxgen.ir import Function, Scope, Space, Variable
+from ptxgen.simulate import Check, simulate, simulator, unwritten
 
 
 def codes(report) -> set[str]:
@@ -251,3 +253,45 @@ def test_launches_that_do_not_fit():
         simulate(copy_kernel(32, 1).build(), grid=0, block=32, args=args)
     with pytest.raises(LookupError, match="copy"):
         simulate(copy_kernel(32, 1).build(), "other", grid=1, block=32, args=args)
+
+
+def test_variables_of_the_module():
+    module = Module("sm_70")
+    table = module.variable("table", u32, (4,), space="const", init=(10, 20, 30, 40))
+    total = module.variable("total", u32, space="global", init=5)
+    with module.kernel("look", out=pointer(u32)) as k:
+        base = k.mov.u64(table)
+        offset = k.mul.wide.u32(k.and_.b32(k.tid.x, 3), 4)
+        value = k.ld.const.u32(k.add.u64(base, offset))
+        old = k.atom.global_.add.u32(k.mov.u64(total), value)
+        k.st.global_.u32(k.add.s64(k.args.out, k.mul.wide.u32(k.tid.x, 4)), old)
+    out = np.zeros(8, np.uint32)
+    simulate(module.build(), grid=1, block=8, args=(out,)).raise_findings()
+    assert out.tolist() == [5, 15, 35, 65, 105, 115, 135, 165]
+
+
+def test_local_memory_belongs_to_a_thread():
+    module = Module("sm_70")
+    with module.kernel("stack", out=pointer(u32)) as k:
+        place = k.shl.b32(k.and_.b32(k.tid.x, 3), 2)
+        k.st.local.u32(place, k.tid.x)
+        value = k.ld.local.u32(place)
+        k.st.global_.u32(k.add.s64(k.args.out, k.mul.wide.u32(k.tid.x, 4)), value)
+    built = module.build()
+    (kernel,) = built.items
+    assert isinstance(kernel, Function)
+    assert kernel.body is not None
+    body = Scope((Variable("room", u32, Space.LOCAL, (4,)), *kernel.body.statements))
+    out = np.zeros(64, np.uint32)
+    roomy = evolve(built, items=(evolve(kernel, body=body),))
+    simulate(roomy, grid=1, block=64, args=(out,)).raise_findings()
+    assert out.tolist() == list(range(64))
+    assert codes(simulate(built, grid=1, block=64, args=(out,))) == {"memory.bounds"}
+
+
+def test_a_decoded_kernel_runs_again_with_other_arguments():
+    decoded = simulator(copy_kernel(32, 1).build())
+    for count, block in [(10, 32), (200, 64), (64, 32)]:
+        source, target = np.arange(count, dtype=np.uint32), np.zeros(count, np.uint32)
+        decoded.run(grid=-(-count // block), block=block, args=(source, target, count)).raise_findings()
+        assert (source == target).all()

@@ -67,12 +67,10 @@ def _parameter(site: Site) -> Step:
     of = site.type(0)
     start = site.symbol(address.base.name) + address.base.offset + address.offset
     count = max(site.slots[0].count, 1)
-    block = site.bank.parameters[start : start + of.bytes * count]
-    if len(block) != of.bytes * count:
+    if not 0 <= start <= site.bank.parameter_bytes - of.bytes * count:
         raise site.unsupported(f"reads past the end of parameter {address.base.name}")
-    values = np.frombuffer(block, value_dtype(of))
-    constants = [site.bank.constant(value, values.dtype) for value in values]
-    return assigned(site, itemgetter(*constants))
+    places = [site.bank.parameter(start + place * of.bytes, value_dtype(of)) for place in range(count)]
+    return assigned(site, itemgetter(*places))
 
 
 def store(site: Site) -> Step:

@@ -1,0 +1,137 @@
+"""Kernels on the CPU: decoded once, run as often as wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
+import numpy as np
+from attrs import frozen
+
+from isa.targets import Target
+from isa.targets import target as target_named
+from ptxgen.errors import LaunchError
+from ptxgen.ir import Function, Module
+from ptxgen.simulate.arguments import Argument, bind
+from ptxgen.simulate.journal import ALL_CHECKS, Check, Journal
+from ptxgen.simulate.launch import Launch, run
+from ptxgen.simulate.layout import Layout, layout_of
+from ptxgen.simulate.program import Program, decode
+from ptxgen.simulate.report import Count, Region, Report, Statement
+from ptxgen.simulate.site import Bank
+from ptxgen.simulate.traffic import GlobalTraffic, SharedTraffic
+
+Extents: TypeAlias = "int | Sequence[int]"
+
+
+def simulate(
+    module: Module,
+    kernel: str | None = None,
+    *,
+    grid: Extents,
+    block: Extents,
+    args: Sequence[Argument] | Mapping[str, Argument] = (),
+    shared_bytes: int = 0,
+    target: Target | str | None = None,
+    checks: frozenset[Check] = ALL_CHECKS,
+    seed: int | None = None,
+    limit: int | None = None,
+) -> Report:
+    """Run a kernel of `module` (the only one, or the one named) and report what was found and counted.
+
+    `grid` and `block` are CTAs and threads as a number or up to three, x first. `args` stand in the order of the
+    parameters or by name: a numpy array for a pointer, written in place like device memory; `(array, byte_offset)` for
+    an address inside it; `unwritten(array)` where reading before writing is a fault; a number for a scalar; bytes for
+    an array parameter. `shared_bytes` are dynamic shared memory. Tensor cores follow the numerics of `target`, by
+    default the module's. `seed` replaces the order of the warps by a random one. LimitReached after more than `limit`
+    warp- instructions.
+
+    Raises KernelError naming every instruction that the simulator does not run, before anything ran, and
+    LaunchError for arguments that do not fit. What goes wrong while it runs is in the report's findings.
+    """
+    decoded = simulator(module, kernel, target=target, checks=checks)
+    return decoded.run(grid=grid, block=block, args=args, shared_bytes=shared_bytes, seed=seed, limit=limit)
+
+
+@frozen(eq=False)
+class Simulator:
+    """A kernel decoded for one target, to run with any arguments."""
+
+    function: Function
+    checks: frozenset[Check]
+    layout: Layout
+    program: Program
+
+    def run(
+        self,
+        *,
+        grid: Extents,
+        block: Extents,
+        args: Sequence[Argument] | Mapping[str, Argument] = (),
+        shared_bytes: int = 0,
+        seed: int | None = None,
+        limit: int | None = None,
+    ) -> Report:
+        """As `simulate`."""
+        grid_extents, block_extents = _extents(grid, "grid"), _extents(block, "block")
+        layout = self.layout.with_dynamic(shared_bytes)
+        memory, parameters = bind(self.function, args, layout.global_bytes)
+        launch = Launch(grid_extents, block_extents, self.checks, seed, limit)
+        with np.errstate(all="ignore"):
+            journal = run(self.program, layout, memory, parameters, launch)
+        memory.copy_back()
+        return _report(self.function, self.program, journal, launch)
+
+
+def simulator(
+    module: Module,
+    kernel: str | None = None,
+    *,
+    target: Target | str | None = None,
+    checks: frozenset[Check] = ALL_CHECKS,
+) -> Simulator:
+    """A kernel of `module` decoded to run many times; arguments and errors as of `simulate`."""
+    function = _kernel(module, kernel)
+    layout = layout_of(module, function)
+    bank = Bank(dict(layout.symbols), layout.parameter_bytes)
+    on = module.target if target is None else target_named(target) if isinstance(target, str) else target
+    return Simulator(function, checks, layout, decode(function, on, bank, checks))
+
+
+def _kernel(module: Module, name: str | None) -> Function:
+    function = module.function(name)
+    if function.body is None:
+        raise LookupError(f"{function.name} is declared but has no body")
+    return function
+
+
+def _extents(given: Extents, what: str) -> tuple[int, int, int]:
+    values = [int(given)] if isinstance(given, (int, np.integer)) else [int(each) for each in given]
+    if not 1 <= len(values) <= 3 or any(each < 1 for each in values):
+        raise LaunchError(f"{what} must be one to three positive numbers, got {given!r}")
+    x, y, z = (*values, 1, 1)[:3]
+    if what == "block" and x * y * z > 1024:
+        raise LaunchError(f"a block has at most 1024 threads, got {x * y * z} ({given!r})")
+    return x, y, z
+
+
+def _report(function: Function, program: Program, journal: Journal, launch: Launch) -> Report:
+    statements = tuple(
+        Statement(
+            index, instruction, Count(int(journal.warps[index]), int(journal.lanes[index])),
+            journal.shared.get(index, SharedTraffic()), journal.global_.get(index, GlobalTraffic()),
+        )
+        for index, instruction in enumerate(journal.instructions)
+    )  # fmt: skip
+    blocks = tuple(
+        Region(tuple(label.text for label in each.labels), statements[each.start : each.stop])
+        for each in program.flow.blocks
+    )
+    loops = tuple(
+        Region(
+            blocks[loop.header].labels, tuple(s for number in sorted(loop.blocks) for s in blocks[number].statements)
+        )
+        for loop in program.loops
+    )
+    findings = tuple(sorted(journal.faults.values(), key=lambda fault: (fault.statement, fault.code)))
+    return Report(function.name, launch.grid, launch.block, statements, blocks, loops, findings)
