@@ -153,6 +153,43 @@ def test_elements_of_a_vector_that_lie_in_another_order_are_renamed(offsets, vec
     assert (d == a).all()
 
 
+@pytest.mark.parametrize("last", [128, 128 ^ 1, 128 ^ 2, 128 ^ 7])
+def test_elements_that_arrive_in_another_order_are_put_in_place(last) -> None:
+    """Row 16, a value bit, changes the order of the elements within a vector that is loaded."""
+    own = ((0, 1), (0, 2), (0, 4), (8, 0), (16, 0), (2, 0))
+    held = Distribution((32, 8), own, ((1, 0), (4, 0), (0, 0), (0, 0), (0, 0)), ())
+    front = row_major((32, 8), 2)
+    tile = shared("A.shared", f16, SharedLayout((32, 8), ((8, 16, 32, 64, last), (1, 2, 4))))
+    source, target = array("A", f16, (32, 8), (8, 1)), array("D", f16, (32, 8), (8, 1))
+    first, second = registers("A.first", f16, front), registers("A.second", f16, held)
+    body = Sequence(
+        (
+            copy(at(source), at(first), front, 2),
+            copy(at(first), at(tile), front, 1),
+            Meet(0, ()),
+            copy(at(tile), at(second), held, 8),
+            copy(at(second), at(target), held, 8),
+        )
+    )
+    a, d = values((32, 8), np.float16), np.zeros((32, 8), np.float16)
+    run(program((source, target), (), body, first, second, tile), {"A": a, "D": d})
+    assert (d == a).all()
+
+
+def test_rows_known_to_be_outside_cost_nothing() -> None:
+    held = Distribution((8, 32), ((1, 0), (2, 0), (4, 0)), ((0, 1), (0, 2), (0, 4), (0, 8), (0, 16)), ())
+    source, target = array("A", f32, (5, 32), (32, 1)), array("D", f32, (8, 32), (32, 1))
+    tile = registers("A.registers", f32, held)
+    body = Sequence((copy(at(source), at(tile), held, 1, (0,), Outside.ZERO), copy(at(tile), at(target), held, 1)))
+    made = program((source, target), (), body, tile)
+    a, d = values((5, 32), np.float32), np.full((8, 32), 7, np.float32)
+    run(made, {"A": a, "D": d})
+    assert (d[:5] == a).all()
+    assert (d[5:] == 0).all()
+    assert text(made).count("ld.global") == 5
+    assert "setp" not in text(made)
+
+
 def test_replicas_store_once() -> None:
     held = Distribution((8, 2), ((0, 1),), ((1, 0), (0, 0), (2, 0), (0, 0), (4, 0)), ((0, 0),))
     source, target = array("A", f16, (8, 2), (2, 1)), array("D", f16, (8, 2), (2, 1))

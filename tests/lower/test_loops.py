@@ -154,6 +154,35 @@ def test_rings_of_any_depth(depth, ahead, guarded) -> None:
         assert slabs or not d.any()
 
 
+@pytest.mark.parametrize("depth", [2, 3])
+@pytest.mark.parametrize("n", [0, 1])
+def test_a_side_that_moves_on_in_the_ring_leaves_the_rest_where_it_was(depth, n) -> None:
+    """Slabs 0 to 1 lie in the ring; each round reads its own slab, and in rounds below N the next one before that."""
+    tile, other = shared("A.shared", f32, SharedLayout.linear((8, 16), 1), depth), registers("A.other", f32, HELD)
+
+    def get(rank, block):
+        return Sequence(
+            (copy(at(tile, rank=rank), at(other), HELD, 4), copy(at(other), at(TARGET, block * 8, 0), HELD, 4))
+        )
+
+    fills = [
+        Sequence((copy(at(SOURCE, 8 * slab, 0), at(TILE), HELD, 4), copy(at(TILE), at(tile, rank=slab), HELD, 4)))
+        for slab in range(2)
+    ]
+    rounds = Loop(
+        "x", (one(0),), (one(var("M") - 2),), 1,
+        Sequence((When((N - X - 1 >= 0,), get(X + 1, X + 4), get(X, X + 4)), get(X, X))),
+    )  # fmt: skip
+    made = program(
+        (SOURCE, TARGET, array("S", f32, ("N",), (1,))), (), Sequence((*fills, Meet(0, ()), rounds)), TILE, tile, other
+    )
+    a, d = np.random.default_rng(2).standard_normal((16, 16)).astype(np.float32), np.zeros((48, 16), np.float32)
+    run(made, {"A": a, "D": d, "S": np.zeros(1, np.float32), "M": 3, "lda": 16, "ldd": 16, "N": n})
+    assert (d[:16] == a).all()
+    assert (d[32:40] == a[8 * n : 8 * n + 8]).all()
+    assert (d[40:48] == a[8:]).all()
+
+
 def test_two_slots_are_changed_by_one_instruction() -> None:
     ptx = text(ring(2, 1, False))
     steady = ptx.split("$loop")[1]
@@ -174,3 +203,25 @@ def test_halves_move_inside_loops() -> None:
     a, d = np.random.default_rng(1).standard_normal((24, 17)).astype(np.float16), np.zeros((16, 24), np.float16)
     run(made, {"A": a, "D": d, "S": np.zeros(1, np.float32), "M": 24, "lda": 17, "N": 3})
     assert (d == a[:, :16].T).all()
+
+
+def test_an_inner_loop_that_asks_for_the_outer_counter_gets_it() -> None:
+    """The outer loop walks along rows, where a moving address could close it, but its counter bounds the inner loop."""
+    source, target = array("A", f32, ("M", "K"), ("lda", 1)), array("D", f32, ("M", "K"), ("ldd", 1))
+
+    def block(row, column):
+        return Sequence(
+            (
+                copy(at(source, row * 8, column * 16), at(TILE), HELD, 4),
+                copy(at(TILE), at(target, row * 8, column * 16), HELD, 4),
+            )
+        )
+
+    body = Loop(
+        "x", (one(0),), (one(2),), 1,
+        Sequence((block(const(0), X), Loop("y", (one(1),), (one(X),), 1, block(Y, X)))),
+    )  # fmt: skip
+    a, d = np.random.default_rng(4).standard_normal((24, 48)).astype(np.float32), np.zeros((24, 48), np.float32)
+    run(program((source, target), (), body, TILE), {"A": a, "D": d, "M": 24, "K": 48, "lda": 48, "ldd": 48})
+    blocks = np.kron(np.triu(np.ones((3, 3), bool)), np.ones((8, 16), bool))
+    assert (d == np.where(blocks, a, 0)).all()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from itertools import pairwise, product
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,8 @@ from polyhedral import const, var
 from ptxgen.compute import Constant, Load, Operand, Round, SourceLine, f16, f32, s32
 from ptxgen.errors import UnsupportedError
 from ptxgen.lower import lower
+from ptxgen.lower.multiply import serpentine
+from ptxgen.lower.pool import pooled
 from ptxgen.tile import (
     Distribution,
     Fill,
@@ -115,6 +118,28 @@ def test_values_read_on_a_path_that_never_filled_them_are_zero() -> None:
             {"A": np.ones((rows, 16), np.float32), "D": d, "M": rows, "lda": 16, "ldd": 16},
         )
         assert (d[:8] == expected).all()
+
+
+def test_the_pool_holds_rings_of_two_where_one_bit_changes_slots() -> None:
+    def ring_of(name, extent, depth):
+        return shared(name, f32, SharedLayout.linear((8, extent), 1), depth)
+
+    buffers = (ring_of("one", 16, 1), ring_of("three", 64, 3), ring_of("two", 32, 2), ring_of("pair", 64, 2))
+    pool = pooled(program((A, D), (), Fill("C", at(TILE), 0.0, LINE), TILE, *buffers))
+    spans = sorted((pool.offsets[b.name], pool.offsets[b.name] + b.slot_bytes * b.depth) for b in buffers)
+    assert all(end <= start for (_, end), (start, _) in pairwise(spans))
+    assert spans[-1][1] <= pool.size_bytes
+    for buffer in buffers[2:]:
+        assert pool.align % (2 * buffer.slot_bytes) == 0
+        assert pool.offsets[buffer.name] % (2 * buffer.slot_bytes) == 0
+
+
+def test_neighbouring_products_share_an_operand() -> None:
+    for repeats in ((4, 4, 2), (2, 4, 1), (1, 3, 2)):
+        order = list(serpentine(repeats))
+        assert sorted(order) == sorted(product(*map(range, repeats)))
+        for (m, n, k), (next_m, next_n, next_k) in pairwise(order):
+            assert k != next_k or (m == next_m) != (n == next_n)
 
 
 def judged() -> dict[str, Program]:
