@@ -93,7 +93,9 @@ class OperandSlot:
     `count` is the number of elements of a VECTOR, else 1. `accepts` are the register types that may stand here
     (for an address: of its base register). `domain` bounds an immediate. A `joined` slot is written behind `|`
     of the slot before it, `sink` allows `_`, `negatable` allows `!p`, `special` a special register,
-    `symbol` the address of a variable, `immediates` a constant (in a vector: as an element).
+    `symbol` the address of a variable, `immediates` a constant (in a vector: as an element), `minus` a sign `-a`.
+    `selectors` are the parts of a register that may be named (`a.b0`). A COORDINATE is `[base, {c0, c1}]` with `count`
+    elements of `type`; with `sampler` a second handle stands between: `[base, sampler, {c0, c1}]`.
     """
 
     name: str
@@ -109,6 +111,9 @@ class OperandSlot:
     special: bool = False
     symbol: bool = False
     immediates: bool = False
+    minus: bool = False
+    selectors: tuple[str, ...] = ()
+    sampler: bool = False
 
     @property
     def written(self) -> bool:
@@ -126,6 +131,11 @@ class OperandSlot:
             return "{" + ", ".join(f"{self.name}{index}" for index in range(self.count)) + "}"
         if self.kind is OperandKind.ADDRESS:
             return f"[{self.name}]"
+        if self.kind is OperandKind.COORDINATE:
+            handles = "a, b" if self.sampler else "a"
+            return f"[{handles}, {{" + ", ".join(f"{self.name}{index}" for index in range(self.count)) + "}]"
+        if self.selectors or self.minus:
+            return f"{'{-}' * self.minus}{self.name}{'{.part}' if self.selectors else ''}"
         return f"{{!}}{self.name}" if self.negatable else self.name
 
 

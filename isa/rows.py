@@ -66,7 +66,9 @@ class Operand:
     `wide` takes registers wider than the type (`ld`, `st`, `cvt`) if registers can have the type; `when` names the
     modifier slots that must be filled for the operand to be there; `optional` ones may be left out. Where `count`
     depends on the words, `sink` holds for vectors only. A VALUE of a half-precision or packed type must be a
-    register (ptxas takes no such immediate).
+    register (ptxas takes no such immediate). The type of an ADDRESS is that of its base register (none: any integer of
+    32 or 64 bits), that of a COORDINATE is that of its elements. `minus`, `selectors` and `sampler` are those of the
+    `OperandSlot`.
     """
 
     name: str
@@ -84,6 +86,9 @@ class Operand:
     special: bool = False
     symbol: bool = False
     immediates: bool = False
+    minus: bool = False
+    selectors: tuple[str, ...] = ()
+    sampler: bool = False
 
     @property
     def maybe(self) -> Operand:
@@ -112,6 +117,9 @@ class Operand:
             special=self.special,
             symbol=self.symbol,
             immediates=self._takes_immediates(of_type),
+            minus=self.minus,
+            selectors=self.selectors,
+            sampler=self.sampler,
         )
 
     def _takes_immediates(self, of_type: Type | None) -> bool:
@@ -123,12 +131,12 @@ class Operand:
         return self.sink and (count > 0 or not isinstance(self.count, Derivation))
 
     def _kind(self, of_type: Type | None, count: int) -> OperandKind:
-        if count:
+        if count and self.kind is not OperandKind.COORDINATE:
             return OperandKind.VECTOR
         return OperandKind.REGISTER if self.kind is OperandKind.VALUE and _half(of_type) else self.kind
 
     def _accepts(self, of_type: Type | None) -> frozenset[Type]:
-        if self.kind is OperandKind.ADDRESS:
+        if self.kind is OperandKind.ADDRESS and of_type is None:
             return _ADDRESS_TYPES
         if of_type is None or self.kind is OperandKind.IMMEDIATE:
             return frozenset()

@@ -65,14 +65,21 @@ def operand(slot: OperandSlot, form: Form | Spelled, choice: Choice, number: Ite
             return "{" + ", ".join(_register(slot, choice, number) for _ in range(slot.count)) + "}"
         case OperandKind.ADDRESS if form.opcode == "st" and form.words.get("space", "").startswith("param"):
             return "[argument]"
+        case OperandKind.ADDRESS if slot.type is not None:
+            return f"[%b{slot.type.bits}_39]"
         case OperandKind.ADDRESS:
             return f"[{MEMORY.get(form.words.get('space', ''), '%b64_39')}]"
+        case OperandKind.COORDINATE:
+            handles = "%b64_39, %b64_38" if slot.sampler else "%b64_39"
+            return f"[{handles}, {{" + ", ".join(_register(slot, choice, number) for _ in range(slot.count)) + "}]"
         case OperandKind.LABEL:
             return "END"
         case OperandKind.PREDICATE:
             return f"%pred_{next(number)}"
         case OperandKind.IMMEDIATE:
             return str(_inside(slot))
+        case _ if choice.immediates and slot.selectors:
+            return f"{_register(slot, choice, number)}.{slot.selectors[-1]}"
         case OperandKind.VALUE if choice.immediates and slot.immediates:
             return ONE.get(slot.type.name, str(_inside(slot))) if slot.type else str(_inside(slot))
         case _:
