@@ -1,0 +1,105 @@
+"""`ptxgen matmul` from its arguments to files and exit status, run in this process."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ptxgen.cli import main
+from ptxgen.errors import AssemblerError
+from ptxgen.runtime import assemble, device_count
+
+SMALL = ["matmul", "--m", "32", "--n", "24", "--k", "16", "--warps", "8", "--run", "cpu"]
+Printed = pytest.CaptureFixture[str]
+
+
+def test_a_random_product_is_run_and_checked(capsys: Printed) -> None:
+    assert main([*SMALL, "--epilogue", "bias,relu"]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    for word in ("128x128x32 on 8 warps", "A 2, B 2", "registers", "shared     32768 bytes", "CPU simulator", "error      good"):
+        assert word in out
+
+
+def test_files_in_and_out(tmp_path: Path, capsys: Printed) -> None:
+    chance = np.random.default_rng(3)
+    a, b = chance.standard_normal((33, 16)).astype(np.float16), chance.standard_normal((24, 16)).astype(np.float16)
+    bias = chance.standard_normal(24).astype(np.float32)
+    for name, array in (("a", a), ("b", np.asfortranarray(b)), ("bias", bias)):
+        np.save(tmp_path / f"{name}.npy", array)
+    files = [word for name in ("a", "b", "bias") for word in (f"--{name}", str(tmp_path / f"{name}.npy"))]
+    out, ptx = tmp_path / "d", tmp_path / "k.ptx"
+    command = ["matmul", "--layout", "nt", "--epilogue", "bias,relu", "--run", "cpu", "--output-type", "f32"]
+    assert main([*command, *files, "--out", str(out), "--emit", str(ptx)]) == 0
+    expected = np.maximum(a.astype(np.float64) @ b.T.astype(np.float64) + bias, 0)
+    result = np.load(out)
+    assert result.dtype == np.float32
+    assert np.allclose(result, expected, rtol=1e-5, atol=1e-5)
+    assert ".visible .entry matmul" in ptx.read_text()
+    try:
+        assert assemble(ptx.read_text()).spills == 0
+    except AssemblerError as error:
+        assert "there is none" in str(error)
+    assert f"wrote      {out}" in capsys.readouterr().out
+
+
+def test_every_option_together(tmp_path: Path, capsys: Printed) -> None:
+    np.save(tmp_path / "c.npy", np.ones((2, 24, 16), np.float32))
+    command = ["matmul", "--m", "24", "--n", "16", "--k", "8", "--batch", "2", "--layout", "tt", "--accumulate", "f16"]
+    command += ["--epilogue", "alpha,beta,row_bias,keep,clamp,residual", "--alpha", "0.5", "--beta", "-1", "--low", "-2"]
+    command += ["--c", str(tmp_path / "c.npy"), "--second-out", str(tmp_path / "e.npy"), "--seed", "5", "--run", "cpu"]
+    assert main(command) == 0
+    assert np.load(tmp_path / "e.npy").shape == (2, 24, 16)
+    assert "0 bank conflicts, no findings" in capsys.readouterr().out
+
+
+def test_explain_shows_every_stage(capsys: Printed) -> None:
+    assert main(["matmul", "--m", "64", "--n", "64", "--k", "64", "--run", "none", "--explain"]) == 0
+    out = capsys.readouterr().out
+    stages = ("statements", "schedule", "ops of full", "requirements of full", "meetings of full", "tile program", "loops of", "PTX")
+    places = [out.index(f"== {stage}") for stage in stages]
+    assert places == sorted(places)
+    assert "AB[i, j] = sum[k] (A[i, k] * B[k, j])" in out
+    assert "stage(A, at=cta.k, into=shared(depth=2, layout=crosswise), by=st(vector=16))" in out
+    assert "flow A.shared -> A.fragments[1] (A.shared, distance 0)" in out
+    assert "AB: i<M, j<N, k<K  ->  cta.i, cta.j, cta.k, i<128, j<128, k<32" in out
+    ptx = out[places[-1] :].splitlines()
+    assert any(line.strip().startswith("mma.sync") and "matmul_plan.py:" in line for line in ptx)
+
+
+def test_explain_names_the_dependences_of_every_barrier(capsys: Printed) -> None:
+    assert main(["matmul", "--m", "64", "--n", "64", "--k", "64", "--run", "none", "--explain"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    meets = [place for place, line in enumerate(lines) if line.strip().startswith("meet ")]
+    assert meets
+    assert all(lines[place + 1].strip().startswith("covers ") for place in meets)
+
+
+@pytest.mark.skipif(device_count() > 0, reason="there is a GPU")
+def test_auto_takes_the_simulator_where_there_is_no_gpu(capsys: Printed) -> None:
+    assert main(["matmul", "--m", "8", "--n", "8", "--k", "8"]) == 0
+    assert "on the CPU simulator" in capsys.readouterr().out
+
+
+def test_empty_results_and_empty_sums(capsys: Printed) -> None:
+    assert main(["matmul", "--m", "0", "--n", "8", "--k", "8", "--run", "cpu"]) == 0
+    assert "ran        nothing" in capsys.readouterr().out
+    assert main(["matmul", "--m", "8", "--n", "8", "--k", "0", "--epilogue", "bias", "--run", "cpu"]) == 0
+
+
+def test_python_m_ptxgen() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "ptxgen", "matmul", "--m", "8", "--n", "8", "--k", "8", "--run", "none"],
+        capture_output=True, text=True, check=False, cwd=Path(__file__).resolve().parents[2],
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "not at all" in done.stdout
+
+
+def test_help_lists_the_pieces(capsys: Printed) -> None:
+    assert main(["matmul", "--help"]) == 0
+    assert "row_bias" in capsys.readouterr().out

@@ -1,0 +1,107 @@
+"""Input that cannot be used: one line on stderr, exit status 2, nothing written. A wrong result is 1, a lacking machine 3."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pytest
+from attrs import evolve
+
+import ptxgen.cli.matmul as command
+from ptxgen.cli import main
+from ptxgen.runtime import device_count
+from ptxgen.testing import Bounded, bounded
+
+SIZES = ["--m", "16", "--n", "8", "--k", "4", "--run", "cpu"]
+Printed = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder to stand in, with files of several kinds of unfitness."""
+    monkeypatch.chdir(tmp_path)
+    np.save("a.npy", np.ones((16, 4), np.float16))
+    np.save("wide.npy", np.ones((16, 5), np.float16))
+    np.save("a64.npy", np.ones((16, 4), np.float64))
+    np.save("int.npy", np.ones(8, np.int32))
+    np.save("cube.npy", np.ones((2, 16, 4), np.float16))
+    np.save("objects.npy", np.array([{}], dtype=object), allow_pickle=True)
+    np.savez("several.npz", a=np.ones(3))
+    Path("text.npy").write_text("no numbers")
+    Path("empty.npy").write_text("")
+    return tmp_path
+
+
+CASES = {
+    "missing file": (["--a", "none.npy"], "none.npy cannot be read: No such file or directory"),
+    "a folder": (["--a", "."], ". cannot be read: Is a directory"),
+    "no array": (["--a", "text.npy"], "text.npy is no .npy file of numbers"),
+    "empty file": (["--a", "empty.npy"], "empty.npy is no .npy file of numbers"),
+    "objects": (["--a", "objects.npy"], "objects.npy is no .npy file of numbers"),
+    "several arrays": (["--a", "several.npz"], "several.npz holds several arrays; a .npy file with one is wanted"),
+    "wrong dtype": (["--a", "a64.npy"], "A must be float16, got float64"),
+    "wrong dtype of a bias": (["--epilogue", "bias", "--bias", "int.npy"], "bias must be float16 or float32, got int32"),
+    "shapes against sizes": (["--a", "wide.npy"], "A's extent 1 must be 4 (K = 4 by the sizes given), got 5"),
+    "shapes against each other": (
+        ["--epilogue", "residual", "--residual", "a.npy"],
+        "R's extent 1 must be 8 (N = 8 by the sizes given), got 4",
+    ),
+    "dimensions": (["--a", "cube.npy"], "A must have 2 dimensions (M x K), got shape (2, 16, 4)"),
+    "target without the instruction": (["--target", "sm_60"], "on sm_70 and later; this module is for sm_60"),
+    "unknown target": (["--target", "sm_71"], "unknown target 'sm_71'; known: sm_50"),
+    "target that the CPU cannot follow": (["--target", "sm_90"], "take --run gpu, --run none or --target sm_70"),
+    "unknown epilogue": (["--epilogue", "bias,rely"], "unknown epilogue 'rely'; there are alpha, beta, bias"),
+    "unknown layout": (["--layout", "mn"], "argument --layout: invalid choice: 'mn'"),
+    "unknown option": (["--bogus"], "unrecognized arguments: --bogus"),
+    "no number": (["--seed", "x"], "argument --seed: invalid int value: 'x'"),
+    "negative size": (["--m", "-1"], "--m must be 0 or more, got -1"),
+    "unused file": (["--bias", "a.npy"], "--bias is given, but the epilogue does not read it"),
+    "unused number": (["--alpha", "2"], "--alpha is given, but the epilogue does not use it"),
+    "unused second output": (["--second-out", "e.npy"], "--second-out is given, but the epilogue keeps nothing"),
+    "no folder to write to": (["--out", "none/d.npy"], "none/d.npy cannot be written: there is no folder none"),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_unusable_input(case: str, folder: Path, capsys: Printed) -> None:
+    words, expected = CASES[case]
+    before = sorted(folder.iterdir())
+    writes = [] if "--out" in words else ["--out", "d.npy"]
+    assert main(["matmul", *SIZES, *words, *writes, "--emit", "k.ptx"]) == 2
+    out, err = capsys.readouterr()
+    assert expected in err
+    assert err.count("\n") == 1
+    assert out == ""
+    assert sorted(folder.iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    (([], "required: command"), (["matmul", "--m", "4", "--n", "4"], "the size K is not known: give --k"), (["bake"], "invalid choice: 'bake'")),
+    ids=str,
+)
+def test_incomplete_input(words: list[str], expected: str, capsys: Printed) -> None:
+    assert main(words) == 2
+    assert expected in capsys.readouterr().err
+
+
+@pytest.mark.skipif(device_count() > 0, reason="there is a GPU")
+def test_a_machine_without_a_gpu(folder: Path, capsys: Printed) -> None:
+    before = sorted(folder.iterdir())
+    assert main(["matmul", "--m", "4", "--n", "4", "--k", "4", "--run", "gpu", "--out", "d.npy", "--emit", "k.ptx"]) == 3
+    err = capsys.readouterr().err
+    assert err.count("\n") == 1
+    assert "NVIDIA driver" in err
+    assert sorted(folder.iterdir()) == before
+
+
+def test_a_wrong_result(folder: Path, capsys: Printed, monkeypatch: pytest.MonkeyPatch) -> None:
+    def elsewhere(*given: object, **options: object) -> Mapping[str, Bounded]:
+        return {name: evolve(each, value=each.value + 1.0) for name, each in bounded(*given, **options).items()}  # type: ignore[arg-type]
+
+    monkeypatch.setattr(command, "bounded", elsewhere)
+    assert main(["matmul", *SIZES, "--out", "d.npy"]) == 1
+    assert "error      WRONG" in capsys.readouterr().out
+    assert not Path("d.npy").exists()
