@@ -15,7 +15,7 @@ from ptxgen.lower.memory import Inside
 from ptxgen.lower.operands import GlobalOperand, RegisterOperand, operand_reader, point_bounds
 from ptxgen.lower.registers import Projection, constant_slot, held_values, value_coordinates
 from ptxgen.lower.words import HalfReader, HalfWriter
-from ptxgen.tile import LANE_BITS, Map, Reduce
+from ptxgen.tile import LANE_BITS, Map, Outside, Reduce
 
 JOIN = {ReductionOp.ADD: "add.rn.f32", ReductionOp.MAXIMUM: "max.f32"}
 ALL_LANES = 0xFFFFFFFF
@@ -33,11 +33,18 @@ def lower_map(context: Context, node: Map) -> None:
     if buffer.element is Element.S32:
         raise UnsupportedError(f"{node.op}: the target {buffer.name} is s32; expressions give f16 or f32")
     writer = HalfWriter(context.k, registers, buffer.distribution.value_count)
-    for point, place in enumerate(places):
-        if buffer.element is Element.F16:
+    bounded = bool(node.iteration.guarded) and node.outside is Outside.ZERO
+    limits, inside = point_bounds(context, node.iteration), Inside(context)
+    for point, (place, coordinate) in enumerate(zip(places, value_coordinates(box), strict=True)):
+        condition = inside.holds(limits.at(coordinate)) if bounded else None
+        if buffer.element is Element.F16 and condition is None:
             writer.put(place, evaluator.half(node.expression, point))
+            continue
+        value = _bounded(context, evaluator.register(node.expression, point), condition, 0.0)
+        if buffer.element is Element.F16:
+            writer.put(place, context.k.cvt.rn.f16.f32(value, into=context.k.register(b16)))
         else:
-            context.k.mov.f32(evaluator.value(node.expression, point), into=registers[place])
+            context.k.mov.f32(value, into=registers[place])
     writer.finish()
 
 
@@ -61,7 +68,7 @@ def lower_reduce(context: Context, node: Reduce) -> None:
     limits, inside = point_bounds(context, node.iteration), Inside(context)
     for point, (place, coordinate) in enumerate(zip(places, value_coordinates(box), strict=True)):
         value = evaluator.register(node.expression, point)
-        value = _guarded(context, node, value, inside.holds(limits.at(coordinate)))
+        value = _bounded(context, value, inside.holds(limits.at(coordinate)), node.join.identity)
         totals[place] = join(totals[place], value) if place in totals else value
     for place in totals:
         for distance in distances:
@@ -70,13 +77,14 @@ def lower_reduce(context: Context, node: Reduce) -> None:
     _join_target(context, node, totals, join)
 
 
-def _guarded(context: Context, node: Reduce, value: Value, condition: Condition) -> Value:
+def _bounded(context: Context, value: Value, condition: Condition, beyond: float) -> Value:
+    """`value` where the condition holds (None: always), else `beyond`."""
     if condition is None:
         return value
     if isinstance(condition, bool):
-        identity: Value = context.k.mov.f32(node.join.identity)
-        return identity
-    chosen: Value = context.k.selp.f32(value, node.join.identity, condition)
+        constant: Value = context.k.mov.f32(beyond)
+        return constant
+    chosen: Value = context.k.selp.f32(value, beyond, condition)
     return chosen
 
 
