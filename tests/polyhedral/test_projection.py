@@ -51,6 +51,13 @@ def test_a_tile_dimension_is_eliminated_exactly() -> None:
     assert shadow == System.of(o >= 0, 32 * o <= n - 1, n >= 1)
 
 
+def test_a_narrow_window_is_no_tile() -> None:
+    i, o = var("i"), var("o")
+    window = System.of(3 * o <= i, i <= 3 * o + 1, i >= -4, i <= 9)
+    assert not window.eliminate("o")[1]
+    assert list(Set(("i",), (window.project_out("o"),)).points()) == [(v,) for v in range(-4, 10) if v % 3 < 2]
+
+
 def test_many_rows_stay_few() -> None:
     names = [var(f"x{k}") for k in range(6)]
     rows = [Affine.sum([var("p"), *(x * c for x, c in zip(names, signs, strict=True))]) >= 0 for signs in SIGNS]
