@@ -104,6 +104,8 @@ e4m3x2 = Type("e4m3x2", 16, Kind.FLOAT, register=False, lanes=2)
 e5m2x2 = Type("e5m2x2", 16, Kind.FLOAT, register=False, lanes=2)
 u16x2 = Type("u16x2", 32, Kind.UNSIGNED, register=False, lanes=2)
 s16x2 = Type("s16x2", 32, Kind.SIGNED, register=False, lanes=2)
+u8x4 = Type("u8x4", 32, Kind.UNSIGNED, register=False, lanes=4)
+s8x4 = Type("s8x4", 32, Kind.SIGNED, register=False, lanes=4)
 u4 = Type("u4", 4, Kind.UNSIGNED, register=False)
 s4 = Type("s4", 4, Kind.SIGNED, register=False)
 b1 = Type("b1", 1, Kind.BITS, register=False)
@@ -111,7 +113,7 @@ b1 = Type("b1", 1, Kind.BITS, register=False)
 TYPES: tuple[Type, ...] = (
     pred, b8, b16, b32, b64, b128, u8, u16, u32, u64, s8, s16, s32, s64, f16, f16x2, f32, f64,
     bf16, bf16x2, tf32, e4m3, e5m2, e2m3, e3m2, e2m1, ue8m0, ue4m3, e4m3x2, e5m2x2, e2m3x2, e3m2x2, e2m1x2, ue8m0x2,
-    s2f6x2, e4m3x4, e5m2x4, e2m3x4, e3m2x4, e2m1x4, f32x2, u16x2, s16x2, u4, s4, b1,
+    s2f6x2, e4m3x4, e5m2x4, e2m3x4, e3m2x4, e2m1x4, f32x2, u16x2, s16x2, u8x4, s8x4, u4, s4, b1,
 )  # fmt: skip
 REGISTER_TYPES: tuple[Type, ...] = tuple(each for each in TYPES if each.register)
 _BY_NAME = {each.name: each for each in TYPES}
@@ -159,8 +161,11 @@ def accepted_by(wanted: Type) -> frozenset[Type]:
 def wider(wanted: Type) -> frozenset[Type]:
     """The register types that hold a value of type `wanted` in `ld`, `st` and `cvt`: they may be wider.
 
-    Untyped values fit any wider register, integers any wider integer or untyped one, floats untyped ones.
+    Untyped values fit any wider register, integers any wider integer or untyped one, floats untyped ones; formats that
+    no register has (`bf16`, `tf32`, `e4m3x2`) want exactly their width.
     """
+    if wanted.kind is Kind.FLOAT and not wanted.register:
+        return wanted.accepts
     larger = [each for each in REGISTER_TYPES if wanted.bits < each.bits <= 64]
     if wanted.integer:
         larger = [each for each in larger if each.kind is not Kind.FLOAT]

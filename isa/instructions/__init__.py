@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-from isa.instructions import comparison, control, floating, half, integer, logic, matrix, movement, synchronisation
+from isa.instructions import (
+    comparison,
+    control,
+    floating,
+    half,
+    integer,
+    logic,
+    matrix,
+    mixed,
+    movement,
+    synchronisation,
+)  # fmt: skip
 from isa.rows import Family
 
 CHAPTERS: tuple[tuple[Family, ...], ...] = (
-    integer.FAMILIES, floating.FAMILIES, half.FAMILIES, comparison.FAMILIES, logic.FAMILIES, movement.FAMILIES,
+    integer.FAMILIES, floating.FAMILIES, half.FAMILIES, mixed.FAMILIES, comparison.FAMILIES, logic.FAMILIES, movement.FAMILIES,
     control.FAMILIES, synchronisation.FAMILIES, matrix.FAMILIES,
 )  # fmt: skip
 

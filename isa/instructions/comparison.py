@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from isa.availability import since
+from isa.availability import ALWAYS, Availability, since
 from isa.derive import by
 from isa.instructions.vocabulary import FTZ, A, B, D, predicate, value, written, written_predicate
-from isa.rows import Constraint, family, line, rule, slot
+from isa.rows import Constraint, Line, Slot, family, line, rule, slot
 from isa.types import f32, s32
 
 COMPARISON = slot("cmp", "eq ne lt le gt ge lo ls hi hs equ neu ltu leu gtu geu num nan")
@@ -32,15 +32,32 @@ def _comparison_rules(of: str) -> tuple[Constraint, ...]:
 
 _A, _B = value("a", by("stype")), value("b", by("stype"))
 _SET = (written("d", by("dtype")), _A, _B)
+_NOT_C = predicate("c", negatable=True)
+_WITH_HALVES = "b16 b32 b64 u16 u32 u64 s16 s32 s64 {} f32 f64"
+FTZ_NEVER = rule(never={"ftz": "ftz"})
+
+
+def _sets(result: Slot, source: Slot, first: Availability = ALWAYS, *rules: Constraint) -> tuple[Line, Line]:
+    return (
+        line(COMPARISON, FTZ, result, source, operands=_SET, since=first, rules=rules),
+        line(COMPARISON, BOOLEAN, FTZ, result, source, operands=(*_SET, _NOT_C), since=first, rules=rules),
+    )
+
+
 _P, _Q = written_predicate("p", sink=True), written_predicate("q", joined=True, optional=True, sink=True)
 _Q_TOO = written_predicate("q", joined=True)
-_NOT_C = predicate("c", negatable=True)
 
 FAMILIES = (
     family(
         "set",
-        line(COMPARISON, FTZ, RESULT, SOURCE, operands=_SET),
-        line(COMPARISON, BOOLEAN, FTZ, RESULT, SOURCE, operands=(*_SET, _NOT_C)),
+        *_sets(RESULT, SOURCE),
+        *_sets(slot("dtype", "f16"), slot("stype", _WITH_HALVES.format("f16")), HALVES["f16"]),
+        *_sets(slot("dtype", "bf16"), slot("stype", _WITH_HALVES.format("bf16")), HALVES["bf16"], FTZ_NEVER),
+        *_sets(slot("dtype", "u16 s16 u32 s32"), slot("stype", "f16"), since("6.5", 53)),
+        *_sets(slot("dtype", "u16 s16 u32 s32"), slot("stype", "bf16"), HALVES["bf16"], FTZ_NEVER),
+        *_sets(slot("dtype", "f16x2"), slot("stype", "f16x2"), HALVES["f16x2"]),
+        *_sets(slot("dtype", "u32 s32"), slot("stype", "f16x2"), since("6.5", 53)),
+        *_sets(slot("dtype", "bf16x2 u32 s32"), slot("stype", "bf16x2"), HALVES["bf16x2"], FTZ_NEVER),
         rules=_comparison_rules("stype"),
         about="compare into a register: all ones or 1.0 where it holds",
     ),

@@ -17,7 +17,7 @@ from isa.instructions.vocabulary import (
     D,
     written_predicate,
 )  # fmt: skip
-from isa.rows import family, line, slot, word
+from isa.rows import family, flag, line, slot, word
 
 UNARY = (D, A)
 BINARY = (D, A, B)
@@ -29,15 +29,21 @@ XORSIGN = word("xorsign")
 EITHER = slot("type", "f32 f64")
 TEST = slot("op", "finite infinite number notanumber normal subnormal")
 
+PAIR = slot("type", "f32x2")
+_PAIR_SINCE = since("8.6", 100)
+
 _SUM = (
     line(ROUNDING_MAYBE, FTZ, SAT, F32, operands=BINARY),
     line(ROUNDING_MAYBE, F64, operands=BINARY),
+    line(ROUNDING_MAYBE, FTZ, PAIR, operands=BINARY, since=_PAIR_SINCE),
 )
-_FUSED = (line(ROUNDING, FTZ, SAT, F32, operands=TERNARY), line(ROUNDING, F64, operands=TERNARY))
+_MULTIPLY_ADD = (line(ROUNDING, FTZ, SAT, F32, operands=TERNARY), line(ROUNDING, F64, operands=TERNARY))
+_FUSED = (*_MULTIPLY_ADD, line(ROUNDING, FTZ, PAIR, operands=TERNARY, since=_PAIR_SINCE))
 _SIGN = (line(FTZ, F32, operands=UNARY), line(F64, operands=UNARY))
 _EXTREME = (
     line(FTZ, NAN_80, F32, operands=BINARY),
     line(FTZ, NAN_80, XORSIGN, word("abs"), F32, operands=BINARY, since=since("7.2", 86)),
+    line(FTZ, NAN_80, flag("abs"), F32, operands=TERNARY, since=since("8.8", 100)),
     line(F64, operands=BINARY),
 )
 _APPROX_F32 = (line(APPROX, FTZ, F32, operands=UNARY),)
@@ -48,7 +54,7 @@ FAMILIES = (
     family("sub", *_SUM, about="difference"),
     family("mul", *_SUM, about="product"),
     family("fma", *_FUSED, about="a * b + c rounded once"),
-    family("mad", *_FUSED, about="the same as fma"),
+    family("mad", *_MULTIPLY_ADD, about="the same as fma"),
     family(
         "div",
         line(APPROX, FTZ, F32, operands=BINARY),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from isa.availability import since
 from isa.derive import doubled
-from isa.instructions.vocabulary import COUNT_B, COUNT_C, A, B, C, D, value, written
+from isa.instructions.vocabulary import BYTES_SINCE, COUNT_B, COUNT_C, A, B, C, D, value, written
 from isa.rows import family, flag, line, slot, word
 from isa.types import b32, s32, u32
 
@@ -24,6 +24,7 @@ TERNARY = (D, A, B, C)
 COUNTED = (written("d", u32), A)
 WIDE = doubled("type")
 SATURATED = slot("type", "s32")
+BYTES = slot("type", "u8x4 s8x4")
 RELU_90 = flag("relu", since("8.0", 90))
 
 _NARROW = slot("type", "u16 s16 u32 s32")
@@ -35,6 +36,8 @@ FAMILIES = (
         line(INTEGER, operands=BINARY),
         line(PACKED, operands=BINARY),
         line(word("sat"), SATURATED, operands=BINARY),
+        line(word("sat"), slot("type", "u32 u16x2 s16x2"), operands=BINARY, since=BYTES_SINCE),
+        line(flag("sat"), BYTES, operands=BINARY, since=BYTES_SINCE),
         line(CC, CARRY, operands=BINARY),
         about="sum",
     ),
@@ -43,6 +46,7 @@ FAMILIES = (
         "sub",
         line(INTEGER, operands=BINARY),
         line(word("sat"), SATURATED, operands=BINARY),
+        line(flag("sat"), BYTES, operands=BINARY, since=BYTES_SINCE),
         line(CC, CARRY, operands=BINARY),
         about="difference",
     ),
@@ -68,13 +72,24 @@ FAMILIES = (
     family("div", line(INTEGER, operands=BINARY), about="quotient, towards zero"),
     family("rem", line(INTEGER, operands=BINARY), about="remainder, of the dividend's sign"),
     family("abs", line(SIGNED, operands=(D, A)), about="absolute value"),
-    family("neg", line(SIGNED, operands=(D, A)), about="negation"),
+    family(
+        "neg",
+        line(SIGNED, operands=(D, A)),
+        line(BYTES.of("s8x4"), operands=(D, A), since=BYTES_SINCE),
+        about="negation",
+    ),
+    family(
+        "clmad", line(HALF, slot("type", "u64"), operands=TERNARY, since=since("9.3", 80)),
+        about="carry-less product, its high or low half, xor c",
+    ),
     *(
         family(
             opcode,
             line(INTEGER, operands=BINARY),
             line(PACKED, operands=BINARY),
             line(word("relu", since("8.0", 90)), slot("type", "s32 s16x2"), operands=BINARY),
+            line(BYTES, operands=BINARY, since=BYTES_SINCE),
+            line(word("relu"), BYTES.of("s8x4"), operands=BINARY, since=BYTES_SINCE),
             about=about,
         )
         for opcode, about in (("min", "the smaller"), ("max", "the larger"))

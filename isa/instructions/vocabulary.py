@@ -19,6 +19,10 @@ NEAREST_MAYBE = NEAREST.maybe
 F32 = slot("type", "f32")
 F64 = slot("type", "f64")
 
+SPECIFIC = "sm_100a sm_101a sm_103a sm_107a sm_110a sm_120a sm_121a"
+FAMILY = "sm_100f sm_101f sm_103f sm_107f sm_110f sm_120f sm_121f"
+BYTES_SINCE = since("9.2", "sm_120a sm_120f sm_121a sm_121f sm_107a sm_107f")
+
 SHARED_WINDOWS = {"shared__cta": since("7.8", 30), "shared__cluster": since("7.8", 90)}
 SEMANTICS_SINCE = since("6.0", 70)
 SCOPE = slot("scope", "cta cluster gpu sys", cluster=since("7.8", 90))
