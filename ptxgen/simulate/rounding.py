@@ -75,14 +75,22 @@ def fma_f32(a: Array, b: Array, c: Array, mode: Rounding = Rounding.NEAREST) -> 
         tie |= np.abs(total) < _LEAST_NORMAL_F32
         if not tie.any():
             return canonical_f32(total.astype(np.float32))
-    return f32_from_odd(odd_sum(product, c.astype(np.float64)), mode)
+    return _directed_sum(product, c.astype(np.float64), mode)
 
 
 def add_f32(a: Array, b: Array, mode: Rounding = Rounding.NEAREST) -> Array:
     """a + b of float32 arrays, rounded once."""
     if mode is Rounding.NEAREST:
         return canonical_f32(a + b)
-    return f32_from_odd(odd_sum(a.astype(np.float64), b.astype(np.float64)), mode)
+    return _directed_sum(a.astype(np.float64), b.astype(np.float64), mode)
+
+
+def _directed_sum(a: Array, b: Array, mode: Rounding) -> Array:
+    """a + b of float64 arrays rounded to float32; downwards a sum of zero is negative unless both terms are +0."""
+    total = odd_sum(a, b)
+    if mode is Rounding.DOWN:
+        total = np.where((total == 0) & (np.signbit(a) | np.signbit(b)), -0.0, total)
+    return f32_from_odd(total, mode)
 
 
 def mul_f32(a: Array, b: Array, mode: Rounding = Rounding.NEAREST) -> Array:
@@ -168,12 +176,13 @@ def fma_f64(a: Array, b: Array, c: Array) -> Array:
     """a * b + c of float64 arrays rounded once to nearest even, by error-free transformations.
 
     The error of the product and of the sums is folded to odd before the last addition; exact while no intermediate
-    overflows or falls below 2**-969, where the plain product and sum stand in.
+    overflows or falls below 2**-969, where the plain product and sum stand in. A NaN addend comes through.
     """
     product, low = _two_product(a, b)
     total, error = _two_sum(product, c)
     tail = odd_sum(error, low)
-    return np.where(np.isfinite(tail), total + tail, product + c)
+    plain = np.where(np.isnan(c), c, product + c)
+    return np.where(np.isfinite(tail) & (tail != 0), total + tail, plain)
 
 
 def _two_sum(a: Array, b: Array) -> tuple[Array, Array]:

@@ -15,19 +15,14 @@ from isa.special import special
 from isa.types import Kind, Type
 from ptxgen.errors import UnsupportedError
 from ptxgen.ir import (
-    Address,
-    Component,
     Float,
     Instruction,
     Int,
-    LabelName,
     Negated,
     Operand,
     Register,
-    Sink,
     Special,
     SymbolAddress,
-    TensorCoordinate,
 )  # fmt: skip
 from ptxgen.ir.access import signature_of
 from ptxgen.simulate.specials import supported
@@ -181,7 +176,7 @@ class Site:
                 return itemgetter(self.bank.constant(_float(bits, of, dtype), dtype))
             case SymbolAddress(name=name, offset=offset):
                 return itemgetter(self.bank.constant(_wrapped(self.symbol(name) + offset, dtype), dtype))
-            case Address() | Component() | Sink() | LabelName() | TensorCoordinate() | tuple():
+            case _:
                 raise self.unsupported(f"operand of kind {type(operand).__name__}")
 
     def symbol(self, name: str) -> int:

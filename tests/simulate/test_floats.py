@@ -95,8 +95,8 @@ def test_extremes(name):
 
 def test_signs():
     a = singles(6)
-    assert (run("neg.f32", [a], "f32") == a.view(np.uint32) ^ 0x80000000).all()
-    assert (run("abs.f32", [a], "f32") == a.view(np.uint32) & 0x7FFFFFFF).all()
+    same(run("neg.f32", [a], "f32"), (a.view(np.uint32) ^ 0x80000000).view(np.float32))
+    same(run("abs.f32", [a], "f32"), (a.view(np.uint32) & 0x7FFFFFFF).view(np.float32))
 
 
 def test_quotients():
@@ -182,7 +182,7 @@ def test_float_to_integer(to, mode):
 
     def whole(x):
         if math.isnan(x):
-            return 0
+            return 1 << 63 if bits == 64 else 0
         if math.isinf(x):
             return high if x > 0 else low
         return min(max(WHOLE[mode](Fraction(x)), low), high)

@@ -1,6 +1,7 @@
 """Instructions beyond the plain ones: packing, bfloat16, newer halves, reductions, classes of numbers."""
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 
 import ml_dtypes
@@ -95,8 +96,14 @@ def test_doubles():
     assert (run("sqrt.rn.f64", [np.abs(a)], "f64").view(np.float64) == np.sqrt(np.abs(a))).all()
 
 
-CLASSES = {"finite": math.isfinite, "infinite": math.isinf, "notanumber": math.isnan, "number": lambda x: x == x,
-           "subnormal": lambda x: 0 < abs(x) < 2.0**-126, "normal": lambda x: 2.0**-126 <= abs(x) < math.inf}  # fmt: skip
+CLASSES: dict[str, Callable[[float], bool]] = {
+    "finite": math.isfinite,
+    "infinite": math.isinf,
+    "notanumber": math.isnan,
+    "number": lambda x: not math.isnan(x),
+    "subnormal": lambda x: 0 < abs(x) < 2.0**-126,
+    "normal": lambda x: x == 0 or 2.0**-126 <= abs(x) < math.inf,
+}
 
 
 @pytest.mark.parametrize("word", CLASSES)

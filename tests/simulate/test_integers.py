@@ -43,7 +43,7 @@ BINARY: dict[str, Callable[[int, int], int]] = {
     "max": max,
     "mul.lo": lambda a, b: a * b,
     "div": lambda a, b: truncated(a, b) if b else -1,
-    "rem": lambda a, b: a - b * truncated(a, b) if b else a,
+    "rem": lambda a, b: a - b * truncated(a, b) if b else -1,
 }
 
 

@@ -148,6 +148,17 @@ def test_double_fma():
         assert float(d) == double(Fraction(x) * Fraction(y) + Fraction(z)), (x, y, z)
 
 
+def test_the_sign_of_a_zero_sum():
+    """Opposite terms give +0, but -0 downwards; seen on a GPU."""
+    a = np.array([0.0, -0.0, -0.0, 0.0, 1.5], np.float32)
+    b = np.array([-0.0, 0.0, -0.0, 0.0, -1.5], np.float32)
+    signs = {Rounding.NEAREST: [0, 0, 1, 0, 0], Rounding.UP: [0, 0, 1, 0, 0], Rounding.DOWN: [1, 1, 1, 0, 1]}
+    for mode, wanted in signs.items():
+        assert np.signbit(rounding.add_f32(a, b, mode)).astype(int).tolist() == wanted
+        assert np.signbit(rounding.fma_f32(a, np.ones_like(a), b, mode)).astype(int).tolist() == wanted
+    assert np.signbit(rounding.fma_f64(np.array([-0.0]), np.array([1.0]), np.array([-0.0])))[0]
+
+
 def test_saturation_and_flushing():
     values = np.array([-1.0, -0.0, 0.5, 2.0, np.nan, np.inf, 1e-40, -1e-40], np.float32)
     assert rounding.saturate(values).tolist()[:6] == [0.0, 0.0, 0.5, 1.0, 0.0, 1.0]

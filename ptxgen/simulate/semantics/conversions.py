@@ -16,7 +16,11 @@ _INTEGRAL = {"rni": np.rint, "rzi": np.trunc, "rmi": np.floor, "rpi": np.ceil}
 
 
 def cvt(site: Site) -> Compute:
-    """A value of one type as another."""
+    """A value of one type as another.
+
+    NaN becomes the integer 0, or the least one where a side has 64 bits; from f64 to f32 it keeps its upper bits (as
+    seen on hardware).
+    """
     to, source = site.type(0), site.type(1)
     match (to.kind is Kind.FLOAT, source.kind is Kind.FLOAT):
         case (False, False):
@@ -78,13 +82,16 @@ def _float_to_int(site: Site, to: Type, source: Type) -> Compute:
     integral = next((function for word, function in _INTEGRAL.items() if site.has(word)), np.trunc)
     info = np.iinfo(dtype)
     flush = site.has("ftz") and source.name == "f32"
+    of_nan = np.array(1 << to.bits - 1 if 64 in (to.bits, source.bits) else 0, f"u{to.bits // 8}").view(dtype)
 
     def convert(r: list[Array]) -> Array:
         value = rounding.flush_f32(a(r)) if flush else a(r)
         whole = integral(value.astype(np.float64))
         over, under = whole >= float(info.max), whole <= float(info.min)
-        inside = np.where(over | under | np.isnan(whole), 0.0, whole).astype(dtype)
-        return np.where(over, dtype.type(info.max), np.where(under, dtype.type(info.min), inside))
+        nan = np.isnan(whole)
+        inside = np.where(over | under | nan, 0.0, whole).astype(dtype)
+        result = np.where(over, dtype.type(info.max), np.where(under, dtype.type(info.min), inside))
+        return np.where(nan, of_nan, result)
 
     return convert
 
@@ -103,6 +110,8 @@ def _float_to_float(site: Site, to: Type, source: Type) -> Compute:
         value = rounding.flush_f32(value) if flush_in else value
         value = integral(value) if integral is not None else value
         converted = narrow(value.astype(np.float64))
+        if source.name == "f64" and to.name == "f32":
+            converted = np.where(np.isnan(value), value.astype(np.float32), converted)
         return rounding.flush_f32(converted) if flush_out else converted
 
     return convert

@@ -9,7 +9,7 @@ import numpy as np
 
 from ptxgen.simulate import rounding
 from ptxgen.simulate.rounding import Rounding
-from ptxgen.simulate.semantics.packed import on_pairs
+from ptxgen.simulate.semantics.packed import on_pairs, packed, unpacked
 from ptxgen.simulate.site import Array, Compute, Reader, Site
 
 Function = Callable[..., Any]
@@ -208,7 +208,7 @@ def _canonical(value: Array) -> Array:
 
 
 def neg(site: Site) -> Compute:
-    """The operand with its sign turned."""
+    """The operand with its sign turned; a NaN becomes the canonical one, as on hardware; one of f64 stays."""
     return _signs(site, np.bitwise_xor, sign_only=True)
 
 
@@ -223,9 +223,23 @@ def _signs(site: Site, function: Function, sign_only: bool) -> Compute:
     sign = sum(1 << (of.bits // of.lanes * (lane + 1) - 1) for lane in range(of.lanes))
     pattern = unsigned.type(sign if sign_only else ~sign & ((1 << of.bits) - 1))
     a = site.read(1, unsigned)
-    if site.has("ftz") and of.name == "f32":
-        return lambda r: function(rounding.flush_f32(a(r).view(np.float32)).view(np.uint32), pattern)
-    return lambda r: function(a(r), pattern)
+    flush = rounding.flush_f32 if site.has("ftz") else _same
+
+    def compute(r: list[Array]) -> Array:
+        bits = a(r)
+        match of.name:
+            case "f32":
+                flushed = flush(bits.view(np.float32)).view(np.uint32)
+                return rounding.canonical_f32(function(flushed, pattern).view(np.float32))
+            case "f16":
+                return rounding.canonical_f16(function(bits, pattern).view(np.float16))
+            case "f16x2":
+                return packed(rounding.canonical_f16(unpacked(function(bits, pattern))))
+            case _:
+                value = bits.view(np.float64)
+                return np.where(np.isnan(value), value, function(bits, pattern).view(np.float64))
+
+    return compute
 
 
 def copysign(site: Site) -> Compute:
@@ -235,7 +249,7 @@ def copysign(site: Site) -> Compute:
 
 
 def testp(site: Site) -> Compute:
-    """Whether a number is of a class."""
+    """Whether a number is of a class; hardware counts zeros as normal."""
     a = site.read(1)
     name = next(word for word in _CLASSES if site.has(word))
     function = _CLASSES[name]
@@ -253,5 +267,5 @@ _CLASSES: dict[str, Function] = {
     "notanumber": np.isnan,
     "number": lambda a: ~np.isnan(a),
     "subnormal": _subnormal,
-    "normal": lambda a: np.isfinite(a) & (a != 0) & ~_subnormal(a),
+    "normal": lambda a: np.isfinite(a) & ~_subnormal(a),
 }

@@ -112,12 +112,12 @@ def sad(site: Site) -> Compute:
 
 
 def div(site: Site) -> Compute:
-    """The quotient towards zero; by zero all ones (the manual leaves it open)."""
+    """The quotient towards zero; by zero all ones (the manual leaves it open, hardware gives it)."""
     return binary(site, lambda a, b: _quotient(a, b)[0])
 
 
 def rem(site: Site) -> Compute:
-    """The remainder with the sign of the dividend; by zero the dividend."""
+    """The remainder with the sign of the dividend; by zero all ones (the manual leaves it open, hardware gives it)."""
     return binary(site, lambda a, b: _quotient(a, b)[1])
 
 
@@ -129,7 +129,8 @@ def _quotient(a: Array, b: Array) -> tuple[Array, Array]:
     quotient = top // np.where(zero, unsigned.type(1), bottom)
     quotient = np.where((a < 0) != (b < 0), np.zeros_like(quotient) - quotient, quotient)
     quotient = np.where(zero, ~unsigned.type(0), quotient).view(a.dtype)
-    return quotient, np.where(zero, a, a - quotient * b)
+    ones = np.array(~unsigned.type(0)).view(a.dtype)
+    return quotient, np.where(zero, ones, a - quotient * b)
 
 
 def shl(site: Site) -> Compute:
