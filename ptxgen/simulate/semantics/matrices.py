@@ -29,7 +29,8 @@ def mma(site: Site, target: Target) -> Step:
     c_map, d_map = fragment(shape, "c", str(words["ctype"])), fragment(shape, "d", str(words["dtype"]))
     a_shuffle, b_shuffle, c_shuffle, d_shuffle = map(shuffle_of, (a_map, b_map, c_map, d_map))
     readers = [_vector(site, index) for index in (1, 2, 3)]
-    writers = [assign(site, place) for place in site.destinations()]
+    places = [place for place in site.destinations() if place is not None]
+    writers = [assign(site, place) for place in places]
     guard = site.guard()
     c_type = np.float32 if words["ctype"] == "f32" else np.float16
     to_f16 = words["dtype"] == "f16"
@@ -43,7 +44,11 @@ def mma(site: Site, target: Target) -> Step:
         d = _chained(a, b, c, record, to_f16)
         results = d_shuffle.registers(d, len(group.warps)).reshape(d_map.registers, *group.shape, -1)
         bits = results.view(np.uint32)[..., 0]
-        keep = guard(r) if guard is not None else None
+        if guard is None:
+            for place, value in zip(places, bits, strict=True):
+                r[place] = value
+            return
+        keep = guard(r)
         for write, value in zip(writers, bits, strict=True):
             write(r, value, keep)
 
