@@ -19,7 +19,7 @@ from ptxgen.kernels.views import View, is_on_device
 from ptxgen.lower import dynamic_shared_bytes, lower
 from ptxgen.plan import Plan
 from ptxgen.runtime import LoadedKernel, load
-from ptxgen.simulate import ALL_CHECKS, Check, Report, simulate
+from ptxgen.simulate import ALL_CHECKS, Check, Report, Simulator, simulator
 from ptxgen.tile import LANE_BITS, ParameterKind, Program, Space
 
 
@@ -56,6 +56,11 @@ class GeneratedKernel:
         """The kernel on device 0, loaded at the first use; DriverError where there is none."""
         return load(self.module)[self.program.name]
 
+    @cached_property
+    def decoded(self) -> Simulator:
+        """The kernel decoded for the simulator with all checks, once for all its runs."""
+        return simulator(self.module)
+
     def simulate(
         self,
         arrays: Mapping[str, Any],
@@ -72,10 +77,10 @@ class GeneratedKernel:
         launch = prepare(self.program, arrays, scalars or {}, sizes)
         if launch.blocks == 0:
             return None
-        return simulate(
-            self.module, grid=launch.blocks, block=launch.threads, args=launch.arguments,
-            shared_bytes=launch.shared_bytes, checks=checks, seed=seed,
-        )  # fmt: skip
+        decoded = self.decoded if checks == ALL_CHECKS else simulator(self.module, checks=checks)
+        return decoded.run(
+            grid=launch.blocks, block=launch.threads, args=launch.arguments, shared_bytes=launch.shared_bytes, seed=seed
+        )
 
     def run(
         self,
