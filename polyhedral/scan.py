@@ -11,7 +11,7 @@ from polyhedral.bounds import Range, Stride, shape_of, stride_of, unrolled_value
 from polyhedral.separation import Candidate, Region, merged, ordered, pinned, separated
 from polyhedral.sets import Set
 from polyhedral.shadows import Item, items_of
-from polyhedral.system import FALSE, UNIVERSE, System, definition, determined, reveal, without_congruences
+from polyhedral.system import FALSE, UNIVERSE, System, definition, determined, disjoint, reveal, without_congruences
 from polyhedral.tree import Block, Guard, Leaf, Let, Loop, Node, block
 
 Values = dict[str, Affine]
@@ -200,7 +200,7 @@ def _candidates(level: int, name: str, items: list[Item], known: System, values:
         time = item.fixed[level]
         own, outer = shadow.split_on(name) if time is None else (System.of(var(name).equals(time)), shadow)
         around = known & outer
-        rows = without_congruences(own).gist(around) if not (around & own).is_empty() else FALSE
+        rows = FALSE if disjoint(around, own) else without_congruences(own).gist(around)
         if not rows.is_false:
             found.setdefault((rows, outer), []).append(number)
     return [Candidate(rows, outer, tuple(members)) for (rows, outer), members in found.items()]

@@ -9,7 +9,7 @@ from attrs import evolve, frozen
 
 from polyhedral.affine import var
 from polyhedral.sets import simple_hull
-from polyhedral.system import UNIVERSE, System, aligned, negations
+from polyhedral.system import UNIVERSE, System, aligned, disjoint, negations
 
 
 @frozen
@@ -36,7 +36,7 @@ class Region:
 
     def runs(self, known: System) -> bool:
         """Whether any of its items may run in it."""
-        return any(not (known & outer & self.rows).is_empty() for outer in self.outers)
+        return any(not disjoint(known, outer, self.rows) for outer in self.outers)
 
 
 def separated(candidates: Sequence[Candidate], known: System) -> list[Region]:
@@ -53,8 +53,8 @@ def separated(candidates: Sequence[Candidate], known: System) -> list[Region]:
 def _meeting(candidates: Sequence[Candidate], known: System) -> list[list[Candidate]]:
     groups: list[list[Candidate]] = []
     for candidate in candidates:
-        around = known & candidate.outer & candidate.rows
-        meets = [g for g in groups if any(not (around & c.outer & c.rows).is_empty() for c in g)]
+        around = (known, candidate.outer, candidate.rows)
+        meets = [g for g in groups if any(not disjoint(*around, c.outer, c.rows) for c in g)]
         apart = [g for g in groups if g not in meets]
         groups = [*apart, [*(c for g in meets for c in g), candidate]]
     return groups
@@ -72,7 +72,7 @@ def _added(regions: list[Region], candidate: Candidate, known: System) -> list[R
         for fragment in fragments:
             rest = [fragment]
             for part in list(left):
-                if (known & part & fragment).is_empty():
+                if disjoint(known, part, fragment):
                     continue
                 result.append(_shared(part & fragment, region, candidate, known))
                 left = [q for p in left for q in (_minus(p, fragment, known) if p is part else [p])]
@@ -92,10 +92,10 @@ def _shared(rows: System, region: Region, candidate: Candidate, known: System) -
 
 def _minus(rows: System, taken: System, known: System) -> list[System]:
     around = rows & known
-    if (around & taken).is_empty():
+    if disjoint(around, taken):
         return [rows]
     pieces = (rows & n for n in negations(taken.gist(around)))
-    return [p.simplified(known) for p in pieces if not (p & known).is_empty()]
+    return [p.simplified(known) for p in pieces if not disjoint(p, known)]
 
 
 def merged(candidates: Sequence[Candidate], level: str, known: System) -> list[Region]:
@@ -157,11 +157,12 @@ def _pair_on_cycle(rest: list[int], before: dict[tuple[int, int], bool]) -> tupl
 def _may_precede(first: Region, second: Region, level: str, known: System) -> bool:
     if _is_above(first.rows, second.rows, level):
         return False
+    if _is_above(second.rows, first.rows, level):
+        return True
     later = f"{level}'"
     moved = second.rows.rename({level: later})
-    both = known & first.rows & moved & System.of(var(level) < var(later))
-    pairs = dict.fromkeys(one & other for one in first.outers for other in second.outers)
-    return any(not (both & outer).is_empty() for outer in pairs)
+    both = (known, first.rows, moved, System.of(var(level) < var(later)))
+    return any(not disjoint(*both, one, other) for one in first.outers for other in second.outers)
 
 
 def _is_above(first: System, second: System, level: str) -> bool:
@@ -200,11 +201,10 @@ def _replaced(regions: list[Region], i: int, pieces: list[System], known: System
 
 def pinned(region: Region, level: str, known: System) -> Region:
     """The region with its level said to be one value, where nothing else is left between two of its bounds."""
-    whole = known & region.outer & region.rows
     lower, upper = region.rows.bounds(level)
     ends = [(a, var(level) < a) for a, d in upper if d == 1] + [(a, var(level) > a) for a, d in lower if d == 1]
     for affine, beyond in ends:
-        if (whole & System.of(beyond)).is_empty():
+        if disjoint(known, region.outer, region.rows, System.of(beyond)):
             rows = region.rows & System.of(var(level).equals(affine))
             return evolve(region, rows=rows)
     return region

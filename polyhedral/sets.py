@@ -8,7 +8,7 @@ from functools import lru_cache
 from attrs import field, frozen
 
 from polyhedral.affine import Affine
-from polyhedral.system import FALSE, UNIVERSE, Bounds, Part, System, is_existential, make, negations, outside
+from polyhedral.system import FALSE, UNIVERSE, Bounds, Part, System, disjoint, is_existential, make, negations, outside
 
 
 def _checked_dims(instance: Set, attribute: object, dims: tuple[str, ...]) -> None:
@@ -124,8 +124,8 @@ class Set:
         """The conditions that are left to test where `context` is known to hold."""
         if isinstance(context, Set):
             known = context.hull()
-            return Set(self.dims, tuple(p.gist(known) for p in self.pieces if not (p & known).is_empty()))
-        return Set(self.dims, tuple(p.gist(context) for p in self.pieces if not (p & context).is_empty()))
+            return Set(self.dims, tuple(p.gist(known) for p in self.pieces if not disjoint(p, known)))
+        return Set(self.dims, tuple(p.gist(context) for p in self.pieces if not disjoint(p, context)))
 
     def simplified(self, context: System | None = None) -> Set:
         """The same set with redundant conditions and pieces removed."""
@@ -178,7 +178,7 @@ class Set:
 @lru_cache(maxsize=1 << 12)
 def difference(piece: System, taken: System) -> tuple[System, ...]:
     """Systems, no two of which meet, whose union is what of `piece` is not in `taken`. Exact."""
-    if (piece & taken).is_empty():
+    if disjoint(piece, taken):
         return (piece,)
     return outside(piece, taken.gist(piece))
 
@@ -216,7 +216,7 @@ def simple_hull(pieces: tuple[System, ...]) -> System:
     result = UNIVERSE
     for piece in pieces:
         for condition in _single_conditions(piece):
-            if all((other & n).is_empty() for n in negations(condition) for other in pieces):
+            if all(disjoint(other, n) for n in negations(condition) for other in pieces):
                 result = result & condition
     return result.simplified()
 

@@ -128,7 +128,7 @@ class System:
 
     def implies(self, condition: Condition) -> bool:
         """Whether `condition` holds at every point."""
-        return all((self & c).is_empty() for c in negations(System.of(condition)))
+        return all(disjoint(self, c) for c in negations(System.of(condition)))
 
     def substitute(self, values: Mapping[str, Affine | int]) -> System:
         """The system with each name of `values` replaced, all at once."""
@@ -316,6 +316,14 @@ def conjoin(first: System, second: System) -> System:
     return make(names, a[0] + b[0], a[1] + b[1])
 
 
+@lru_cache(maxsize=1 << 15)
+def disjoint(*systems: System) -> bool:
+    """Whether no integer point is in all of the systems. Exact; as `is_empty` of their conjunction, but cheaper."""
+    names, parts = aligned(*systems)
+    equalities = [row for part in parts for row in part[0]]
+    return integer_point(equalities, [row for part in parts for row in part[1]], len(names)) is None
+
+
 def aligned(*systems: System) -> tuple[tuple[str, ...], list[tuple[tuple[Row, ...], tuple[Row, ...]]]]:
     """Common sorted names, and the rows of each system over them; existentials are kept apart."""
     renamed, fresh = [], 0
@@ -368,7 +376,7 @@ def _eliminate(system: System, names: tuple[str, ...], force: bool) -> tuple[Sys
 def _simplified(system: System, context: System) -> System:
     if system.is_universe or system.is_false:
         return system
-    if (system & context).is_empty():
+    if disjoint(system, context):
         return FALSE
     names, (own, known) = aligned(system, context)
     kept = irredundant(own[0], own[1], known[0], known[1], len(names))
@@ -379,7 +387,7 @@ def _simplified(system: System, context: System) -> System:
 def _gist(system: System, context: System) -> System:
     if system.is_universe or system.is_false:
         return system
-    if (system & context).is_empty():
+    if disjoint(system, context):
         return FALSE
     names, (own, known) = aligned(system, context)
     width = len(names)
@@ -475,9 +483,9 @@ def outside(system: System, taken: System) -> tuple[System, ...]:
     """Systems, no two of which meet, whose union is the part of `system` where `taken` does not hold. Exact."""
     result: tuple[System, ...] = (system,)
     for part in determined(taken):
-        if not (system & part.system).is_empty():
+        if not disjoint(system, part.system):
             own = _negations(part)
-            result = tuple(s for r in result for n in own if not (s := r & n).is_empty())
+            result = tuple(r & n for r in result for n in own if not disjoint(r, n))
     return result
 
 
