@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from isa.types import Kind
-from ptxgen.simulate.semantics import atomics, comparisons, control, conversions, floats, integers, memory, moves, warps
+from ptxgen.simulate.semantics import (
+    atomics,
+    bits,
+    comparisons,
+    control,
+    conversions,
+    floats,
+    integers,
+    memory,
+    moves,
+    warps,
+)
 from ptxgen.simulate.signals import Step
 from ptxgen.simulate.site import Compute, Site
 from ptxgen.simulate.steps import assigned
@@ -25,10 +36,10 @@ _FLOATS: dict[str, Callable[[Site], Compute]] = {
     "ex2": floats.ex2, "tanh": floats.tanh, "copysign": floats.copysign, "testp": floats.testp,
 }  # fmt: skip
 _VALUES: dict[str, Callable[[Site], Compute]] = {
-    "and": integers.and_, "or": integers.or_, "xor": integers.xor, "not": integers.not_, "cnot": integers.cnot,
-    "lop3": integers.lop3, "shf": integers.shf, "shl": integers.shl, "shr": integers.shr, "popc": integers.popc,
-    "clz": integers.clz, "brev": integers.brev, "bfind": integers.bfind, "bfe": integers.bfe, "bfi": integers.bfi,
-    "prmt": integers.prmt, "setp": comparisons.setp, "set": comparisons.set_, "selp": comparisons.selp,
+    "and": bits.and_, "or": bits.or_, "xor": bits.xor, "not": bits.not_, "cnot": bits.cnot,
+    "lop3": bits.lop3, "shf": bits.shf, "shl": bits.shl, "shr": bits.shr, "popc": bits.popc,
+    "clz": bits.clz, "brev": bits.brev, "bfind": bits.bfind, "bfe": bits.bfe, "bfi": bits.bfi,
+    "prmt": bits.prmt, "setp": comparisons.setp, "set": comparisons.set_, "selp": comparisons.selp,
     "slct": comparisons.slct, "mov": moves.mov, "cvta": moves.cvta, "cvt": conversions.cvt,
     "isspacep": moves.isspacep,
 }  # fmt: skip

@@ -58,7 +58,7 @@ def run(program: Program, layout: Layout, memory: GlobalMemory, parameters: byte
     journal = Journal(program.flow.instructions, launch.grid, launch.block, launch.warps_per_cta, launch.checks)
     everywhere = _global(layout, memory, launch)
     chance = random.Random(launch.seed) if launch.seed is not None else None
-    for first, count in _batches(launch.ctas, launch.warps_per_cta, layout):
+    for first, count in _batches(launch, layout):
         batch = _batch(first, count, launch, layout, everywhere, journal)
         registers = _registers(program, batch, launch, layout, parameters)
         alive = None if batch.present.all() else batch.present.copy()
@@ -82,12 +82,15 @@ def _global(layout: Layout, memory: GlobalMemory, launch: Launch) -> SpaceMemory
     return SpaceMemory("global", arena, GLOBAL_BASE, arena.size_bytes, None, tracker, grain)
 
 
-def _batches(ctas: int, warps_per_cta: int, layout: Layout) -> Iterator[tuple[int, int]]:
-    """(first CTA, CTAs) of each batch, as large as lanes and memory allow."""
-    per_cta = layout.shared_bytes + warps_per_cta * LANES * layout.local_bytes
-    size = max(1, min(LANES_PER_BATCH // (warps_per_cta * LANES), BYTES_PER_BATCH // max(per_cta, 1)))
-    for first in range(0, ctas, size):
-        yield first, min(size, ctas - first)
+def _batches(launch: Launch, layout: Layout) -> Iterator[tuple[int, int]]:
+    """(first CTA, CTAs) of each batch, as large as lanes and memory allow, the memory of the race tracker included."""
+    lanes = launch.warps_per_cta * LANES
+    per_cta = layout.shared_bytes + lanes * layout.local_bytes + 1
+    if Check.RACES in launch.checks:
+        per_cta += layout.shared_bytes // layout.grain(Space.SHARED) * 8 * (launch.warps_per_cta + 1)
+    size = max(1, min(LANES_PER_BATCH // lanes, BYTES_PER_BATCH // per_cta))
+    for first in range(0, launch.ctas, size):
+        yield first, min(size, launch.ctas - first)
 
 
 def _batch(first: int, ctas: int, launch: Launch, layout: Layout, everywhere: SpaceMemory, journal: Journal) -> Batch:
