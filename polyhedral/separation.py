@@ -112,21 +112,32 @@ def merged(candidates: Sequence[Candidate], level: str, known: System) -> list[R
 
 def ordered(regions: list[Region], level: str, known: System) -> list[Region]:
     """The regions so that no value of a later one is below a value of an earlier one; some may be cut for it."""
-    while True:
-        before = {
-            (i, j): _may_precede(p, q, level, known)
-            for i, p in enumerate(regions)
-            for j, q in enumerate(regions)
-            if i != j
-        }
+    start = _by_first_value(regions, level, known)
+    order = _topological(start, _precedences(regions, level, known, quick=True))
+    while not isinstance(order, list):
+        before = _precedences(regions, level, known, quick=False)
         clash = next(((i, j) for i, j in before if i < j and before[i, j] and before[j, i]), None)
+        start = _by_first_value(regions, level, known)
+        order = clash or _topological(start, before)
         if clash is not None:
             regions = _cut_by_lower_bounds(regions, *clash, level, known)
-            continue
-        order = _topological(_by_first_value(regions, level, known), before)
-        if isinstance(order, list):
-            return [regions[i] for i in order]
-        regions = _cut_by_presence(regions, *order, level, known)
+        elif not isinstance(order, list):
+            regions = _cut_by_presence(regions, *order, level, known)
+    return [regions[i] for i in order]
+
+
+def _precedences(regions: list[Region], level: str, known: System, quick: bool) -> dict[tuple[int, int], bool]:
+    """For each two regions whether the first may have a value below one of the second around the same outside.
+
+    With `quick` a pair whose bounds alone put the second above the first counts as such, though the
+    two may never be there at once; then an order that is found holds, but none may be found.
+    """
+    return {
+        (i, j): _may_precede(p, q, level, known, quick)
+        for i, p in enumerate(regions)
+        for j, q in enumerate(regions)
+        if i != j
+    }
 
 
 def _by_first_value(regions: list[Region], level: str, known: System) -> list[int]:
@@ -154,10 +165,10 @@ def _pair_on_cycle(rest: list[int], before: dict[tuple[int, int], bool]) -> tupl
         path.append(previous)
 
 
-def _may_precede(first: Region, second: Region, level: str, known: System) -> bool:
+def _may_precede(first: Region, second: Region, level: str, known: System, quick: bool) -> bool:
     if _is_above(first.rows, second.rows, level):
         return False
-    if _is_above(second.rows, first.rows, level):
+    if quick and _is_above(second.rows, first.rows, level):
         return True
     later = f"{level}'"
     moved = second.rows.rename({level: later})
