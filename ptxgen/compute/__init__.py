@@ -1,7 +1,7 @@
 """What to compute: arrays, accesses, statements and scalar expressions (see README.md)."""
 
-from .elements import Element, f16, f32, s32
-from .expressions import (
+from ptxgen.compute.elements import Element, f16, f32, s32
+from ptxgen.compute.expressions import (
     Binary,
     BinaryOp,
     Comparison,
@@ -31,7 +31,7 @@ from .expressions import (
     silu,
     walk,
 )
-from .statements import (
+from ptxgen.compute.statements import (
     Array,
     ArrayKind,
     Compute,

@@ -13,8 +13,7 @@ from typing import assert_never
 from attrs import frozen
 
 from polyhedral import Affine, FloorDiv
-
-from .elements import Element
+from ptxgen.compute.elements import Element
 
 
 class BinaryOp(Enum):

@@ -9,9 +9,8 @@ from enum import Enum
 from attrs import field, frozen
 
 from polyhedral import Affine, Constraint, FloorDiv, Set, const, var
-
-from .elements import Element
-from .expressions import Expression, Load, Scalar, as_expression, loads, scalars, show
+from ptxgen.compute.elements import Element
+from ptxgen.compute.expressions import Expression, Load, Scalar, as_expression, loads, scalars, show
 
 
 @frozen

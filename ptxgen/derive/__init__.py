@@ -1,5 +1,5 @@
 """From a plan to a proved tile program (see README.md)."""
 
-from .derivation import Derivation, Part, derive
+from ptxgen.derive.derivation import Derivation, Part, derive
 
 __all__ = ["Derivation", "Part", "derive"]

@@ -7,10 +7,9 @@ from attrs import frozen
 
 from polyhedral import Affine, FloorDiv, const
 from ptxgen.compute import Load, Statement, show
+from ptxgen.derive.placement import unit
 from ptxgen.errors import PlanError
 from ptxgen.tile import Distribution, bit_count
-
-from .placement import unit
 
 
 @frozen

@@ -10,9 +10,7 @@ from collections.abc import Iterator
 
 from attrs import frozen
 
-from ptxgen.errors import Finding
-
-from .atoms import (
+from ptxgen.derive.atoms import (
     AtomProgram,
     Issue,
     Obligation,
@@ -20,9 +18,10 @@ from .atoms import (
     Side,
     is_synchronisation,
 )
-from .constants import constant_faults, finding
-from .events import event_graph, handover_graph, tail_graphs, without
-from .graph import FAR, Cycle, Graph, Member
+from ptxgen.derive.constants import constant_faults, finding
+from ptxgen.derive.events import event_graph, handover_graph, tail_graphs, without
+from ptxgen.derive.graph import FAR, Cycle, Graph, Member
+from ptxgen.errors import Finding
 
 
 @frozen

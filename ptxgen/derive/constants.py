@@ -5,9 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from isa.mechanisms import Group, GroupKind, IssuedBy, Mechanism
+from ptxgen.derive.atoms import (
+    Arrive,
+    AtomProgram,
+    Commit,
+    Expect,
+    Issue,
+    Join,
+    Placed,
+    Retire,
+    Ring,
+    RoleBody,
+    Side,
+    Wait,
+)
 from ptxgen.errors import Finding, Place, Severity
-
-from .atoms import Arrive, AtomProgram, Commit, Expect, Issue, Join, Placed, Retire, Ring, RoleBody, Side, Wait
 
 NAMED_BARRIERS = 16
 TRANSACTION_BYTES = 1 << 20

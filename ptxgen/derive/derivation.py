@@ -8,6 +8,20 @@ from isa.limits import limits as limits_of
 from isa.targets import target as target_named
 from polyhedral import Constraint, System, var
 from ptxgen.compute import ArrayKind, SourceLine
+from ptxgen.derive.checker import Verdict
+from ptxgen.derive.discharge import Synchronised, discharge
+from ptxgen.derive.draft import ROLE, Draft, placed
+from ptxgen.derive.facts import Facts
+from ptxgen.derive.fusion import fused_paths
+from ptxgen.derive.ops import Op
+from ptxgen.derive.pointwise import derive_pointwise
+from ptxgen.derive.products import derive_product
+from ptxgen.derive.proof import check_meetings
+from ptxgen.derive.requirements import Requirement, requirements
+from ptxgen.derive.scanning import scan_program
+from ptxgen.derive.sequencing import sequenced
+from ptxgen.derive.space import IndexSpace
+from ptxgen.derive.widening import widened
 from ptxgen.errors import InternalError, PlanError
 from ptxgen.plan import IntoShared, MultiplyBy, Place, Plan, Shift, Stage
 from ptxgen.tile import (
@@ -25,21 +39,6 @@ from ptxgen.tile import (
     Space,
     When,
 )
-
-from .checker import Verdict
-from .discharge import Synchronised, discharge
-from .draft import ROLE, Draft, placed
-from .facts import Facts
-from .fusion import fused_paths
-from .ops import Op
-from .pointwise import derive_pointwise
-from .products import derive_product
-from .proof import check_meetings
-from .requirements import Requirement, requirements
-from .scanning import scan_program
-from .sequencing import sequenced
-from .space import IndexSpace
-from .widening import widened
 
 
 @frozen

@@ -10,12 +10,11 @@ from attrs import evolve, frozen
 
 from isa.mechanisms import AtIssue
 from polyhedral import Affine, Set, var
+from ptxgen.derive.nest import Body, Nest, nest
+from ptxgen.derive.ops import Op, Time
+from ptxgen.derive.requirements import Requirement, check_order, interval
 from ptxgen.errors import UnsupportedError
 from ptxgen.tile import Covered
-
-from .nest import Body, Nest, nest
-from .ops import Op, Time
-from .requirements import Requirement, check_order, interval
 
 
 @frozen(eq=False)

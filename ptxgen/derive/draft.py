@@ -9,13 +9,12 @@ from attrs import define, evolve, field
 from isa.mechanisms import Mechanism
 from polyhedral import Affine, Constraint, Set, const, var
 from ptxgen.compute import ArrayKind, SourceLine
+from ptxgen.derive.access import Reach
+from ptxgen.derive.facts import Facts
+from ptxgen.derive.ops import Op, Time, Touch
+from ptxgen.derive.space import IndexSpace
 from ptxgen.errors import PlanError
 from ptxgen.tile import Buffer, Distribution, GlobalPlacement, Node, Region, Space
-
-from .access import Reach
-from .facts import Facts
-from .ops import Op, Time, Touch
-from .space import IndexSpace
 
 ROLE = "all"
 

@@ -8,8 +8,7 @@ from itertools import pairwise
 from attrs import evolve, frozen
 
 from isa.mechanisms import AtIssue, Group, GroupKind, IssuedBy, Mechanism, Transaction
-
-from .atoms import (
+from ptxgen.derive.atoms import (
     Arrive,
     AtomProgram,
     Commit,
@@ -25,8 +24,8 @@ from .atoms import (
     Wait,
     performed_by,
 )
-from .graph import Edge, Graph, Member, Why
-from .requirements import EventKind
+from ptxgen.derive.graph import Edge, Graph, Member, Why
+from ptxgen.derive.requirements import EventKind
 
 
 @frozen(eq=False)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from ptxgen.compute import Statement
+from ptxgen.derive.space import IndexSpace
 from ptxgen.plan import backwards, dependences
-
-from .space import IndexSpace
 
 
 def fused_paths(space: IndexSpace) -> dict[str, tuple[str, ...]]:

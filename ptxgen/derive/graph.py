@@ -7,8 +7,8 @@ from enum import Enum
 
 from attrs import field, frozen
 
-from .atoms import FenceKind, Side
-from .requirements import EventKind
+from ptxgen.derive.atoms import FenceKind, Side
+from ptxgen.derive.requirements import EventKind
 
 FAR = 1 << 40
 

@@ -10,9 +10,8 @@ from __future__ import annotations
 
 from attrs import frozen
 
+from ptxgen.derive.vectors import Echelon, extended, intersection
 from ptxgen.tile import Coordinate, Distribution, SharedLayout, bit_count
-
-from .vectors import Echelon, extended, intersection
 
 PHASE_BYTES = 128
 WORD_BYTES = 4

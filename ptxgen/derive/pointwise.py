@@ -7,6 +7,20 @@ from attrs import frozen
 from isa.mechanisms import LOAD, REGISTERS, STORE
 from polyhedral import Affine, Set, const
 from ptxgen.compute import Array, ArrayKind, Expression, Load, Operand, Statement, loads, rebuild
+from ptxgen.derive.access import Reach, reach
+from ptxgen.derive.draft import Draft, divided, op, register_buffer, whole
+from ptxgen.derive.ops import Op, Touch, TouchKind
+from ptxgen.derive.placement import within_warps
+from ptxgen.derive.products import before_reduction, staging_source
+from ptxgen.derive.staging import (
+    ACCESS_BYTES,
+    Chain,
+    load_fragments,
+    load_registers,
+    memory_vector,
+    path_at,
+    store_shared,
+)
 from ptxgen.errors import PlanError
 from ptxgen.plan import Drain
 from ptxgen.tile import (
@@ -22,13 +36,6 @@ from ptxgen.tile import (
     Region,
     Space,
 )
-
-from .access import Reach, reach
-from .draft import Draft, divided, op, register_buffer, whole
-from .ops import Op, Touch, TouchKind
-from .placement import within_warps
-from .products import before_reduction, staging_source
-from .staging import ACCESS_BYTES, Chain, load_fragments, load_registers, memory_vector, path_at, store_shared
 
 
 def derive_pointwise(draft: Draft, statement: Statement) -> None:

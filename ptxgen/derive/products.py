@@ -7,15 +7,11 @@ from attrs import evolve, frozen
 from isa.mechanisms import REGISTERS, WARP_REGISTERS
 from polyhedral import const
 from ptxgen.compute import ArrayKind, Binary, BinaryOp, Load, Statement
-from ptxgen.errors import PlanError
-from ptxgen.plan import MultiplyBy
-from ptxgen.tile import Buffer, Distribution, Factor, Fill, MatrixOrder, Multiply, MultiplyRow, Space
-
-from .access import Reach, reach
-from .draft import Draft, op, register_buffer, whole
-from .ops import Op, Touch, TouchKind
-from .placement import Axis, axis, fragment_of, operand_distribution
-from .staging import (
+from ptxgen.derive.access import Reach, reach
+from ptxgen.derive.draft import Draft, op, register_buffer, whole
+from ptxgen.derive.ops import Op, Touch, TouchKind
+from ptxgen.derive.placement import Axis, axis, fragment_of, operand_distribution
+from ptxgen.derive.staging import (
     Chain,
     cooperative,
     copies_from_memory,
@@ -26,6 +22,9 @@ from .staging import (
     steps_ahead,
     store_shared,
 )
+from ptxgen.errors import PlanError
+from ptxgen.plan import MultiplyBy
+from ptxgen.tile import Buffer, Distribution, Factor, Fill, MatrixOrder, Multiply, MultiplyRow, Space
 
 
 @frozen

@@ -9,13 +9,12 @@ from attrs import frozen
 
 from isa.mechanisms import AtIssue, Proxy
 from polyhedral import Set, var
+from ptxgen.derive.atoms import AtomProgram, FenceKind, Issue, Join, Obligation, Placed, RoleBody
+from ptxgen.derive.checker import Verdict, check
+from ptxgen.derive.discharge import Meeting, Synchronised
+from ptxgen.derive.ops import Op
+from ptxgen.derive.requirements import Event, Requirement
 from ptxgen.errors import Finding, InternalError, Severity
-
-from .atoms import AtomProgram, FenceKind, Issue, Join, Obligation, Placed, RoleBody
-from .checker import Verdict, check
-from .discharge import Meeting, Synchronised
-from .ops import Op
-from .requirements import Event, Requirement
 
 _Key = tuple[str, tuple[tuple[int, str], ...]]
 

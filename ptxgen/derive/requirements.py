@@ -10,12 +10,11 @@ from attrs import frozen
 
 from isa.mechanisms import Proxy
 from polyhedral import Affine
+from ptxgen.derive.nest import Nest, nest
+from ptxgen.derive.ops import Op, TouchKind
+from ptxgen.derive.ranks import Access, Pair, check_ascending, later_tile, next_round, same_tile, surely_in_order
 from ptxgen.errors import PlanError, UnsupportedError
 from ptxgen.tile import Buffer, Copy, Covered, Map, Reduce, RequirementKind, Space
-
-from .nest import Nest, nest
-from .ops import Op, TouchKind
-from .ranks import Access, Pair, check_ascending, later_tile, next_round, same_tile, surely_in_order
 
 
 class EventKind(Enum):

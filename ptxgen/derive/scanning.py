@@ -9,6 +9,8 @@ from attrs import evolve, frozen
 
 import polyhedral as poly
 from polyhedral import Affine, Constraint, FloorDiv, Set, System, const, var
+from ptxgen.derive.discharge import Meeting, Synchronised
+from ptxgen.derive.ops import Op, Time
 from ptxgen.errors import InternalError
 from ptxgen.tile import (
     Copy,
@@ -28,9 +30,6 @@ from ptxgen.tile import (
     Sequence,
     When,
 )
-
-from .discharge import Meeting, Synchronised
-from .ops import Op, Time
 
 
 @frozen

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+from ptxgen.derive.draft import Body, Draft
+from ptxgen.derive.ops import Op
 from ptxgen.errors import PlanError
 from ptxgen.plan import Order
-
-from .draft import Body, Draft
-from .ops import Op
 
 
 def sequenced(draft: Draft) -> None:

@@ -9,11 +9,10 @@ from attrs import define, field
 
 from polyhedral import Affine, var
 from ptxgen.compute import Compute, Statement
+from ptxgen.derive.placement import unit
 from ptxgen.errors import PlanError
 from ptxgen.plan import Isolate, Onto, Plan, Tile, Unroll, placement, tile_levels
 from ptxgen.tile import Coordinate, bit_count
-
-from .placement import unit
 
 
 @define(slots=False, frozen=True)

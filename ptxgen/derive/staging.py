@@ -7,6 +7,11 @@ from attrs import frozen
 from isa.mechanisms import LOAD, STORE
 from polyhedral import Affine, const, var
 from ptxgen.compute import Array, SourceLine, Statement
+from ptxgen.derive.access import Reach, neighbours
+from ptxgen.derive.draft import Draft, op, register_buffer, whole
+from ptxgen.derive.layouts import SharedAccess, common_vector, conflict_free, fitting_vector
+from ptxgen.derive.ops import Op, Touch, TouchKind
+from ptxgen.derive.placement import coalesced
 from ptxgen.errors import PlanError
 from ptxgen.plan import (
     IntoFragments,
@@ -17,12 +22,6 @@ from ptxgen.plan import (
     Stage,
 )
 from ptxgen.tile import Buffer, Copy, Distribution, Outside, Region, SharedLayout, Space
-
-from .access import Reach, neighbours
-from .draft import Draft, op, register_buffer, whole
-from .layouts import SharedAccess, common_vector, conflict_free, fitting_vector
-from .ops import Op, Touch, TouchKind
-from .placement import coalesced
 
 ACCESS_BYTES = 16
 

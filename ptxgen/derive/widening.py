@@ -7,9 +7,8 @@ from functools import lru_cache
 from attrs import evolve
 
 from polyhedral import Set, var
-
-from .discharge import Meeting, Synchronised
-from .ops import Op
+from ptxgen.derive.discharge import Meeting, Synchronised
+from ptxgen.derive.ops import Op
 
 
 def widened(synchronised: Synchronised) -> Synchronised:

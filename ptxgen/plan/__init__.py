@@ -1,9 +1,9 @@
 """How to compute: the immutable list of schedule steps (see README.md)."""
 
-from .legality import Witness, backwards, crossing, dependences
-from .nest import TileLoop, nest, placement, show_nest, tile_levels
-from .plan import Plan
-from .steps import (
+from ptxgen.plan.legality import Witness, backwards, crossing, dependences
+from ptxgen.plan.nest import TileLoop, nest, placement, show_nest, tile_levels
+from ptxgen.plan.plan import Plan
+from ptxgen.plan.steps import (
     Aligned,
     Assume,
     BlockOrder,

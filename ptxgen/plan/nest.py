@@ -7,8 +7,7 @@ from collections.abc import Iterable
 from attrs import frozen
 
 from ptxgen.compute import Statement
-
-from .steps import Onto, Place, Step, Tile
+from ptxgen.plan.steps import Onto, Place, Step, Tile
 
 
 @frozen

@@ -1,7 +1,7 @@
 """The tile program: buffers, copies, multiplies and meetings, one tree per role (see README.md)."""
 
-from .distribution import LANE_BITS, Coordinate, Distribution, SharedLayout, bit_count, zero
-from .nodes import (
+from ptxgen.tile.distribution import LANE_BITS, Coordinate, Distribution, SharedLayout, bit_count, zero
+from ptxgen.tile.nodes import (
     Buffer,
     Copy,
     Covered,
@@ -35,7 +35,7 @@ from .nodes import (
     Space,
     When,
 )
-from .printer import show
+from ptxgen.tile.printer import show
 
 __all__ = [
     "LANE_BITS", "Buffer", "Coordinate", "Copy", "Covered", "Distribution", "Fact", "Factor", "Fill",

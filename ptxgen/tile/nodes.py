@@ -12,8 +12,7 @@ from attrs import field, frozen
 
 from polyhedral import Affine, Constraint
 from ptxgen.compute import Element, Expression, ReductionOp, SourceLine
-
-from .distribution import Distribution, SharedLayout
+from ptxgen.tile.distribution import Distribution, SharedLayout
 
 
 class Space(Enum):
