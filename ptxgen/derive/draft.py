@@ -8,7 +8,7 @@ from attrs import define, evolve, field
 
 from isa.mechanisms import Mechanism
 from polyhedral import Affine, Constraint, Set, const, var
-from ptxgen.compute import ArrayKind, SourceLine
+from ptxgen.compute import ArrayKind, SourceLine, Statement
 from ptxgen.derive.access import Reach
 from ptxgen.derive.facts import Facts
 from ptxgen.derive.ops import Op, Time, Touch
@@ -184,3 +184,21 @@ def register_buffer(draft: Draft, name: str, array: str, distribution: Distribut
     """A register buffer for tiles of `array`."""
     element = draft.space.compute.array(array).element
     return draft.add_buffer(Buffer(name, array, element, Space.REGISTERS, distribution.shape, depth, distribution))
+
+
+def before_reduction(draft: Draft, statement: Statement, path: tuple[str, ...]) -> tuple[str, ...]:
+    """The loops around the whole of a reduction; PlanError where a loop inside it is not reduced."""
+    reduced = [draft.loop_dim(loop) in statement.reduced for loop in path]
+    first = reduced.index(True) if True in reduced else len(path)
+    if not all(reduced[first:]):
+        inner = next(loop for loop, is_reduced in zip(path[first:], reduced[first:], strict=True) if not is_reduced)
+        raise PlanError(
+            f"{inner} runs inside the sum over {path[first]}: its partial sums have no place; tile {inner} first",
+            line=statement.line,
+        )
+    return path[:first]
+
+
+def below(path: tuple[str, ...], outer: tuple[str, ...]) -> str | None:
+    """The loop of `path` directly inside the loops `outer`."""
+    return path[len(outer)] if len(path) > len(outer) else None

@@ -1,0 +1,94 @@
+"""Where a pointwise statement finds an operand, and the ops that bring it there."""
+
+from __future__ import annotations
+
+from attrs import frozen
+
+from polyhedral import const
+from ptxgen.compute import Load, Statement
+from ptxgen.derive.access import Reach, reach
+from ptxgen.derive.draft import Draft
+from ptxgen.derive.iterations import kept_dims
+from ptxgen.derive.operands import staging_source
+from ptxgen.derive.ops import Op
+from ptxgen.derive.staging import (
+    Chain,
+    load_fragments,
+    load_registers,
+    path_at,
+    store_shared,
+)
+from ptxgen.errors import PlanError
+from ptxgen.tile import (
+    Buffer,
+    Distribution,
+)
+
+
+@frozen
+class Source:
+    """An operand of a statement: what the map reads, and the ops that bring it there."""
+
+    access: Load
+    reach: Reach
+    buffer: Buffer
+    ops: tuple[Op, ...]
+
+    @classmethod
+    def of(
+        cls, draft: Draft, statement: Statement, access: Load, spread: Distribution, path: tuple[str, ...]
+    ) -> Source:
+        """Finds an operand: in fragments through shared memory, staging registers, a statement's registers, memory."""
+        found = reach(statement, access)
+        chain = Chain.of(draft, access.array)
+        held = draft.held(access.array)
+        if chain.fragments:
+            return cls(access, found, *_through_shared(draft, statement, found, chain, spread, path))
+        if chain.shared:
+            raise PlanError(
+                f"{chain.shared.op} is read by {statement.name}: "
+                f"stage({access.array}, into=fragments(...)) brings it back",
+                line=chain.shared.line,
+            )
+        if chain.registers:
+            ops = load_registers(
+                draft,
+                chain.registers,
+                found,
+                path_at(draft, path, chain.registers.at),
+                spread.project(kept_dims(statement, found)),
+            )
+            return cls(access, found, draft.buffers[chain.registers.op], ops)
+        if held is None:
+            return cls(access, found, draft.global_buffer(access.array), ())
+        if held.distribution != spread.project(kept_dims(statement, found)):
+            raise PlanError(
+                f"{statement.name} reads {access.array} in another distribution than the one it was left in: "
+                f"stage({access.array}) through shared memory into fragments",
+                line=statement.line,
+            )
+        return cls(access, found, held, ())
+
+
+def _through_shared(
+    draft: Draft,
+    statement: Statement,
+    access: Reach,
+    chain: Chain,
+    spread: Distribution,
+    path: tuple[str, ...],
+) -> tuple[Buffer, tuple[Op, ...]]:
+    assert chain.fragments is not None
+    if chain.shared is None:
+        raise PlanError(
+            f"{chain.fragments.op} of {statement.name} come from shared memory: "
+            f"stage({access.array}, into=shared(...)) is missing",
+            line=chain.fragments.line,
+        )
+    wanted = spread.project(kept_dims(statement, access))
+    at = path_at(draft, path, chain.shared.at)
+    ops, source = staging_source(draft, statement, chain, access, path)
+    ring, store = store_shared(draft, chain.shared, at, source, const(0), wanted, chain.fragments.by.vector_bytes)
+    origin = (0,) * len(access.dims)
+    buffer, fetched = load_fragments(draft, chain.fragments, path, ring, wanted, (origin,))
+    return buffer, (*ops, store, *fetched)
