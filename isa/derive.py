@@ -50,6 +50,18 @@ def _vector_count(words: Words, slot: str) -> int:
     return int(width[1:]) if width else 0
 
 
+def _holes(words: Words, vector: str, element: str) -> bool:
+    return _vector_count(words, vector) * type_named(words[element]).bits == 256
+
+
+def _coordinates(words: Words, dim: str, mode: str) -> int:
+    return 5 if words.get(mode, "").endswith("4") else int(words[dim][0])
+
+
+def _offsets(words: Words, dim: str, mode: str) -> int:
+    return int(words[dim][0]) - 2 if words[mode] == "im2col" else 2
+
+
 def by(slot: str) -> Derivation:
     """The type that the word in `slot` names."""
     return Derivation("by", (slot,), _by)
@@ -73,6 +85,40 @@ def doubled(slot: str) -> Derivation:
 def vector_count(slot: str = "vec") -> Derivation:
     """The number of elements that `v2`, `v4`, `v8` ask for; 0 (a single register) where the slot is empty."""
     return Derivation("vector_count", (slot,), _vector_count)
+
+
+def holes(vector: str = "vec", element: str = "type") -> Derivation:
+    """True for the 256-bit vectors, where `_` leaves an element of memory as it is."""
+    return Derivation("holes", (vector, element), _holes)
+
+
+def coordinates(dim: str = "dim", mode: str = "mode") -> Derivation:
+    """One coordinate a dimension of `1d` to `5d`; a column and four rows for `tile::gather4` and `tile::scatter4`."""
+    return Derivation("coordinates", (dim, mode), _coordinates)
+
+
+def offsets(dim: str = "dim", mode: str = "mode") -> Derivation:
+    """The offsets of an im2col copy: one a spatial dimension, or halo and offset for `im2col::w` and `::w::128`."""
+    return Derivation("offsets", (dim, mode), _offsets)
+
+
+def _counted(words: Words, slot: str, counts: tuple[tuple[str, int], ...], otherwise: int) -> int:
+    return dict(counts).get(words.get(slot, ""), otherwise)
+
+
+def counted(slot: str, otherwise: int, **counts: int) -> Derivation:
+    """A count by the word in `slot` (`::` written `__`, a leading digit behind `_`), else `otherwise`."""
+    named = tuple((word.lstrip("_").replace("__", "::"), count) for word, count in counts.items())
+    return Derivation("counted", (slot, named, otherwise), _counted)
+
+
+def _by_unless(words: Words, slot: str, other: str, exceptions: frozenset[str], instead: Type) -> Type:
+    return instead if words.get(other) in exceptions else type_named(words[slot])
+
+
+def by_unless(slot: str, other: str, exceptions: str, instead: Type) -> Derivation:
+    """The type that `slot` names, but `instead` where `other` holds one of the words `exceptions`."""
+    return Derivation("by_unless", (slot, other, frozenset(exceptions.split()), instead), _by_unless)
 
 
 def shape_of(word: str) -> tuple[int, int, int]:

@@ -6,6 +6,7 @@ from enum import Enum
 
 from attrs import frozen
 
+from isa.availability import Availability
 from isa.types import Type
 
 
@@ -32,6 +33,7 @@ class OperandKind(Enum):
     LABEL = "label"
     SYMBOL = "symbol"
     SPECIAL = "special register"
+    SINK = "sink"
 
     __hash__ = object.__hash__
 
@@ -94,8 +96,9 @@ class OperandSlot:
     (for an address: of its base register). `domain` bounds an immediate. A `joined` slot is written behind `|`
     of the slot before it, `sink` allows `_`, `negatable` allows `!p`, `special` a special register,
     `symbol` the address of a variable, `immediates` a constant (in a vector: as an element), `minus` a sign `-a`.
-    `selectors` are the parts of a register that may be named (`a.b0`). A COORDINATE is `[base, {c0, c1}]` with `count`
-    elements of `type`; with `sampler` a second handle stands between: `[base, sampler, {c0, c1}]`.
+    `selectors` are the parts of a register that may be named (`a.b0`), and must be if `partial`. A COORDINATE is
+    `[base, {c0, c1}]` with `count` elements of `type`; with `sampler` a second handle stands between:
+    `[base, sampler, {c0, c1}]`. A SINK is `_` and nothing else. `unified` tells where an address may be marked `[a].unified`; None: nowhere.
     """
 
     name: str
@@ -113,7 +116,9 @@ class OperandSlot:
     immediates: bool = False
     minus: bool = False
     selectors: tuple[str, ...] = ()
+    partial: bool = False
     sampler: bool = False
+    unified: Availability | None = None
 
     @property
     def written(self) -> bool:
@@ -129,13 +134,15 @@ class OperandSlot:
         """As the manual would print it: `{d0, d1}`, `[a]`, `p`."""
         if self.kind is OperandKind.VECTOR:
             return "{" + ", ".join(f"{self.name}{index}" for index in range(self.count)) + "}"
+        if self.kind is OperandKind.SINK:
+            return "_"
         if self.kind is OperandKind.ADDRESS:
-            return f"[{self.name}]"
+            return f"[{self.name}]" + ("{.unified}" if self.unified else "")
         if self.kind is OperandKind.COORDINATE:
             handles = "a, b" if self.sampler else "a"
             return f"[{handles}, {{" + ", ".join(f"{self.name}{index}" for index in range(self.count)) + "}]"
         if self.selectors or self.minus:
-            return f"{'{-}' * self.minus}{self.name}{'{.part}' if self.selectors else ''}"
+            return f"{'{-}' * self.minus}{self.name}{'.part' if self.partial else '{.part}' if self.selectors else ''}"
         return f"{{!}}{self.name}" if self.negatable else self.name
 
 

@@ -67,8 +67,8 @@ class Operand:
     modifier slots that must be filled for the operand to be there; `optional` ones may be left out. Where `count`
     depends on the words, `sink` holds for vectors only. A VALUE of a half-precision or packed type must be a
     register (ptxas takes no such immediate). The type of an ADDRESS is that of its base register (none: any integer of
-    32 or 64 bits), that of a COORDINATE is that of its elements. `minus`, `selectors` and `sampler` are those of the
-    `OperandSlot`.
+    32 or 64 bits), that of a COORDINATE is that of its elements. `minus`, `selectors`, `partial`,
+    `sampler` and `unified` are those of the `OperandSlot`.
     """
 
     name: str
@@ -81,14 +81,16 @@ class Operand:
     when: tuple[str, ...] = ()
     optional: bool = False
     negatable: bool = False
-    sink: bool = False
+    sink: bool | Derivation = False
     joined: bool = False
     special: bool = False
     symbol: bool = False
     immediates: bool = False
     minus: bool = False
     selectors: tuple[str, ...] = ()
+    partial: bool = False
     sampler: bool = False
+    unified: Availability | None = None
 
     @property
     def maybe(self) -> Operand:
@@ -112,14 +114,16 @@ class Operand:
             accepts=self._accepts(of_type),
             domain=self.domain,
             negatable=self.negatable,
-            sink=self._sinks(count),
+            sink=self._sinks(words, count),
             joined=self.joined,
             special=self.special,
             symbol=self.symbol,
             immediates=self._takes_immediates(of_type),
             minus=self.minus,
             selectors=self.selectors,
+            partial=self.partial,
             sampler=self.sampler,
+            unified=self.unified,
         )
 
     def _takes_immediates(self, of_type: Type | None) -> bool:
@@ -127,7 +131,9 @@ class Operand:
             self.kind is OperandKind.IMMEDIATE or (self.kind is OperandKind.VALUE and not _half(of_type))
         )
 
-    def _sinks(self, count: int) -> bool:
+    def _sinks(self, words: Words, count: int) -> bool:
+        if isinstance(self.sink, Derivation):
+            return bool(self.sink.of(words))
         return self.sink and (count > 0 or not isinstance(self.count, Derivation))
 
     def _kind(self, of_type: Type | None, count: int) -> OperandKind:

@@ -30,6 +30,9 @@ class Disagreement:
 KNOWN: tuple[Disagreement, ...] = (
     Disagreement(Question.LEGAL, r"cvta\.\S*u32", "the judge refuses 32-bit addressing of every kind"),
     Disagreement(Question.LEGAL, r"param::func", "legal only between a declaration of a call argument and the call"),
+    Disagreement(
+        Question.LEGAL, r"^4\.[0-2] \S+ (tex|tld4)\..*%b64_38", "names may stand there, handles in registers from 4.3 on"
+    ),
     Disagreement(Question.REFUSED, r"^5\.1 .*(\.sync|barrier|fns|neg)", "5.1 was never published: read as 6.0"),
     Disagreement(Question.REFUSED, r"^4\.2 \S+ (addc|subc|madc)\.", "carry in without carry out is not dated by ptxas"),
     Disagreement(Question.REFUSED, r"^6\.2 \S+ nanosleep", "the manual says 6.3"),

@@ -55,6 +55,8 @@ def statement(
     whole = f"{form.name} {text};" if text else f"{form.name};"
     if form.words.get("space", "").startswith("param") and form.opcode == "st":
         return f"{{ .param .align 16 .b8 argument[64]; {whole} }}"
+    if form.opcode == "brx.idx":
+        return f"{{ LABELS: .branchtargets END; {whole} }}"
     return whole
 
 
@@ -72,13 +74,19 @@ def operand(slot: OperandSlot, form: Form | Spelled, choice: Choice, number: Ite
         case OperandKind.COORDINATE:
             handles = "%b64_39, %b64_38" if slot.sampler else "%b64_39"
             return f"[{handles}, {{" + ", ".join(_register(slot, choice, number) for _ in range(slot.count)) + "}]"
+        case OperandKind.SINK:
+            return "_"
+        case OperandKind.SYMBOL:
+            return "procedure"
+        case OperandKind.LABEL if form.opcode == "brx.idx":
+            return "LABELS"
         case OperandKind.LABEL:
             return "END"
         case OperandKind.PREDICATE:
             return f"%pred_{next(number)}"
         case OperandKind.IMMEDIATE:
             return str(_inside(slot))
-        case _ if choice.immediates and slot.selectors:
+        case _ if slot.partial or (choice.immediates and slot.selectors):
             return f"{_register(slot, choice, number)}.{slot.selectors[-1]}"
         case OperandKind.VALUE if choice.immediates and slot.immediates:
             return ONE.get(slot.type.name, str(_inside(slot))) if slot.type else str(_inside(slot))

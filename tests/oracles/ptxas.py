@@ -20,6 +20,7 @@ OLD, NEW = "nvidia-cuda-nvcc-cu12", "nvidia-cuda-nvcc"
 _NEWEST = {OLD: version("8.8"), NEW: version("9.5")}
 _FOR_OLD_ONLY = {"sm_101", "sm_101a", "sm_101f"}
 _LINE = re.compile(r"line (\d+); (error|fatal)\s*:\s*(.*)")
+_SAMPLED = re.compile(r"(tex|tld4)\..*\[%\w+, %\w+, ")
 PER_MODULE = 60
 REGISTER_TYPES = [each.name for each in isa.types.REGISTER_TYPES]
 
@@ -76,17 +77,21 @@ def verdict(text: str, target: Target) -> Verdict:
 
 
 def module(lines: Sequence[str], at: PtxVersion, target: Target) -> tuple[str, int]:
-    """A module whose kernel holds these statements, one a line, and the number of the first of them."""
+    """A module whose kernel holds these statements, one a line, and the number of the first of them.
+
+    Samplers apart from textures need another mode of the module, where without it ptxas ends by a segmentation fault.
+    """
     missing = set() if target.number >= 53 and at >= version("4.2") else {"f16", "f16x2"}
     if at < version("8.3") or target.number < 70:
         missing.add("b128")
     kinds = [each for each in REGISTER_TYPES if each not in missing]
     head = [
         f".version {at}",
-        f".target {target.name}",
+        f".target {target.name}{', texmode_independent' if any(map(_samples, lines)) else ''}",
         ".address_size 64",
         ".const .align 64 .b8 constant_variable[256];",
         ".global .align 64 .b8 global_variable[256];",
+        ".func procedure() { ret; }",
         ".visible .entry judged(.param .align 64 .b8 parameter[256])",
         "{",
         ".shared .align 64 .b8 shared_variable[256];",
@@ -99,10 +104,15 @@ def module(lines: Sequence[str], at: PtxVersion, target: Target) -> tuple[str, i
 def refused(lines: Sequence[str], at: PtxVersion, target: Target) -> dict[int, str]:
     """Which of the statements ptxas refuses, by index, with its words; the rest assemble together."""
     said: dict[int, str] = {}
-    for first in range(0, len(lines), PER_MODULE):
-        batch = list(range(first, min(first + PER_MODULE, len(lines))))
-        _judge(lines, batch, at, target, said)
+    for mode in (False, True):
+        group = [index for index, text in enumerate(lines) if _samples(text) is mode]
+        for first in range(0, len(group), PER_MODULE):
+            _judge(lines, group[first : first + PER_MODULE], at, target, said)
     return said
+
+
+def _samples(text: str) -> bool:
+    return _SAMPLED.match(text) is not None
 
 
 def _judge(lines: Sequence[str], batch: list[int], at: PtxVersion, target: Target, said: dict[int, str]) -> None:
