@@ -3,22 +3,33 @@
 from __future__ import annotations
 
 from isa.instructions import (
+    asynchronous,
+    atomic,
     comparison,
     control,
+    conversion,
+    copies,
     floating,
     half,
     integer,
     logic,
     matrix,
+    mbarrier,
+    memory,
     mixed,
     movement,
     synchronisation,
+    texture,
+    video,
+    warp,
 )  # fmt: skip
 from isa.rows import Family
 
 CHAPTERS: tuple[tuple[Family, ...], ...] = (
-    integer.FAMILIES, floating.FAMILIES, half.FAMILIES, mixed.FAMILIES, comparison.FAMILIES, logic.FAMILIES, movement.FAMILIES,
-    control.FAMILIES, synchronisation.FAMILIES, matrix.FAMILIES,
+    integer.FAMILIES, floating.FAMILIES, half.FAMILIES, mixed.FAMILIES, comparison.FAMILIES, logic.FAMILIES,
+    movement.FAMILIES, conversion.FAMILIES, memory.FAMILIES, asynchronous.FAMILIES, copies.FAMILIES, control.FAMILIES,
+    synchronisation.FAMILIES, mbarrier.FAMILIES, atomic.FAMILIES, warp.FAMILIES, matrix.FAMILIES,
+    texture.FAMILIES, video.FAMILIES,
 )  # fmt: skip
 
 

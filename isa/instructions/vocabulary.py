@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from isa.availability import since
-from isa.derive import Derivation, by, vector_count
+from isa.derive import Derivation, by
 from isa.operands import Domain, OperandKind, Role
 from isa.rows import Operand, flag, slot
 from isa.types import Type, pred, u32, u64
@@ -21,6 +21,7 @@ F64 = slot("type", "f64")
 
 SPECIFIC = "sm_100a sm_101a sm_103a sm_107a sm_110a sm_120a sm_121a"
 FAMILY = "sm_100f sm_101f sm_103f sm_107f sm_110f sm_120f sm_121f"
+DATACENTRE = "sm_100a sm_100f sm_101a sm_101f sm_103a sm_103f sm_107a sm_107f sm_110a sm_110f"
 BYTES_SINCE = since("9.2", "sm_120a sm_120f sm_121a sm_121f sm_107a sm_107f")
 
 SHARED_WINDOWS = {"shared__cta": since("7.8", 30), "shared__cluster": since("7.8", 90)}
@@ -68,5 +69,3 @@ COUNT_B, COUNT_C = value("b", u32), value("c", u32)
 ADDRESS = Operand("a", Role.READ, OperandKind.ADDRESS)
 POLICY = Operand("policy", Role.READ, OperandKind.REGISTER, u64, when=("L2::cache_hint",))
 MEMBERS = value("membermask", u32)
-LOADED = Operand("d", Role.WRITE, OperandKind.REGISTER, TYPE, vector_count(), wide=True, sink=True)
-STORED = Operand("b", Role.READ, OperandKind.VALUE, TYPE, vector_count(), wide=True)

@@ -33,8 +33,9 @@ KNOWN: tuple[Disagreement, ...] = (
     Disagreement(
         Question.LEGAL, r"^4\.[0-2] \S+ (tex|tld4)\..*%b64_38", "names may stand there, handles in registers from 4.3 on"
     ),
-    Disagreement(Question.REFUSED, r"^5\.1 .*(\.sync|barrier|fns|neg)", "5.1 was never published: read as 6.0"),
+    Disagreement(Question.REFUSED, r"^5\.1 .*(\.sync|barrier|fns|neg|brx)", "5.1 was never published: read as 6.0"),
     Disagreement(Question.REFUSED, r"^4\.2 \S+ (addc|subc|madc)\.", "carry in without carry out is not dated by ptxas"),
+    Disagreement(Question.REFUSED, r"^7\.7 \S+ cp\.async\.c[ag]\.shared::cta", "the sub-qualifier came with 7.8"),
     Disagreement(Question.REFUSED, r"^6\.2 \S+ nanosleep", "the manual says 6.3"),
     Disagreement(
         Question.EXCLUDED, r" (ld|st)\.\S*v8\.[bus](8|16) ", "emits several stores; the manual has v8 of 32 bits"

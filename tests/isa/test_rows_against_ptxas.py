@@ -24,10 +24,10 @@ FAMILIES = families()
 
 
 def claimed(where: Availability) -> Iterator[Point]:
-    """The least version on the first target of each term, and on sm_70 where that has it."""
+    """The least version on the first target of each term that a judge knows in it, and on sm_70 where that has it."""
     for term in where.terms:
-        first = named_in(term.targets)[0]
-        for on in {first, target("sm_70")}:
+        judged = [on for on in named_in(term.targets) if max(term.first, on.first_version) <= newest_version(on)]
+        for on in (each for each in judged if each is judged[0] or each is target("sm_70")):
             least = max(term.first, on.first_version)
             if where.holds(least, on):
                 yield least, on
