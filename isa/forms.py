@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Any
 
@@ -14,6 +15,8 @@ from isa.operands import Signature
 from isa.rows import Family, Line, Slot
 from isa.targets import PtxVersion, Target
 from isa.types import Type, type_named
+
+_LISTED = 40
 
 
 class UnknownInstruction(LookupError):
@@ -33,6 +36,9 @@ class UnknownInstruction(LookupError):
         if self.reason:
             return f"{self.name}: {self.reason}"
         what = f"{self.word!r} cannot stand there" if self.word else "incomplete"
+        if len(self.possible) > _LISTED:
+            close = get_close_matches(self.word, self.possible, n=6, cutoff=0.5)
+            return f"{self.name}: {what}" + (f"; perhaps: {', '.join(close)}" if close else "")
         return f"{self.name}: {what}; possible: {', '.join(each or '(end)' for each in self.possible)}"
 
 

@@ -60,11 +60,32 @@ class KernelError(PtxgenError):
 
 
 class PtxSyntaxError(PtxgenError):
-    """PTX text that cannot be read: line and column counted from 1, and what was wanted there."""
+    """PTX text that cannot be read: line and column counted from 1, what was wanted there, and the line as it stands.
 
-    def __init__(self, message: str, *, line: int, column: int, wanted: str = "") -> None:
-        self.line, self.column, self.wanted = line, column, wanted
-        super().__init__(f"line {line}, column {column}: {message}" + (f"; wanted {wanted}" if wanted else ""))
+    `code` is a stable word for what is wrong, `reason` the message without its place.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        line: int,
+        column: int,
+        wanted: str = "",
+        file: str = "",
+        text: str = "",
+        code: str = "syntax",
+    ) -> None:
+        self.line, self.column, self.wanted, self.file, self.text, self.code = line, column, wanted, file, text, code
+        self.reason = message + (f"; wanted {wanted}" if wanted else "")
+        place = f"{file}:{line}:{column}" if file else f"line {line}, column {column}"
+        shown = f"\n    {text}\n    {marker(text, column)}" if text else ""
+        super().__init__(f"{place}: {self.reason}{shown}")
+
+
+def marker(text: str, column: int) -> str:
+    """A caret under a column of a line, counted from 1, with the tabs of the line before it."""
+    return "".join("\t" if each == "\t" else " " for each in text[: column - 1]) + "^"
 
 
 class PlanError(PtxgenError):

@@ -1,25 +1,31 @@
 """What a PTX module is: frozen nodes, and what follows from them (`ptxgen.ir.flow`, `ptxgen.ir.liveness`)."""
 
-from ptxgen.ir.access import accesses, joined_slots, reads, signature_of, signatures_of_length, stands, writes
+from ptxgen.ir.access import (
+    accesses,
+    form_of,
+    joined_slots,
+    reads,
+    signature_of,
+    signatures_of_length,
+    stands,
+    writes,
+)
+from ptxgen.ir.calls import BranchTargets, Call, CallTargets, Prototype
+from ptxgen.ir.debug import DebugData, DebugEntry, DebugLabel, DebugSection, Difference, DwarfLine, File, Loc, Position
+from ptxgen.ir.directives import Directive, DirectiveKind
 from ptxgen.ir.nodes import (
+    Alias,
     Comment,
-    Directive,
-    DirectiveKind,
     Function,
     FunctionKind,
-    Initial,
     Instruction,
+    Item,
     Label,
-    Linkage,
     Module,
-    Parameter,
-    PointerFacts,
     Pragma,
-    Registers,
     Scope,
-    Space,
     Statement,
-    Variable,
+    TargetOption,
     walk,
 )
 from ptxgen.ir.operands import (
@@ -29,6 +35,7 @@ from ptxgen.ir.operands import (
     Guard,
     Int,
     LabelName,
+    Minus,
     Negated,
     Operand,
     Register,
@@ -41,11 +48,28 @@ from ptxgen.ir.operands import (
     registers_of,
 )
 from ptxgen.ir.origin import Origin
+from ptxgen.ir.variables import (
+    Attribute,
+    AttributeKind,
+    Fields,
+    GenericAddress,
+    Initial,
+    Linkage,
+    MaskedAddress,
+    Parameter,
+    PointerFacts,
+    Registers,
+    Space,
+    Variable,
+)
 
 __all__ = [
-    "Address", "Comment", "Component", "Directive", "DirectiveKind", "Float", "Function", "FunctionKind", "Guard",
-    "Initial", "Instruction", "Int", "Label", "LabelName", "Linkage", "Module", "Negated", "Operand", "Origin",
-    "Parameter", "PointerFacts", "Pragma", "Register", "Registers", "Scalar", "Scope", "Sink", "Space", "Special",
-    "Statement", "SymbolAddress", "TensorCoordinate", "Variable", "accesses", "joined_slots", "operand_text", "reads",
-    "registers_of", "signature_of", "signatures_of_length", "stands", "walk", "writes",
+    "Address", "Alias", "Attribute", "AttributeKind", "BranchTargets", "Call", "CallTargets", "Comment", "Component",
+    "DebugData", "DebugEntry", "DebugLabel", "DebugSection", "Difference", "Directive", "DirectiveKind", "DwarfLine",
+    "Fields", "File", "Float", "Function", "FunctionKind", "GenericAddress", "Guard", "Initial", "Instruction", "Int",
+    "Item", "Label", "LabelName", "Linkage", "Loc", "MaskedAddress", "Minus", "Module", "Negated", "Operand", "Origin",
+    "Parameter", "PointerFacts", "Position", "Pragma", "Prototype", "Register", "Registers", "Scalar", "Scope", "Sink",
+    "Space", "Special", "Statement", "SymbolAddress", "TargetOption", "TensorCoordinate", "Variable", "accesses",
+    "form_of", "joined_slots", "operand_text", "reads", "registers_of", "signature_of", "signatures_of_length",
+    "stands", "walk", "writes",
 ]  # fmt: skip

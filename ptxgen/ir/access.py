@@ -13,6 +13,7 @@ from ptxgen.ir.operands import (
     Float,
     Int,
     LabelName,
+    Minus,
     Negated,
     Operand,
     Register,
@@ -24,6 +25,8 @@ from ptxgen.ir.operands import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from isa.forms import Form
 
 _STANDS: dict[OperandKind, tuple[type, ...]] = {
@@ -37,6 +40,7 @@ _STANDS: dict[OperandKind, tuple[type, ...]] = {
     OperandKind.LABEL: (LabelName,),
     OperandKind.SYMBOL: (SymbolAddress,),
     OperandKind.SPECIAL: (Special,),
+    OperandKind.SINK: (Sink,),
 }
 
 
@@ -46,6 +50,8 @@ def stands(slot: OperandSlot, operand: Operand) -> bool:
         return slot.kind is OperandKind.VECTOR and len(operand) == slot.count
     if isinstance(operand, _STANDS[slot.kind]):
         return slot.negatable or not isinstance(operand, Negated)
+    if isinstance(operand, Minus):
+        return slot.minus and isinstance(operand.base, _STANDS[slot.kind])
     return (
         (isinstance(operand, Sink) and slot.sink)
         or (isinstance(operand, Special) and slot.special)
@@ -71,6 +77,26 @@ def signature_of(form: Form, operands: tuple[Operand, ...]) -> Signature | None:
         if all(map(stands, signature.slots, operands)):
             return signature
     return found[0]
+
+
+def form_of(candidates: Sequence[Form], operands: tuple[Operand, ...]) -> tuple[Form, Signature | None]:
+    """The first of the forms that the operands fit, and its signature that they follow.
+
+    Fitting is by number, sort and register types; where none fits so, by number and sort, then by number; at last the
+    first form, with no signature. Give the forms that the target has first.
+    """
+    found = [(form, signature) for form in candidates for signature in signatures_of_length(form, len(operands))]
+    standing = [each for each in found if all(map(stands, each[1].slots, operands))]
+    for form, signature in standing:
+        if all(map(_accepted, signature.slots, operands)):
+            return form, signature
+    if standing or found:
+        return (standing or found)[0]
+    return candidates[0], None
+
+
+def _accepted(slot: OperandSlot, operand: Operand) -> bool:
+    return not slot.accepts or all(register.type in slot.accepts for register in registers_of(operand))
 
 
 @cache

@@ -7,35 +7,18 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from attrs import field, frozen
 
-from ptxgen.ir.operands import Float, Guard, Int, LabelName, Operand, SymbolAddress, operand_text
+from ptxgen.ir.calls import BranchTargets, Call, CallTargets, Prototype
+from ptxgen.ir.debug import DebugSection, DwarfLine, File, Loc
+from ptxgen.ir.directives import Directive
+from ptxgen.ir.operands import Guard, LabelName, Operand, operand_text
 from ptxgen.ir.origin import Origin
+from ptxgen.ir.variables import Attribute, Linkage, Parameter, Registers, Variable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from isa.forms import Form
     from isa.targets import PtxVersion, Target
-    from isa.types import Type
-
-
-class Space(Enum):
-    """A state space of memory; the value is PTX's word."""
-
-    PARAM = "param"
-    GLOBAL = "global"
-    SHARED = "shared"
-    LOCAL = "local"
-    CONST = "const"
-
-
-class Linkage(Enum):
-    """How a module-scope name is seen by others; the value is PTX's word, empty for a private name."""
-
-    PRIVATE = ""
-    VISIBLE = "visible"
-    EXTERN = "extern"
-    WEAK = "weak"
-    COMMON = "common"
 
 
 class FunctionKind(Enum):
@@ -45,21 +28,13 @@ class FunctionKind(Enum):
     FUNC = "func"
 
 
-class DirectiveKind(Enum):
-    """The performance directives of a function; the value is PTX's word."""
+class TargetOption(Enum):
+    """What may stand behind the target in `.target`; the value is PTX's word."""
 
-    MAXNTID = "maxntid"
-    REQNTID = "reqntid"
-    MINNCTAPERSM = "minnctapersm"
-    MAXNREG = "maxnreg"
-
-
-@frozen
-class Directive:
-    """A directive between a function's parameters and its body, with its numbers."""
-
-    kind: DirectiveKind
-    values: tuple[int, ...]
+    DEBUG = "debug"
+    TEXMODE_UNIFIED = "texmode_unified"
+    TEXMODE_INDEPENDENT = "texmode_independent"
+    MAP_F64_TO_F32 = "map_f64_to_f32"
 
 
 @frozen
@@ -85,56 +60,27 @@ class Label:
     origin: Origin | None = field(default=None, eq=False)
 
 
-@frozen
-class Registers:
-    """A declaration: `.reg .b32 %r<100>;` declares `%r0` to `%r99`; a count of None declares the one name."""
-
-    type: Type
-    name: str
-    count: int | None = None
-
-
-Initial: TypeAlias = "Int | Float | SymbolAddress | tuple[Initial, ...]"
-
-
-@frozen
-class Variable:
-    """A variable in memory. `shape` is () for a scalar; a first extent of None is an array without a size (`[]`).
-
-    `vector` is 1, 2 or 4 elements per entry; `align` is in bytes, None where the type's own alignment holds.
-    """
-
-    name: str
-    type: Type
-    space: Space
-    shape: tuple[int | None, ...] = ()
-    align: int | None = None
-    vector: int = 1
-    initial: Initial | None = None
-    linkage: Linkage = Linkage.PRIVATE
-    origin: Origin | None = field(default=None, eq=False)
-
-    @property
-    def size_bytes(self) -> int:
-        """The bytes that the variable takes; 0 for an array without a size."""
-        count = self.vector
-        for extent in self.shape:
-            count *= extent or 0
-        return count * self.type.bits // 8
+def _stripped(text: str) -> str:
+    return text.rstrip()
 
 
 @frozen
 class Comment:
-    """A line `// text` of its own."""
+    """A comment `// text`: a line of its own, or `trailing` behind the statement before it.
 
-    text: str
+    Blanks at its end are none of its text. A trailing comment behind a comment, or first in a scope, has its own line.
+    """
+
+    text: str = field(converter=_stripped)
+    trailing: bool = False
 
 
 @frozen
 class Pragma:
-    """A `.pragma "text";` statement."""
+    """A `.pragma "text";` statement, with one text or several."""
 
     text: str
+    more: tuple[str, ...] = ()
 
 
 @frozen
@@ -144,39 +90,22 @@ class Scope:
     statements: tuple[Statement, ...]
 
 
-Statement: TypeAlias = Instruction | Label | Registers | Variable | Scope | Comment | Pragma
-
-
-@frozen
-class PointerFacts:
-    """What a pointer parameter points to: `.ptr .global .align 16`, alignment in bytes."""
-
-    space: Space
-    align: int | None = None
-
-
-@frozen
-class Parameter:
-    """A parameter. `shape` is () for a scalar or the extents of an array; `align` in bytes; `pointer` for `.ptr`."""
-
-    name: str
-    type: Type
-    shape: tuple[int, ...] = ()
-    align: int | None = None
-    pointer: PointerFacts | None = None
-
-    @property
-    def size_bytes(self) -> int:
-        """The bytes that the parameter takes in the parameter block."""
-        count = 1
-        for extent in self.shape:
-            count *= extent
-        return count * self.type.bits // 8
-
-    @property
-    def align_bytes(self) -> int:
-        """The alignment of the parameter in the parameter block."""
-        return self.align or self.type.bits // 8
+Statement: TypeAlias = (
+    Instruction
+    | Call
+    | Label
+    | Registers
+    | Variable
+    | Scope
+    | BranchTargets
+    | CallTargets
+    | Prototype
+    | Loc
+    | File
+    | Pragma
+    | Comment
+    | DwarfLine
+)
 
 
 @frozen
@@ -188,24 +117,41 @@ class Function:
     linkage: Linkage
     returns: tuple[Parameter, ...]
     parameters: tuple[Parameter, ...]
-    directives: tuple[Directive, ...]
+    directives: tuple[Directive | Pragma, ...]
     body: Scope | None
     origin: Origin | None = field(default=None, eq=False)
+    attributes: tuple[Attribute, ...] = ()
 
     def instructions(self) -> Iterator[Instruction]:
-        """The instructions of the body in the order of the text, those of inner scopes included."""
+        """The instructions of the body in the order of the text, those of inner scopes included; calls are none."""
         if self.body is not None:
             yield from (node for node in walk(self.body) if isinstance(node, Instruction))
 
 
 @frozen
+class Alias:
+    """`.alias name, of;`: another name of a function."""
+
+    name: str
+    of: str
+
+
+Item: TypeAlias = Variable | Function | Alias | File | DebugSection | Pragma | Comment | DwarfLine
+
+
+@frozen
 class Module:
-    """A translation unit: version, target, 32 or 64 bits of address, and its variables and functions in order."""
+    """A translation unit: version, target, 32 or 64 bits of address, and its variables and functions in order.
+
+    `options` stand behind the target, `heading` are the comments before the version.
+    """
 
     version: PtxVersion
     target: Target
     address_size: int
-    items: tuple[Variable | Function, ...]
+    items: tuple[Item, ...]
+    options: tuple[TargetOption, ...] = ()
+    heading: tuple[Comment, ...] = ()
 
     def function(self, name: str | None = None) -> Function:
         """The function of that name, or the only kernel when no name is given; LookupError names what there is."""
@@ -214,6 +160,7 @@ class Module:
             functions = [item for item in functions if item.kind is FunctionKind.ENTRY]
         else:
             functions = [item for item in functions if item.name == name]
+            functions = [item for item in functions if item.body is not None] or functions
         if len(functions) != 1:
             known = ", ".join(item.name for item in self.items if isinstance(item, Function)) or "none"
             wanted = "exactly one kernel" if name is None else f"a function named {name}"

@@ -78,27 +78,34 @@ class Address:
     """A memory operand `[base+offset]`, offset in bytes.
 
     The base is a register, a symbol (whose own offset is 0: the offset of the access stands here) or, for an absolute
-    address, an `Int` with offset 0.
+    address, an `Int` with offset 0. `unified` is the mark `[a].unified` of an address of unified memory.
     """
 
     base: Register | SymbolAddress | Int
     offset: int = 0
+    unified: bool = False
 
     @property
     def text(self) -> str:
-        return f"[{self.base.text}]" if self.offset == 0 else f"[{self.base.text}+{self.offset}]"
+        text = f"[{self.base.text}]" if self.offset == 0 else f"[{self.base.text}+{self.offset}]"
+        return f"{text}.unified" if self.unified else text
 
 
 @frozen
 class TensorCoordinate:
-    """A tensor operand `[map, {c0, c1}]`: the address of the tensor map and one coordinate per dimension."""
+    """A tensor, texture or surface operand `[map, {c0, c1}]`: what is accessed, and one coordinate per dimension.
+
+    `sampler` is the second handle of a texture access in independent mode, `[texture, sampler, {c0, c1}]`.
+    """
 
     map: Register | SymbolAddress
-    coordinates: tuple[Register | Int, ...]
+    coordinates: tuple[Scalar, ...]
+    sampler: Register | SymbolAddress | None = None
 
     @property
     def text(self) -> str:
-        return f"[{self.map.text}, {vector_text(self.coordinates)}]"
+        sampler = "" if self.sampler is None else f"{self.sampler.text}, "
+        return f"[{self.map.text}, {sampler}{vector_text(self.coordinates)}]"
 
 
 @frozen
@@ -122,6 +129,17 @@ class Negated:
     @property
     def text(self) -> str:
         return f"!{self.register.text}"
+
+
+@frozen
+class Minus:
+    """An operand with a sign, `-a` or `-a.h0`, of the video instructions."""
+
+    base: Register | Component
+
+    @property
+    def text(self) -> str:
+        return f"-{self.base.text}"
 
 
 @frozen
@@ -167,6 +185,7 @@ Scalar: TypeAlias = (
     | TensorCoordinate
     | Component
     | Negated
+    | Minus
     | Sink
     | LabelName
 )
@@ -197,7 +216,10 @@ def registers_of(operand: Operand) -> tuple[Register, ...]:
             return (base,)
         case Negated(register=register) | Component(base=register):
             return (register,)
-        case TensorCoordinate(map=map_, coordinates=coordinates):
-            return registers_of(map_) + registers_of(coordinates)
+        case Minus(base=base):
+            return registers_of(base)
+        case TensorCoordinate(map=map_, coordinates=coordinates, sampler=sampler):
+            handles = (map_,) if sampler is None else (map_, sampler)
+            return registers_of(handles) + registers_of(coordinates)
         case _:
             return ()

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from isa.limits import limits
 from isa.targets import Target
 from ptxgen.errors import Finding, Severity
-from ptxgen.ir import DirectiveKind, Function, Module, Space, Variable, walk
+from ptxgen.ir import Directive, DirectiveKind, Function, Module, Space, Variable, walk
 
 
 def budget_findings(module: Module, function: Function, target: Target) -> Iterator[Finding]:
@@ -23,7 +23,7 @@ def budget_findings(module: Module, function: Function, target: Target) -> Itera
             "in declarations, more through k.dynamic_shared"
         )
         yield Finding("shared.budget", Severity.ERROR, message, shared[-1].origin or function.origin)
-    kinds = {directive.kind: directive for directive in function.directives}
+    kinds = {each.kind: each for each in function.directives if isinstance(each, Directive)}
     for kind in (DirectiveKind.MAXNTID, DirectiveKind.REQNTID):
         threads = 1
         for extent in kinds[kind].values if kind in kinds else ():

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from isa.forms import Form
 from isa.operands import OperandKind
-from isa.special import special
+from isa.special import SpecialRegister, UnknownSpecialRegister, special
 from isa.targets import PtxVersion, Target
 from ptxgen.errors import Finding, Severity
 from ptxgen.ir import Instruction, Operand, Register, Special, signature_of
@@ -58,10 +58,18 @@ def operand_findings(instruction: Instruction) -> Iterator[Finding]:
 
 def _special(instruction: Instruction, operand: Operand, version: PtxVersion, target: Target) -> Iterator[Finding]:
     if isinstance(operand, Special):
-        fact = special(operand.name)
+        fact = special_named(operand.name)
         if not fact.availability.holds(version, target):
             message = f"{operand.text} exists since {fact.availability}; this module is PTX {version} for {target}"
             yield _finding(instruction, "target.unsupported", message)
+
+
+def special_named(name: str) -> SpecialRegister:
+    """The facts of a special register; of a whole vector such as `tid`, those of its first component."""
+    try:
+        return special(name)
+    except UnknownSpecialRegister:
+        return special(f"{name}.x")
 
 
 def _finding(instruction: Instruction, code: str, message: str) -> Finding:

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from isa.targets import Target
 from isa.targets import target as target_named
 from ptxgen.errors import Finding, KernelError, Severity
-from ptxgen.ir import Function, Module, Variable
+from ptxgen.ir import Alias, Function, Linkage, Module, Variable
 from ptxgen.verify.budgets import budget_findings
 from ptxgen.verify.definitions import early_reads
 from ptxgen.verify.instructions import instruction_findings
-from ptxgen.verify.names import name_findings
+from ptxgen.verify.names import name_findings, returned_registers
 
 
 def verify(module: Module, *, target: str | Target | None = None) -> tuple[Finding, ...]:
@@ -22,7 +22,7 @@ def verify(module: Module, *, target: str | Target | None = None) -> tuple[Findi
     """
     judged = module.target if target is None else target_named(target) if isinstance(target, str) else target
     found = list(_version(module, judged))
-    symbols = frozenset(item.name for item in module.items)
+    symbols = frozenset(item.name for item in module.items if isinstance(item, Variable | Function | Alias))
     for item in module.items:
         if isinstance(item, Function):
             found += _function(module, item, judged, symbols)
@@ -49,8 +49,11 @@ def _function(module: Module, function: Function, target: Target, symbols: froze
     for instruction in function.instructions():
         yield from instruction_findings(instruction, version, target)
     yield from name_findings(function, symbols)
+    given = {parameter.name for parameter in function.parameters if parameter.register} | returned_registers(function)
     for early in early_reads(function):
         register = early.register
+        if register.name in given:
+            continue
         message = (
             f"{register.type} register {register.name} is read before it is written on some path: {early.instruction}"
         )
@@ -61,6 +64,12 @@ def _function(module: Module, function: Function, target: Target, symbols: froze
 def _duplicates(module: Module) -> Iterator[Finding]:
     seen: set[str] = set()
     for item in module.items:
-        if item.name in seen and (isinstance(item, Variable) or item.body is not None):
-            yield Finding("name.duplicate", Severity.ERROR, f"{item.name} is defined twice", item.origin)
-        seen.add(item.name)
+        if isinstance(item, Variable | Function) and _defines(item):
+            if item.name in seen:
+                yield Finding("name.duplicate", Severity.ERROR, f"{item.name} is defined twice", item.origin)
+            seen.add(item.name)
+
+
+def _defines(item: Variable | Function) -> bool:
+    """A declaration may be repeated: a function without body, an extern variable."""
+    return item.body is not None if isinstance(item, Function) else item.linkage is not Linkage.EXTERN

@@ -9,6 +9,9 @@ from attrs import field, frozen
 from ptxgen.errors import Finding, Severity
 from ptxgen.ir import (
     Address,
+    BranchTargets,
+    Call,
+    CallTargets,
     Function,
     Instruction,
     Int,
@@ -16,12 +19,14 @@ from ptxgen.ir import (
     LabelName,
     Operand,
     Origin,
+    Prototype,
     Register,
     Registers,
     Scope,
     SymbolAddress,
     Variable,
     registers_of,
+    walk,
 )
 
 
@@ -38,25 +43,38 @@ class _Room:
 def name_findings(function: Function, symbols: frozenset[str]) -> Iterator[Finding]:
     """The findings on the names in a function; `symbols` are those of the module that it sees."""
     if function.body is not None:
-        own = {parameter.name for parameter in (*function.parameters, *function.returns)}
-        yield from _Names(symbols | own).findings(function.body, ())
+        parameters = (*function.parameters, *function.returns)
+        own = {parameter.name for parameter in parameters}
+        passed = [Registers(parameter.type, parameter.name) for parameter in parameters if parameter.register]
+        yield from _Names(symbols | own, passed).findings(function.body, ())
+
+
+def returned_registers(function: Function) -> set[str]:
+    """The names of the registers that the calls of a function write."""
+    calls = (node for node in walk(function.body) if isinstance(node, Call)) if function.body is not None else ()
+    return {register.name for call in calls for register in call.registers_written()}
 
 
 class _Names:
-    def __init__(self, symbols: frozenset[str]) -> None:
+    def __init__(self, symbols: frozenset[str], passed: list[Registers]) -> None:
         self._symbols = symbols
+        self._passed = passed
         self._scopes = 0
         self._known: set[int] = set()
 
     def findings(self, scope: Scope, outer: tuple[_Room, ...]) -> Iterator[Finding]:
         """The findings in a scope and the scopes inside it, numbered in the order of the text."""
         room = _Room(self._scopes)
+        if not outer:
+            room.families.update((registers.name, registers) for registers in self._passed)
         self._scopes += 1
         rooms = (*outer, room)
         for statement in scope.statements:
-            if isinstance(statement, Label):
+            if isinstance(statement, Label | BranchTargets | CallTargets | Prototype):
                 if statement.name.name in room.labels:
-                    yield _finding("label.duplicate", f"label {statement.name.name} is defined twice", statement.origin)
+                    yield _finding(
+                        "label.duplicate", f"label {statement.name.name} is defined twice", _origin(statement)
+                    )
                 room.labels.add(statement.name.name)
             elif isinstance(statement, Variable):
                 room.symbols.add(statement.name)
@@ -65,6 +83,8 @@ class _Names:
         for statement in scope.statements:
             if isinstance(statement, Instruction):
                 yield from self._instruction(statement, rooms)
+            elif isinstance(statement, Call):
+                yield from self._call(statement, rooms)
             elif isinstance(statement, Scope):
                 yield from self.findings(statement, rooms)
 
@@ -78,7 +98,16 @@ class _Names:
         if instruction.guard is not None:
             yield from self._register(instruction, instruction.guard.register, rooms)
 
-    def _operand(self, instruction: Instruction, operand: Operand, rooms: tuple[_Room, ...]) -> Iterator[Finding]:
+    def _call(self, call: Call, rooms: tuple[_Room, ...]) -> Iterator[Finding]:
+        declared = () if call.declared is None else (call.declared,)
+        for operand in (call.target, *call.returns, *call.arguments, *declared):
+            yield from self._operand(call, operand, rooms)
+        if call.guard is not None:
+            yield from self._register(call, call.guard.register, rooms)
+
+    def _operand(
+        self, instruction: Instruction | Call, operand: Operand, rooms: tuple[_Room, ...]
+    ) -> Iterator[Finding]:
         for register in registers_of(operand):
             if id(register) not in self._known:
                 yield from self._register(instruction, register, rooms)
@@ -91,7 +120,9 @@ class _Names:
             case _:
                 pass
 
-    def _register(self, instruction: Instruction, register: Register, rooms: tuple[_Room, ...]) -> Iterator[Finding]:
+    def _register(
+        self, instruction: Instruction | Call, register: Register, rooms: tuple[_Room, ...]
+    ) -> Iterator[Finding]:
         """Judges a register object once; the body keeps it alive, so its id stays its own."""
         if id(register) in self._known:
             return
@@ -124,7 +155,11 @@ def _declaration(name: str, room: _Room) -> Registers | None:
     return None
 
 
-def _label(instruction: Instruction, label: LabelName, rooms: tuple[_Room, ...]) -> Iterator[Finding]:
+def _origin(statement: Label | BranchTargets | CallTargets | Prototype) -> Origin | None:
+    return statement.origin if isinstance(statement, Label) else None
+
+
+def _label(instruction: Instruction | Call, label: LabelName, rooms: tuple[_Room, ...]) -> Iterator[Finding]:
     room = next((room for room in rooms if room.ordinal == label.scope), None)
     if room is None:
         message = f"{label.name} lies in a scope that cannot be entered from here"

@@ -8,7 +8,6 @@ from isa.operands import OperandKind, OperandSlot
 from isa.types import Kind, Type
 from ptxgen.ir import (
     Address,
-    Component,
     Float,
     Int,
     Negated,
@@ -38,8 +37,8 @@ def refusal(slot: OperandSlot, operand: Operand) -> Refusal | None:
     match operand:
         case Register():
             return _register_refusal(slot, operand)
-        case Negated(register=register) | Component(base=register):
-            return None if isinstance(operand, Component) else _register_refusal(slot, register)
+        case Negated(register=register):
+            return _register_refusal(slot, register)
         case Address(base=Register() as base):
             return _register_refusal(slot, base)
         case Int(value=value):
@@ -95,7 +94,7 @@ def _int_refusal(slot: OperandSlot, value: int) -> Refusal | None:
 def _float_refusal(slot: OperandSlot, operand: Float) -> Refusal | None:
     wanted_type = slot.type
     fits = wanted_type is not None and wanted_type.kind in (Kind.FLOAT, Kind.BITS) and wanted_type.lanes == 1
-    if fits and wanted_type is not None and wanted_type.bits == operand.type.bits:
+    if fits and wanted_type is not None and 32 <= wanted_type.bits <= operand.type.bits:
         return None
     return Refusal("immediate.type", f"operand {slot.name} wants {wanted(slot)}, got {told(operand)}")
 
@@ -116,9 +115,16 @@ def wanted(slot: OperandSlot) -> str:
         case OperandKind.IMMEDIATE:
             return "an immediate" if slot.domain is None else f"an immediate, {slot.domain}"
         case (
-            OperandKind.ADDRESS | OperandKind.COORDINATE | OperandKind.LABEL | OperandKind.SYMBOL | OperandKind.SPECIAL
+            OperandKind.ADDRESS
+            | OperandKind.COORDINATE
+            | OperandKind.LABEL
+            | OperandKind.SYMBOL
+            | OperandKind.SPECIAL
+            | OperandKind.SINK
         ):
             return f"an {slot.kind.value}" if slot.kind is OperandKind.ADDRESS else f"a {slot.kind.value}"
+        case OperandKind.SINK:
+            return "the sink _"
 
 
 def _article(type_: Type | None) -> str:

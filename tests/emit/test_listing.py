@@ -15,30 +15,51 @@ from ptxgen.build import Module, pointer
 from ptxgen.emit import Listing, emit
 from ptxgen.ir import (
     Address,
+    Alias,
+    Attribute,
+    AttributeKind,
+    BranchTargets,
+    Call,
+    CallTargets,
     Comment,
     Component,
+    DebugData,
+    DebugLabel,
+    DebugSection,
+    Difference,
     Directive,
     DirectiveKind,
+    DwarfLine,
+    Fields,
+    File,
     Float,
     Function,
     FunctionKind,
+    GenericAddress,
     Guard,
     Instruction,
     Int,
+    Item,
     Label,
     LabelName,
     Linkage,
+    Loc,
+    MaskedAddress,
+    Minus,
     Negated,
     Origin,
     Parameter,
     PointerFacts,
+    Position,
     Pragma,
+    Prototype,
     Register,
     Registers,
     Scope,
     Space,
     Special,
     SymbolAddress,
+    TargetOption,
     TensorCoordinate,
     Variable,
 )
@@ -59,16 +80,37 @@ def kernel(*statements: Any) -> IrModule:
 CHANGES = [
     (Instruction(ADD, (R, R, Int(1))), {"form": resolve("sub.u32")[0], "operands": (R, R, Int(2)), "guard": Guard(P)}),
     (Label(LabelName("a")), {"name": LabelName("b")}),
-    (Registers(f32, "%f", 3), {"type": s32, "name": "%g", "count": None}),
+    (Registers(f32, "%f", 3), {"type": s32, "name": "%g", "count": None, "vector": 2}),
     (
         Variable("v", f32, Space.SHARED, (4,), 16, 1, None, Linkage.PRIVATE),
         {
             "name": "w", "type": u32, "space": Space.LOCAL, "shape": (4, 4), "align": None, "vector": 2,
-            "initial": (Int(1),), "linkage": Linkage.VISIBLE,
+            "initial": (Int(1),), "linkage": Linkage.VISIBLE, "attributes": (Attribute(AttributeKind.MANAGED),),
         },
     ),
-    (Comment("a"), {"text": "b"}),
-    (Pragma("nounroll"), {"text": "other"}),
+    (Comment("a"), {"text": "b", "trailing": True}),
+    (Pragma("nounroll"), {"text": "other", "more": ("two",)}),
+    (
+        Call(SymbolAddress("f"), (), (Int(1),), False, LabelName("p"), None),
+        {
+            "target": R, "returns": (R,), "arguments": (), "uniform": True, "declared": None, "guard": Guard(P),
+        },
+    ),
+    (BranchTargets(LabelName("t"), (LabelName("a"),)), {"name": LabelName("u"), "labels": (LabelName("b"),)}),
+    (CallTargets(LabelName("t"), ("f",)), {"name": LabelName("u"), "functions": ("g",)}),
+    (
+        Prototype(LabelName("p"), (), (Parameter("_", u32),), ()),
+        {
+            "name": LabelName("q"), "returns": (Parameter("_", u32),), "parameters": (),
+            "directives": (Directive(DirectiveKind.NORETURN),),
+        },
+    ),
+    (
+        Loc(Position(1, 2, 3)),
+        {"position": Position(1, 2, 4), "function": SymbolAddress("f"), "inlined_at": Position(1, 2, 3)},
+    ),
+    (File(1, "a"), {"index": 2, "path": "b", "timestamp": 3, "size_bytes": 4}),
+    (DwarfLine("a"), {"text": "b"}),
     (Scope((Comment("a"),)), {"statements": ()}),
 ]  # fmt: skip
 OPERANDS = [
@@ -77,12 +119,27 @@ OPERANDS = [
     (Int(1), {"value": 2}),
     (Float(1, f32), {"bits": 2}),
     (SymbolAddress("a"), {"name": "b", "offset": 4}),
-    (Address(R), {"base": SymbolAddress("a"), "offset": 4}),
-    (TensorCoordinate(R, (R,)), {"map": SymbolAddress("a"), "coordinates": (Int(0),)}),
+    (Address(R), {"base": SymbolAddress("a"), "offset": 4, "unified": True}),
+    (TensorCoordinate(R, (R,)), {"map": SymbolAddress("a"), "coordinates": (Int(0),), "sampler": R}),
     (Component(R, "x"), {"base": Register("%r2", u32), "part": "y"}),
     (Negated(P), {"register": Register("%p2", pred)}),
+    (Minus(R), {"base": Component(R, "h0")}),
     (LabelName("a"), {"name": "b"}),
 ]
+ITEMS: list[Item] = [
+    Alias("a", "b"), Alias("c", "b"), Alias("a", "c"), DebugSection(".a", ()), DebugSection(".b", ()),
+    DebugSection(".a", (DebugLabel("l"),)), DebugSection(".a", (DebugLabel("m"),)),
+    DebugSection(".a", (DebugData(b8, (Int(1),)),)), DebugSection(".a", (DebugData(u32, (Int(1),)),)),
+    DebugSection(".a", (DebugData(b8, (Difference("l", "m"),)),)),
+    DebugSection(".a", (DebugData(b8, (Difference("l", "n"),)),)),
+    DebugSection(".a", (DebugData(b8, (Difference("n", "m"),)),)),
+    Variable("v", u64, Space.GLOBAL, initial=GenericAddress(SymbolAddress("a"))),
+    Variable("v", u64, Space.GLOBAL, initial=SymbolAddress("a")),
+    Variable("v", u64, Space.GLOBAL, initial=MaskedAddress(255, SymbolAddress("a"))),
+    Variable("v", u64, Space.GLOBAL, initial=MaskedAddress(65280, SymbolAddress("a"))),
+    Variable("v", u64, Space.GLOBAL, initial=Fields((("filter_mode", "nearest"),))),
+    Variable("v", u64, Space.GLOBAL, initial=Fields((("filter_mode", 1),))),
+]  # fmt: skip
 SILENT = {("Register", "type"), ("Register", "scope"), ("LabelName", "scope"), ("Float", "type")}
 
 
@@ -114,19 +171,23 @@ def test_every_field_of_functions_and_modules_is_printed() -> None:
     module = IrModule(version("7.8"), target("sm_70"), 64, (function,))
     changed: list[IrModule] = [
         evolve(module, version=version("7.9")), evolve(module, target=target("sm_80")), evolve(module, address_size=32),
-        evolve(module, items=()),
+        evolve(module, items=()), evolve(module, options=(TargetOption.DEBUG,)),
+        evolve(module, heading=(Comment("a"),)),
     ]  # fmt: skip
     functions: list[dict[str, Any]] = [
         {"kind": FunctionKind.FUNC}, {"name": "q"}, {"linkage": Linkage.WEAK}, {"returns": (parameter,)},
         {"parameters": ()}, {"directives": ()}, {"directives": (Directive(DirectiveKind.REQNTID, (1,)),)},
         {"directives": (Directive(DirectiveKind.MAXNTID, (2,)),)}, {"body": None},
+        {"attributes": (Attribute(AttributeKind.UNIFIED, (1, 2)),)},
     ]  # fmt: skip
     parameters: list[dict[str, Any]] = [
         {"name": "q"}, {"type": u32}, {"shape": (2,)}, {"align": None}, {"pointer": None},
         {"pointer": PointerFacts(Space.SHARED, 16)}, {"pointer": PointerFacts(Space.GLOBAL, 8)},
+        {"pointer": PointerFacts(None, 16)}, {"register": True},
     ]  # fmt: skip
     functions += [{"parameters": (evolve(parameter, **each),)} for each in parameters]
     changed += [evolve(module, items=(evolve(function, **each),)) for each in functions]
+    changed += [evolve(module, items=(each,)) for each in ITEMS]
     texts = {str(emit(each)) for each in [module, *changed]}
     assert len(texts) == len(changed) + 1
 

@@ -1,0 +1,242 @@
+"""A function's body: statements one after another, most of them taken in one bite by a regular expression."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from ptxgen.errors import Finding, PtxSyntaxError, Severity
+from ptxgen.ir import (
+    BranchTargets,
+    CallTargets,
+    Comment,
+    Directive,
+    Guard,
+    Instruction,
+    Label,
+    LabelName,
+    Linkage,
+    Operand,
+    Origin,
+    Prototype,
+    Register,
+    Scope,
+)
+from ptxgen.parse.debug import dwarf_line, file_directive, loc_directive
+from ptxgen.parse.declarations import LINKAGES, SPACES, parameters, registers, variables
+from ptxgen.parse.directives import directives, pragma
+from ptxgen.parse.instructions import Instructions
+from ptxgen.parse.names import UNPLACED, Open, close, labels_of
+from ptxgen.parse.reader import Misuse, Reader
+
+_SIMPLE = re.compile(r"\s*(?:@(!?)([\w$%]+)\s+)?([a-z]\w*(?:(?:\.|::)\w+)*)(?:\s+([^;:\"/()@\\]*))?;")
+_SPLIT = re.compile(r"\s*,\s*(?![^{\[]*[}\]])")
+_WANTED = "an instruction, a label, a directive, '{' or '}'"
+
+
+class Bodies:
+    """Reads the bodies of one module's functions. With a list of `findings`, statements that mean nothing are left
+    out and told there; without, they are errors."""
+
+    def __init__(self, reader: Reader, instructions: Instructions, findings: list[Finding] | None) -> None:
+        self._reader, self._instructions, self._findings = reader, instructions, findings
+        self._function = ""
+        self._scopes = 0
+
+    def read(self, function: str, outer: Open) -> Scope:
+        """The body in the braces that begin here, and a step past them; `outer` knows the parameters."""
+        self._function, self._scopes = function, 0
+        body = self._open(outer)
+        self._scope(body)
+        for statements, index, offset in outer.waiting:
+            missing = next(each for each in labels_of(statements[index]) if each.scope == UNPLACED)
+            self._missing(missing, offset, statements, index)
+        outer.waiting.clear()
+        return body.frozen()
+
+    def _missing(self, label: LabelName, offset: int, statements: list[Any], index: int) -> None:
+        error = self._reader.error(Misuse, f"{label.name} is not declared here", "", offset, "name.unknown")
+        if self._findings is None:
+            raise error
+        self._findings.append(finding(error))
+        statements[index] = Scope(())
+
+    def _open(self, parent: Open) -> Open:
+        made = Open(self._scopes, parent, cache=parent.cache)
+        self._scopes += 1
+        return made
+
+    def _scope(self, scope: Open) -> None:
+        """Reads to the closing brace, one statement or a run of simple instructions at a time."""
+        reader = self._reader
+        opened = reader.start
+        reader.expect("{")
+        while True:
+            end = reader.previous
+            self._comments(scope, end)
+            if reader.text == "}":
+                close(scope)
+                reader.advance()
+                return
+            if not reader.kind:
+                reader.fail("the scope that begins here does not end", wanted="'}'", at=opened)
+            start, before = reader.start, len(scope.statements)
+            try:
+                if not self._simple(scope, start):
+                    self._statement(scope, start)
+                    self._hoist(scope, before)
+            except Misuse as error:
+                self._skip(error, start)
+
+    def _skip(self, error: Misuse, start: int) -> None:
+        end = self._reader.source.find(";", start)
+        if self._findings is None or end < 0:
+            raise error
+        self._findings.append(finding(error))
+        self._reader.go(end + 1)
+        self._reader.take_comments()
+
+    def _comments(self, scope: Open, end: int) -> None:
+        """Puts the comments met behind the last statement, which ended at `end`, into the scope."""
+        if self._reader.comments:
+            met = self._reader.take_comments()
+            behind = bool(scope.statements) and not isinstance(scope.statements[-1], Comment)
+            if behind and "\n" not in self._reader.source[end : met[0][0]]:
+                scope.statements.append(Comment(met.pop(0)[1].text, trailing=True))
+            scope.statements += [comment for _, comment in met]
+
+    def _hoist(self, scope: Open, before: int) -> None:
+        """Puts the comments inside the statement just read in front of it; those behind it stay for later."""
+        reader = self._reader
+        if reader.comments:
+            inside = [comment for at, comment in reader.comments if at < reader.previous]
+            reader.comments = [each for each in reader.comments if each[0] >= reader.previous]
+            scope.statements[before:before] = inside
+            scope.waiting = [
+                (each, index + len(inside) if each is scope.statements and index >= before else index, offset)
+                for each, index, offset in scope.waiting
+            ]
+
+    def _simple(self, scope: Open, start: int) -> bool:
+        """Takes the simple instructions that follow each other here; False where there is none."""
+        reader, plain = self._reader, self._instructions.plain
+        source, file, function, append = reader.source, reader.file, self._function, scope.statements.append
+        cache, line, counted, end = scope.cache, reader.line(start), start, 0
+        while (found := _SIMPLE.match(source, end or start)) is not None:
+            negated, predicate, name, text = found.groups()
+            pieces = () if text is None else text.split(", ") if "{" not in text else _SPLIT.split(text)
+            form = plain.get((name, len(pieces)))
+            if form is None:
+                break
+            try:
+                operands = tuple([cache[piece] for piece in pieces])
+                guard = None if predicate is None else Guard(_register(cache[predicate]), negated == "!")
+            except KeyError:
+                break
+            at = found.start(3)
+            line += source.count("\n", counted, at)
+            counted = at
+            append(Instruction(form, operands, guard, Origin(file, line, function)))
+            end = found.end()
+        if end:
+            reader.go(end)
+        return end > 0
+
+    def _statement(self, scope: Open, start: int) -> None:
+        reader = self._reader
+        if reader.text == "{" and reader.kind == "sign":
+            inner = self._open(scope)
+            scope.statements.append(inner)
+            self._scope(inner)
+        elif reader.kind == "directive":
+            self._directive(scope)
+        elif reader.text == "@@":
+            scope.statements.append(dwarf_line(reader))
+        elif reader.kind == "word" and self._labelled(scope):
+            pass
+        elif reader.kind == "word" or reader.text == "@":
+            self._append(scope, self._instructions.read(scope, self._function), start)
+        else:
+            reader.fail(f"unexpected {reader.told()}", wanted=_WANTED)
+
+    def _append(self, scope: Open, statement: Any, start: int) -> None:
+        if labels_of(statement):
+            scope.waiting.append((scope.statements, len(scope.statements), start))
+        scope.statements.append(statement)
+
+    def _labelled(self, scope: Open) -> bool:
+        """Takes a label and what belongs to it; False where the word here is none."""
+        reader = self._reader
+        start, name = reader.start, reader.text
+        reader.advance()
+        if reader.kind != "sign" or not reader.accept(":"):
+            reader.go(start)
+            return False
+        scope.labels.add(name)
+        label = LabelName(name, scope.ordinal)
+        match reader.text:
+            case ".branchtargets":
+                words = self._words("a label")
+                self._append(scope, BranchTargets(label, tuple(LabelName(each, UNPLACED) for each in words)), start)
+            case ".calltargets":
+                scope.statements.append(CallTargets(label, tuple(self._words("a function"))))
+            case ".callprototype":
+                scope.statements.append(self._prototype(label))
+            case _:
+                origin = Origin(reader.file, reader.line(start), self._function)
+                scope.statements.append(Label(label, origin))
+        return True
+
+    def _words(self, wanted: str) -> list[str]:
+        reader = self._reader
+        reader.advance()
+        found = [reader.take("word", wanted)]
+        while reader.accept(","):
+            found.append(reader.take("word", wanted))
+        reader.expect(";", "',' or ';'")
+        return found
+
+    def _prototype(self, label: LabelName) -> Prototype:
+        reader = self._reader
+        reader.advance()
+        returns = parameters(reader) if reader.text == "(" else ()
+        reader.take("word", "'_'")
+        taken = parameters(reader) if reader.text == "(" else ()
+        asked = tuple(each for each in directives(reader) if isinstance(each, Directive))
+        reader.expect(";", "a directive or ';'")
+        return Prototype(label, returns, taken, asked)
+
+    def _directive(self, scope: Open) -> None:
+        reader = self._reader
+        match reader.text:
+            case ".reg":
+                scope.statements += registers(reader, scope)
+            case ".loc":
+                scope.statements.append(loc_directive(reader))
+            case ".file":
+                scope.statements.append(file_directive(reader))
+            case ".pragma":
+                scope.statements.append(pragma(reader))
+            case text if text in SPACES:
+                origin = Origin(reader.file, reader.line(reader.start), self._function)
+                scope.statements += variables(reader, scope, Linkage.PRIVATE, origin)
+            case text if text in LINKAGES:
+                origin = Origin(reader.file, reader.line(reader.start), self._function)
+                reader.advance()
+                if reader.text not in SPACES:
+                    reader.fail(f"unexpected {reader.told()}", wanted="a state space")
+                scope.statements += variables(reader, scope, LINKAGES[text], origin)
+            case text:
+                reader.fail(f"the directive {text} cannot stand in a function", wanted=_WANTED)
+
+
+def _register(operand: Operand) -> Register:
+    """The register of a guard; KeyError for anything else, which is read more slowly."""
+    if operand.__class__ is not Register:
+        raise KeyError(operand)
+    return operand
+
+
+def finding(error: PtxSyntaxError) -> Finding:
+    """An error of reading as a finding, on its line."""
+    return Finding(error.code, Severity.ERROR, error.reason, Origin(error.file, error.line, ""), error.line)

@@ -1,0 +1,121 @@
+"""Names and scopes while a function is read: registers, symbols, labels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from attrs import define, evolve, field
+
+from isa.types import Type
+from ptxgen.ir import BranchTargets, Call, Instruction, LabelName, Operand, Register, Scope, SymbolAddress
+
+
+@define(eq=False)
+class Open:
+    """A scope whose end is not yet read.
+
+    `statements` holds nodes and inner scopes; `cache` operands by their text, as they are meant here, shared with the
+    scope around until a declaration here gives a text another meaning; `waiting` the places (list, index, offset) of
+    statements with labels that no scope has declared yet.
+    """
+
+    ordinal: int
+    parent: Open | None
+    symbols: set[str] = field(factory=set)
+    singles: dict[str, Register] = field(factory=dict)
+    families: dict[str, tuple[Type, int]] = field(factory=dict)
+    labels: set[str] = field(factory=set)
+    statements: list[Any] = field(factory=list)
+    cache: dict[str, Operand] = field(factory=dict)
+    waiting: list[tuple[list[Any], int, int]] = field(factory=list)
+
+    def find(self, name: str) -> Register | SymbolAddress | None:
+        """What a name means here, the innermost declaration first; None for one that is not declared, or a label."""
+        scope: Open | None = self
+        while scope is not None:
+            found = scope.singles.get(name) or (scope.member(name) if scope.families else None)
+            if found is not None:
+                return found
+            if name in scope.symbols:
+                return SymbolAddress(name)
+            scope = scope.parent
+        return None
+
+    def member(self, name: str) -> Register | None:
+        """The register of a numbered family of this scope: `%r7` of `%r<100>`."""
+        for start in range(len(name.rstrip("0123456789")), len(name)):
+            number = name[start:]
+            family = self.families.get(name[:start])
+            if family is not None and (number == "0" or number[0] != "0") and int(number) < family[1]:
+                made = self.singles[name] = Register(name, family[0], self.ordinal)
+                return made
+        return None
+
+    def declare_registers(self, name: str, type_: Type, count: int | None) -> None:
+        """Makes a register known, or with a count a numbered family of them."""
+        if count is None:
+            self.singles[name] = Register(name, type_, self.ordinal)
+        else:
+            self.families[name] = (type_, count)
+        self.cache = {}
+
+    def declare_symbol(self, name: str) -> None:
+        """Makes a variable or function known."""
+        if self.find(name) is not None:
+            self.singles.pop(name, None)
+            self.cache = {}
+        self.symbols.add(name)
+
+    def frozen(self) -> Scope:
+        """The scope as a node."""
+        return Scope(tuple([each.frozen() if each.__class__ is Open else each for each in self.statements]))
+
+
+UNPLACED = -1
+
+
+def close(scope: Open) -> None:
+    """Gives the labels of the waiting statements the scope that declares them, or hands them to the scope around."""
+    left = []
+    for statements, index, offset in scope.waiting:
+        statement = statements[index]
+        placed = _placed(statement, scope)
+        statements[index] = placed
+        if _unplaced(placed):
+            left.append((statements, index, offset))
+    scope.waiting.clear()
+    if scope.parent is not None:
+        scope.parent.waiting += left
+
+
+def _placed(statement: Any, scope: Open) -> Any:
+    match statement:
+        case Instruction(operands=operands):
+            return evolve(statement, operands=tuple(_settled(each, scope) for each in operands))
+        case Call(declared=LabelName() as declared):
+            return evolve(statement, declared=_settled(declared, scope))
+        case BranchTargets(labels=labels):
+            return evolve(statement, labels=tuple(_settled(each, scope) for each in labels))
+    return statement
+
+
+def _settled(operand: Any, scope: Open) -> Any:
+    if isinstance(operand, LabelName) and operand.scope == UNPLACED and operand.name in scope.labels:
+        return LabelName(operand.name, scope.ordinal)
+    return operand
+
+
+def labels_of(statement: Any) -> list[LabelName]:
+    """The labels that a statement names as places to go to."""
+    match statement:
+        case Instruction(operands=operands):
+            return [each for each in operands if isinstance(each, LabelName)]
+        case Call(declared=LabelName() as declared):
+            return [declared]
+        case BranchTargets(labels=labels):
+            return list(labels)
+    return []
+
+
+def _unplaced(statement: Any) -> bool:
+    return any(label.scope == UNPLACED for label in labels_of(statement))
