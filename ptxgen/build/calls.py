@@ -95,17 +95,20 @@ _SORTS: dict[OperandKind, tuple[type, ...]] = {
     OperandKind.PREDICATE: (Value, Not),
     OperandKind.VECTOR: (tuple, list),
     OperandKind.ADDRESS: (Value, Offset, Symbol, int),
-    OperandKind.COORDINATE: (),
+    OperandKind.COORDINATE: (tuple, list),
     OperandKind.IMMEDIATE: (int, float),
     OperandKind.LABEL: (Label,),
     OperandKind.SYMBOL: (Symbol, Offset),
     OperandKind.SPECIAL: (SpecialRegister,),
+    OperandKind.SINK: (),
 }
 
 
 def _stands(slot: OperandSlot, given: object) -> bool:
     if isinstance(given, Value):
         return slot.kind in _SORTS and Value in _SORTS[slot.kind] and given.type in slot.accepts
+    if isinstance(given, int) and slot.domain is not None and not slot.domain.holds(given):
+        return False
     return (
         isinstance(given, _SORTS[slot.kind])
         or (slot.symbol and isinstance(given, Symbol | Offset))

@@ -9,8 +9,8 @@ from isa.operands import OperandKind, OperandSlot
 from ptxgen.build.blame import fail, failure
 from ptxgen.build.handles import Label, Not, Offset, SpecialRegister, Symbol, Value, sink
 from ptxgen.build.immediates import UnfitNumber, immediate
-from ptxgen.ir import Address, Int, Negated, Operand, Scalar, Sink, SymbolAddress
-from ptxgen.verify.operands import refusal, wanted
+from ptxgen.ir import Address, Int, Negated, Operand, Register, Scalar, Sink, SymbolAddress, TensorCoordinate
+from ptxgen.verify.operands import refusal, told, wanted
 
 if TYPE_CHECKING:
     from ptxgen.build.kernel import Kernel
@@ -21,8 +21,10 @@ def operand(kernel: Kernel, name: str, slot: OperandSlot, given: object) -> Oper
 
     Raises KernelError on the user's line, naming the operand, what the slot wants and what came.
     """
-    if isinstance(given, tuple | list):
-        node: Operand = tuple(scalar(kernel, name, slot, each) for each in given)
+    if slot.kind is OperandKind.COORDINATE:
+        node: Operand = _tensor_coordinate(kernel, name, slot, given)
+    elif isinstance(given, tuple | list):
+        node = tuple(scalar(kernel, name, slot, each) for each in given)
     else:
         node = scalar(kernel, name, slot, given)
     refused = refusal(slot, node)
@@ -57,6 +59,29 @@ def scalar(kernel: Kernel, name: str, slot: OperandSlot, given: object) -> Scala
             if given is sink:
                 return Sink()
             raise failure("operand.kind", f"{name}: operand {slot.name} wants {wanted(slot)}, got {given!r}")
+
+
+def _tensor_coordinate(kernel: Kernel, name: str, slot: OperandSlot, given: object) -> TensorCoordinate:
+    parts = 3 if slot.sampler else 2
+    if not (isinstance(given, tuple | list) and len(given) == parts and isinstance(given[-1], tuple | list)):
+        handles = "map, sampler, (c0, ...)" if slot.sampler else "map, (c0, ...)"
+        fail("operand.kind", f"{name}: operand {slot.name} wants ({handles}), got {given!r}")
+    *handles_given, coordinates = given
+    if len(coordinates) != slot.count:
+        fail("vector.size", f"{name}: operand {slot.name} wants {slot.count} coordinates, got {len(coordinates)}")
+    handles_made = [_handle(kernel, name, slot, each) for each in handles_given]
+    made = tuple(scalar(kernel, name, slot, each) for each in coordinates)
+    for each in made:
+        if isinstance(each, Register) and each.type not in slot.accepts:
+            fail("type.mismatch", f"{name}: operand {slot.name} wants {slot.type} coordinates, got {told(each)}")
+    return TensorCoordinate(handles_made[0], made, handles_made[1] if slot.sampler else None)
+
+
+def _handle(kernel: Kernel, name: str, slot: OperandSlot, given: object) -> Register | SymbolAddress:
+    node = scalar(kernel, name, slot, given)
+    if not isinstance(node, Register | SymbolAddress):
+        fail("operand.kind", f"{name}: operand {slot.name} wants a register or a variable as its handle, got {given!r}")
+    return node
 
 
 def _address(slot: OperandSlot, address: Address) -> Scalar:

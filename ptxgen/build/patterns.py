@@ -11,7 +11,7 @@ from isa.operands import OperandKind, OperandSlot, Role, Signature
 from ptxgen.build.blame import fail
 from ptxgen.build.handles import Offset, Value
 from ptxgen.build.operands import operand
-from ptxgen.ir import Address
+from ptxgen.ir import Address, Sink
 
 Call: TypeAlias = Callable[..., Any]
 Pattern: TypeAlias = tuple[tuple[str, int], ...]
@@ -20,12 +20,12 @@ _MISSING: Any = object()
 
 def sources_of(signature: Signature) -> tuple[OperandSlot, ...]:
     """The slots that the user fills by position: all but those only written, an address being a source always."""
-    return tuple(slot for slot in signature.slots if not is_destination(slot))
+    return tuple(slot for slot in signature.slots if not is_destination(slot) and slot.kind is not OperandKind.SINK)
 
 
 def is_destination(slot: OperandSlot) -> bool:
-    """True for a slot that a fresh register or `into=` fills."""
-    return slot.role is Role.WRITE and slot.kind is not OperandKind.ADDRESS
+    """True for a slot that a fresh register or `into=` fills; one that takes `_` only is filled without the user."""
+    return slot.role is Role.WRITE and slot.kind not in (OperandKind.ADDRESS, OperandKind.SINK)
 
 
 def pattern_of(signature: Signature) -> Pattern:
@@ -41,6 +41,8 @@ def _word_of(slot: OperandSlot) -> str:
             return "vector"
         case OperandKind.ADDRESS:
             return "address"
+        case OperandKind.SINK:
+            return "sink"
         case OperandKind.REGISTER | OperandKind.VALUE | OperandKind.PREDICATE:
             return "value"
         case _:
@@ -53,7 +55,7 @@ def factory(pattern: Pattern) -> Call:
     namespace: dict[str, Any] = {
         "__name__": f"{__package__}.generated",
         "getframe": sys._getframe, "Value": Value, "Offset": Offset, "Address": Address, "operand": operand,
-        "missing": _MISSING, "wrong_count": _wrong_count, "wrong_into": _wrong_into,
+        "missing": _MISSING, "nothing": Sink(), "wrong_count": _wrong_count, "wrong_into": _wrong_into,
         "guard_needs_into": _guard_needs_into,
     }  # fmt: skip
     exec(compile(source_for(pattern), "<ptxgen.build instruction>", "exec"), namespace)
@@ -64,7 +66,7 @@ def factory(pattern: Pattern) -> Call:
 def source_for(pattern: Pattern) -> str:
     """The Python source of the maker for a pattern: one word and one element count per operand slot, in order."""
     written = [index for index, (word, _) in enumerate(pattern) if "destination" in word]
-    read = [index for index in range(len(pattern)) if index not in written]
+    read = [index for index, (word, _) in enumerate(pattern) if index not in written and word != "sink"]
     lines = ["def make(kernel, form, signature, slots, accepts, takers, choose):", "    name = form.name"]
     for i in range(len(pattern)):
         lines.append(f"    s{i} = slots[{i}]; ok{i} = accepts[{i}]; take{i} = takers[{i}]; numbers{i} = {{}}")
@@ -74,6 +76,7 @@ def source_for(pattern: Pattern) -> str:
     lines.append(f"            wrong_count(name, signature, ({''.join(f'a{i}, ' for i in read)}*extra,))")
     for index in read:
         lines += _source_checks(index, *pattern[index])
+    lines += [f"        n{index} = nothing" for index, (word, _) in enumerate(pattern) if word == "sink"]
     lines += _destinations(pattern, written)
     lines += [
         "        where = kernel.attribution",
@@ -141,7 +144,9 @@ def _destinations(pattern: Pattern, written: list[int]) -> list[str]:
             lines.append(f"            a{index} = take{index}(); n{index} = a{index}.node")
     lines.append("        else:")
     if len(written) == 1 and pattern[written[0]][0] == "destination":
-        given = "".join(f"a{index}, " for index in range(len(pattern)) if index not in written)
+        given = "".join(
+            f"a{index}, " for index, (word, _) in enumerate(pattern) if index not in written and word != "sink"
+        )
         lines.append("            if choose is not None and into.__class__ in (tuple, list):")
         lines.append(f"                return choose({given}into=into, _depth=_depth + 1)")
     if len(written) == 1:
