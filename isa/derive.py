@@ -7,6 +7,7 @@ from typing import Any
 
 from attrs import frozen
 
+from isa.operands import Range
 from isa.types import Kind, Type, bits_type, of_width, type_named
 
 Words = Mapping[str, str]
@@ -134,6 +135,13 @@ def tiles_per_warp(shape: str, element: Type) -> int:
 
 
 _FRAGMENT_REGISTER = {"f16": "f16x2", "f32": "f32", "f64": "f64", "s32": "s32"}
+_BYTE_CONTAINERS = frozenset({"kind::f8f6f4", "kind::mxf8f6f4"})
+
+
+def _element_bits(words: Words, slot: str) -> int:
+    """Bits that an element takes in a register: 4- and 6-bit floats lie in bytes unless the kind packs them."""
+    narrow = type_named(words[slot]).bits
+    return 8 if narrow < 8 and words.get("kind") in _BYTE_CONTAINERS else narrow
 
 
 def _fragment_type(words: Words, operand: str) -> Type:
@@ -142,10 +150,83 @@ def _fragment_type(words: Words, operand: str) -> Type:
 
 def _fragment_count(words: Words, operand: str) -> int:
     rows, columns, depth = shape_of(words["shape"])
-    extent = {"a": rows * depth, "b": depth * columns}.get(operand, rows * columns)
-    element = type_named(words[operand + "type"])
+    kept = depth // 2 if operand == "a" and "sparsity" in words else depth
+    extent = {"a": rows * kept, "b": depth * columns}.get(operand, rows * columns)
+    bits = _element_bits(words, operand + "type")
     tiles = tiles_per_warp(words["shape"], type_named(words["atype"]))
-    return extent * element.bits * tiles // 32 // max(32, element.bits)
+    return extent * bits * tiles // 32 // max(32, bits)
+
+
+def _metadata_selectors(words: Words) -> Range:
+    _, _, depth = shape_of(words["shape"])
+    bits_per_row = depth * 2 if words["atype"] == "tf32" else depth // 2 if _packed_nibbles(words) else depth
+    return Range(0, 64 // bits_per_row - 1)
+
+
+def _packed_nibbles(words: Words) -> bool:
+    return _element_bits(words, "atype") == 4
+
+
+def metadata_selectors() -> Derivation:
+    """The values that choose the lanes holding the metadata of a sparse `mma`: 64 bits a row need all of them."""
+    return Derivation("metadata_selectors", (), _metadata_selectors)
+
+
+_DOUBLED_BY_WMMA = frozenset({"f16"})
+
+
+def _wmma_type(words: Words, operand: str, slot: str) -> Type:
+    return type_named(_FRAGMENT_REGISTER.get(words[slot], "b32"))
+
+
+def _wmma_count(words: Words, operand: str, slot: str) -> int:
+    rows, columns, depth = shape_of(words["shape"])
+    extent = {"a": rows * depth, "b": depth * columns}.get(operand, rows * columns)
+    bits = type_named(words[slot]).bits
+    if operand in "ab" and words[slot] in _DOUBLED_BY_WMMA:
+        return 8
+    return extent * bits // 32 // max(32, bits)
+
+
+def wmma_type(operand: str, slot: str = "") -> Derivation:
+    """The register type of a `wmma` fragment whose element type stands in `slot` (its own by default)."""
+    return Derivation("wmma_type", (operand, slot or operand + "type"), _wmma_type)
+
+
+def wmma_count(operand: str, slot: str = "") -> Derivation:
+    """Registers of a `wmma` fragment: elements shared out among the lanes, but 8 for every f16 A and B."""
+    return Derivation("wmma_count", (operand, slot or operand + "type"), _wmma_count)
+
+
+def _warpgroup_count(words: Words) -> int:
+    _, columns, _ = shape_of(words["shape"])
+    return columns // 4 if words["dtype"] == "f16" else columns // 2
+
+
+def warpgroup_count() -> Derivation:
+    """Registers of a `wgmma` accumulator: 64 rows shared out among 128 lanes, two f16 a register."""
+    return Derivation("warpgroup_count", (), _warpgroup_count)
+
+
+_CELLS = {"16x128b": 2, "16x256b": 4}
+
+
+def _tensor_memory_count(words: Words) -> int:
+    return int(words["num"][1:]) * _CELLS.get(words["shape"], 1)
+
+
+def tensor_memory_count() -> Derivation:
+    """Registers of `tcgen05.ld` and `st`: repetitions times 32-bit cells that a lane has of the shape."""
+    return Derivation("tensor_memory_count", (), _tensor_memory_count)
+
+
+def _matrices_count(words: Words) -> int:
+    return int(words["num"][1:]) * (2 if words["shape"] == "m16n16" else 1)
+
+
+def matrices_count() -> Derivation:
+    """Registers of `ldmatrix` and `stmatrix`: one a matrix, two where it is 16 by 16."""
+    return Derivation("matrices_count", (), _matrices_count)
 
 
 def fragment_type(operand: str) -> Derivation:

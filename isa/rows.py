@@ -77,7 +77,7 @@ class Operand:
     type: Type | Derivation | None = None
     count: int | Derivation = 0
     wide: bool = False
-    domain: Domain | None = None
+    domain: Domain | Derivation | None = None
     when: tuple[str, ...] = ()
     optional: bool = False
     negatable: bool = False
@@ -112,7 +112,7 @@ class Operand:
             type=of_type,
             count=max(count, 1),
             accepts=self._accepts(of_type),
-            domain=self.domain,
+            domain=self.domain.of(words) if isinstance(self.domain, Derivation) else self.domain,
             negatable=self.negatable,
             sink=self._sinks(words, count),
             joined=self.joined,
