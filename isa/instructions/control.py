@@ -25,7 +25,7 @@ FAMILIES = (
         line(UNI, operands=(register("index", u32), TARGETS), since=since("6.0", 30)),
         about="branch to the label at an index of a list of branch targets",
     ),
-    family("call", line(UNI, operands=(CALLEE,)), about="call a function; one with arguments is a statement of its own"),
+    family("call", line(UNI, operands=(CALLEE,)), about="call a function; with arguments it is a statement of its own"),
     family("ret", line(UNI), about="return"),
     family("exit", line(), about="end the thread"),
     family(
@@ -34,9 +34,7 @@ FAMILIES = (
         about="take local memory from the stack",
     ),
     family("stacksave", line(ADDRESS_SIZE, operands=(written("d"),), since=STACK_SINCE), about="the top of the stack"),
-    family(
-        "stackrestore", line(ADDRESS_SIZE, operands=(register("a"),), since=STACK_SINCE), about="set the top of the stack"
-    ),
+    family("stackrestore", line(ADDRESS_SIZE, operands=(register("a"),), since=STACK_SINCE), about="set it back"),
     family("trap", line(), about="abort the grid"),
     family("brkpt", line(), about="stop for a debugger"),
     family("nanosleep", line(slot("type", "u32"), operands=(value("t", u32),), since=since("6.3", 70)), about="sleep"),

@@ -128,7 +128,8 @@ NEW_32, NEW_64 = value("new", b32), value("new", b64)
 _NEWER = (SPECIFIC, FAMILY)
 _SUB_BYTE, _SWIZZLE_96 = since("8.7", *_NEWER), since("8.8", "sm_103a sm_107a")
 _ENUMERATED = (
-    ("elemtype", Range(0, 12), ALWAYS), ("elemtype", Range(13, 15), _SUB_BYTE), ("interleave_layout", Range(0, 2), ALWAYS),
+    ("elemtype", Range(0, 12), ALWAYS), ("elemtype", Range(13, 15), _SUB_BYTE),
+    ("interleave_layout", Range(0, 2), ALWAYS),
     ("swizzle_mode", Range(0, 3), ALWAYS), ("swizzle_mode", OneOf((4,)), _SWIZZLE_96),
     ("swizzle_atomicity", Range(0, 3), since("8.6", *_NEWER)), ("fill_mode", Range(0, 1), ALWAYS),
 )  # fmt: skip

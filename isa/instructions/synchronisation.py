@@ -43,6 +43,7 @@ TENSOR_MAPS = slot("proxies", "tensormap::generic")
 ASYNC_GENERIC = slot("proxies", "async::generic")
 CLUSTER = slot("scope", "cluster")
 ACQUIRE, RELEASE = slot("sem", "acquire"), slot("sem", "release")
+EITHER, SYSTEM = slot("sem", "acquire release"), slot("scope", "sys")
 MAP_BYTES = immediate("size", OneOf((128,)))
 
 FAMILIES = (
@@ -91,7 +92,7 @@ FAMILIES = (
         line(RELEASE, RESTRICTED["release"], CLUSTER, since=_ONE_WAY),
         line(word("mbarrier_init"), RELEASE, CLUSTER, since=_ASYNC),
         line(PROXY, slot("kind", "alias async", alias=_ALIAS, **{"async": _ASYNC})),
-        line(PROXY, slot("kind", "alias"), slot("sem", "acquire release"), slot("scope", "sys"), since=since("9.4", 90)),
+        line(PROXY, slot("kind", "alias"), EITHER, SYSTEM, since=since("9.4", 90)),
         line(PROXY, slot("kind", "async"), slot("space", "global shared::cta shared::cluster"), since=_ASYNC),
         line(PROXY, TENSOR_MAPS, RELEASE, SCOPE, since=since("8.3", 90)),
         line(PROXY, TENSOR_MAPS, ACQUIRE, SCOPE, operands=(ADDRESS, MAP_BYTES), since=since("8.3", 90)),
@@ -99,8 +100,8 @@ FAMILIES = (
         line(PROXY, ASYNC_GENERIC, RELEASE, RESTRICTED["release"], CLUSTER, since=_ONE_WAY),
         line(PROXY, ASYNC_GENERIC, RELEASE, RESTRICTED["release of reads"], CLUSTER, since=since("9.4", 90)),
         line(
-            PROXY, slot("proxies", "generic::fabric fabric::generic fabric::fabric"), slot("kind", "alias"),
-            slot("sem", "acquire release"), slot("scope", "sys"), since=since("9.3", 100),
+            PROXY, slot("proxies", "generic::fabric fabric::generic fabric::fabric"), slot("kind", "alias"), EITHER,
+            SYSTEM, since=since("9.3", 100),
         ),
         about="order memory accesses",
     ),
