@@ -17,7 +17,7 @@ from isa.instructions.vocabulary import (
 )  # fmt: skip
 from isa.operands import OneOf, OperandKind, Range, Role
 from isa.rows import Constraint, Line, Operand, Slot, family, flag, line, rule, slot, table, word
-from isa.types import b16, b32, b64, s32, u16, u32
+from isa.types import s32, u16, u32, u64
 
 _SM_80, _SM_90 = since("7.0", 80), since("8.0", 90)
 RUBIN = since("9.4", "sm_107a sm_107f")
@@ -53,7 +53,7 @@ MULTICAST_WIDE = word("multicast::cluster::32b", RUBIN)
 MASK = Operand("ctas", Role.READ, OperandKind.VALUE, u16, when=("multicast::cluster",))
 WIDE_MASK = value("ctas", u32)
 CP_MASK = flag("cp_mask", since("8.6", 100))
-BYTE_MASK = Operand("byte_mask", Role.READ, OperandKind.VALUE, b16, when=("cp_mask",))
+BYTE_MASK = Operand("byte_mask", Role.READ, OperandKind.VALUE, u16, when=("cp_mask",))
 IGNORE_OOB = word("ignore_oob", since("9.2", 90))
 LEFT, RIGHT = value("left_bytes", u32, Range(0, 15)), value("right_bytes", u32, Range(0, 15))
 ARITHMETIC = slot("op", "and or xor add inc dec min max")
@@ -124,7 +124,7 @@ MAP_SPACE = slot("space", "global shared::cta").maybe
 WHOLE = slot("object", "b1024")
 _B32, _B64 = slot("type", "b32"), slot("type", "b64")
 _ORDINAL, _STRIDE_ORDINAL = immediate("ordinal", Range(0, 4)), immediate("ordinal", Range(0, 3))
-NEW_32, NEW_64 = value("new", b32), value("new", b64)
+NEW_32, NEW_64 = value("new", u32), value("new", u64)
 _NEWER = (SPECIFIC, FAMILY)
 _SUB_BYTE, _SWIZZLE_96 = since("8.7", *_NEWER), since("8.8", "sm_103a sm_107a")
 _ENUMERATED = (

@@ -14,7 +14,7 @@ from isa.instructions.vocabulary import (
 )  # fmt: skip
 from isa.operands import OperandKind, Range, Role
 from isa.rows import Constraint, Family, Line, Operand, Slot, family, flag, line, rule, slot, word
-from isa.types import b8, b64, b128, u32
+from isa.types import b8, b32, b128, u32, u64
 
 _7_0, _8_0, _9_3 = since("7.0", 80), since("8.0", 90), since("9.3", 90)
 WHOLE = slot("type", "b64")
@@ -32,9 +32,9 @@ TOGETHER: tuple[Constraint, ...] = (
 LAYOUT = slot("layout", "layout::v0 layout::v1", layout__v0=_9_3, layout__v1=_9_3)
 MULTICAST = word("multicast::cluster::32b", since("9.4", "sm_107a sm_107f"))
 
-STATE = written("state", b64, sink=True)
+STATE = written("state", u64, sink=True)
 NOTHING = Operand("nothing", Role.WRITE, OperandKind.SINK)
-PHASE = value("state", b64)
+PHASE = value("state", u64)
 PARITY = value("parity", u32)
 COUNT = value("count", u32, Range(1, 2**20 - 1))
 TRANSACTIONS = value("tx_count", u32, Range(0, 2**20 - 1))
@@ -143,11 +143,11 @@ FAMILIES = (
         line(word("is_canceled"), slot("type", "pred"), RESPONSE, operands=(written_predicate("p"), CANCELLED)),
         line(
             word("get_first_ctaid"), slot("vec", "v4"), slot("type", "b32"), RESPONSE,
-            operands=(Operand("d", Role.WRITE, OperandKind.REGISTER, u32, 4, sink=True), CANCELLED),
+            operands=(Operand("d", Role.WRITE, OperandKind.REGISTER, b32, 4, sink=True), CANCELLED),
         ),
         line(
             slot("axis", "get_first_ctaid::x get_first_ctaid::y get_first_ctaid::z"), slot("type", "b32"), RESPONSE,
-            operands=(written("d", u32), CANCELLED),
+            operands=(written("d", b32), CANCELLED),
         ),
         rules=(rule(since=since("8.6", 100)),),
         about="did it succeed, and which CTA comes first",

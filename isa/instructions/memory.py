@@ -20,7 +20,7 @@ from isa.instructions.vocabulary import (
 )  # fmt: skip
 from isa.operands import OneOf, OperandKind, Role
 from isa.rows import Constraint, Operand, family, flag, line, rule, slot, word
-from isa.types import b64, f32, u32, u64
+from isa.types import f32, u32, u64
 
 LOAD_SPACE = slot(
     "space", "const global local param param::entry param::func shared shared::cta shared::cluster",
@@ -99,7 +99,7 @@ LINE_BYTES = immediate("size", OneOf((128,)))
 PRIMARY = slot("primary", "L2::evict_last L2::evict_normal L2::evict_first L2::evict_unchanged")
 SECONDARY = slot("secondary", "L2::evict_first L2::evict_unchanged").maybe
 WHOLE = slot("type", "b64")
-MADE_POLICY = written("policy", b64)
+MADE_POLICY = written("policy", u64)
 
 FAMILIES = (
     family(
@@ -164,7 +164,7 @@ FAMILIES = (
             word("range"), GLOBAL.maybe, PRIMARY, SECONDARY, WHOLE,
             operands=(MADE_POLICY, ADDRESS, value("primary_bytes", u32), value("total_bytes", u32)),
         ),
-        line(word("cvt"), slot("level", "L2"), WHOLE, operands=(MADE_POLICY, value("property", b64))),
+        line(word("cvt"), slot("level", "L2"), WHOLE, operands=(MADE_POLICY, value("property", u64))),
         rules=(rule(since=HINTS),),
         about="make a cache eviction policy",
     ),

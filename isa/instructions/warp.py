@@ -44,7 +44,7 @@ FAMILIES = (
     ),
     family(
         "elect.sync",
-        line(operands=(written("d", b32, sink=True), written_predicate("p", joined=True), MEMBERS),
+        line(operands=(written("d", u32, sink=True), written_predicate("p", joined=True), MEMBERS),
              since=since("8.0", 90)),
         about="choose one lane of the warp",
     ),

@@ -31,7 +31,9 @@ KNOWN: tuple[Disagreement, ...] = (
     Disagreement(Question.LEGAL, r"cvta\.\S*u32", "the judge refuses 32-bit addressing of every kind"),
     Disagreement(Question.LEGAL, r"param::func", "legal only between a declaration of a call argument and the call"),
     Disagreement(
-        Question.LEGAL, r"^4\.[0-2] \S+ (tex|tld4)\..*%b64_38", "names may stand there, handles in registers from 4.3 on"
+        Question.LEGAL,
+        r"^4\.[0-2] \S+ (tex|tld4)\..*%b64_38",
+        "names may stand there, handles in registers from 4.3 on",
     ),
     Disagreement(Question.REFUSED, r"^5\.1 .*(\.sync|barrier|fns|neg|brx)", "5.1 was never published: read as 6.0"),
     Disagreement(Question.REFUSED, r"^4\.2 \S+ (addc|subc|madc)\.", "carry in without carry out is not dated by ptxas"),
@@ -41,11 +43,19 @@ KNOWN: tuple[Disagreement, ...] = (
         Question.EXCLUDED, r" (ld|st)\.\S*v8\.[bus](8|16) ", "emits several stores; the manual has v8 of 32 bits"
     ),
     Disagreement(Question.EXCLUDED, r" (ld|st)\.\S*(v8|v4)\.", "the manual has 256 bits for .global only"),
+    Disagreement(Question.EXCLUDED, r" wmma\.\S*m8n8k(32|128)\S*\.f32 ", "the manual has s32 accumulators only"),
     Disagreement(Question.TYPES_OUTSIDE, r"%f16x2_2", "f16x2 registers pass as 32-bit integers and even predicates"),
     Disagreement(Question.TYPES_OUTSIDE, r"%b128_2", "no wider register than 64 bits is of use"),
     Disagreement(Question.TYPES_OUTSIDE, r"isspacep", "32-bit addresses pass here"),
     Disagreement(Question.TYPES_OUTSIDE, r"fns", "not checked for the offset"),
-    Disagreement(Question.TYPES_OUTSIDE, r"(ld|st)\.\S*v\d\.f(32|64) .*%[us]", "not checked inside float vectors"),
+    Disagreement(
+        Question.TYPES_OUTSIDE,
+        r"(ldu?|st|atom|red|multimem)\.\S*v\d\.b?f(16|32|64)(x2)? .*%[us]",
+        "not checked inside float vectors",
+    ),
+    Disagreement(Question.TYPES_OUTSIDE, r"multimem\.\S*e[45]m[23]", "not checked for elements of 8 bits"),
+    Disagreement(Question.TYPES_OUTSIDE, r"tensormap\.replace", "not checked for some of the fields"),
+    Disagreement(Question.ACCEPTS, r"multimem\.st\.async\S*\.b8 .*%f", "the conversion that it inserts is not legal"),
     Disagreement(Question.ACCEPTS, r"cvta\.\S*u32", "the judge refuses 32-bit addressing of every kind"),
     Disagreement(Question.ACCEPTS, r"param::func", "legal only between a declaration of a call argument and the call"),
 )

@@ -139,6 +139,8 @@ def excluded(family: Family, at_most: int, seed: int = 0) -> list[str]:
 
 def _alien(slot: OperandSlot, register: Type) -> str:
     said = [f"%{register.name}_{20 + index}" for index in range(slot.count)]
+    if slot.kind is OperandKind.COORDINATE:
+        return f"[{'%b64_39, %b64_38' if slot.sampler else '%b64_39'}, {{{', '.join(said)}}}]"
     return "{" + ", ".join(said) + "}" if slot.kind is OperandKind.VECTOR else said[0]
 
 

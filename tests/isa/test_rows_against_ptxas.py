@@ -9,7 +9,7 @@ import pytest
 
 from isa.availability import Availability
 from isa.forms import Form, families, resolve
-from isa.operands import OperandKind
+from isa.operands import OperandKind, OperandSlot, Signature
 from isa.rows import Family
 from isa.targets import TARGETS, VERSIONS, PtxVersion, Target, named_in, target
 from isa.types import REGISTER_TYPES
@@ -96,6 +96,15 @@ def strict_beyond_ptxas(group: Iterable[Family], at_most: int) -> list[str]:
     return found
 
 
+def _same_place(form: Form, signature: Signature, place: int) -> Iterator[OperandSlot]:
+    """The slots that may be meant in this place by the name, whichever of its forms the operands choose."""
+    sorts = [(each.kind, each.joined) for each in signature.slots]
+    for other in (each for candidate in resolve(form.name) for each in candidate.signatures):
+        theirs = [(each.kind, each.joined) for each in other.slots]
+        if len(theirs) == len(sorts) and theirs[:place] == sorts[:place] and theirs[place + 1 :] == sorts[place + 1 :]:
+            yield other.slots[place]
+
+
 def register_type_disagreements(group: Iterable[Family], at_most: int, on: Target) -> list[str]:
     at, seen = newest_version(on), set()
     texts: dict[str, bool] = {}
@@ -109,7 +118,8 @@ def register_type_disagreements(group: Iterable[Family], at_most: int, on: Targe
                 seen.add((form.opcode, place, slot))
                 for register in REGISTER_TYPES:
                     text = statement(form, signature, PLAIN, (place, register))
-                    texts.setdefault(text, register in slot.accepts)
+                    taken = (register in each.accepts for each in _same_place(form, signature, place))
+                    texts.setdefault(text, any(taken))
     said = refused(list(texts), at, on)
     found = []
     for index, (text, accepted) in enumerate(texts.items()):
