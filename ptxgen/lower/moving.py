@@ -47,8 +47,8 @@ class MovingCount:
 class MovingSlot:
     """A shared address that stands at the slot of the tile `slot` places behind its form's rank.
 
-    At the start of each round it stands at `first`; a round moves the rank on by `advance`. `end` is the address behind
-    the ring's last slot, wanted where the depth is not 2.
+    At the start of each round it stands at `first`; a round moves the rank on by `advance`. `other` holds the bits in
+    which its two addresses differ where the depth is 2, else `end` is the address behind the ring's last slot.
     """
 
     register: Value
@@ -56,6 +56,7 @@ class MovingSlot:
     slot_bytes: int
     first: int
     advance: int
+    other: Value | None
     end: Value | None
     slot: int
 
@@ -65,9 +66,10 @@ class MovingSlot:
         self.slot = slot % self.depth
         if distance == 0:
             return
-        if self.end is None:
-            kernel.xor.b32(self.register, self.slot_bytes, into=self.register)
+        if self.other is not None:
+            kernel.xor.b32(self.register, self.other, into=self.register)
             return
+        assert self.end is not None
         kernel.add.s32(self.register, distance * self.slot_bytes, into=self.register)
         with kernel.guard(kernel.setp.ge.u32(self.register, self.end)):
             kernel.sub.s32(self.register, self.depth * self.slot_bytes, into=self.register)
@@ -131,14 +133,18 @@ def _started_slot(
     context: Context, form: SharedForm, slot: int, advance: int, first: tuple[SharedForm, int]
 ) -> MovingSlot:
     at_lower, further = first
-    base = shared_base(context, at_lower, slot + further)
-    known = (slot + further) % form.depth * form.slot_bytes if at_lower.rank.is_constant else 0
-    register = context.narrow.value(context.narrow.add(base, known))
-    if register is base:
-        register = context.k.register(s32, base)
-    end = None
-    if form.depth != 2:
+    address = _slot_address(context, at_lower, slot + further)
+    register = context.k.register(s32, address)
+    other, end = None, None
+    if form.depth == 2:
+        other = context.k.xor.b32(address, _slot_address(context, at_lower, slot + further + 1))
+    else:
         end = context.narrow.value(
             context.narrow.add(shared_thread_base(context, form.threads), form.depth * form.slot_bytes)
         )
-    return MovingSlot(register, form.depth, form.slot_bytes, slot, advance, end, slot)
+    return MovingSlot(register, form.depth, form.slot_bytes, slot, advance, other, end, slot)
+
+
+def _slot_address(context: Context, form: SharedForm, slot: int) -> Value:
+    known = slot % form.depth * form.slot_bytes if form.rank.is_constant else 0
+    return context.narrow.value(context.narrow.add(shared_base(context, form, slot), known))

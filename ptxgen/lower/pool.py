@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from attrs import frozen
 
-from ptxgen.tile import Buffer, Program, Space
+from ptxgen.tile import Program, Space
 
-ACCESS_BYTES = 16
+ALIGNMENT_BYTES = 128
 
 
 @frozen
 class SharedPool:
     """`offsets` gives each shared buffer's first byte by name; the pool starts at a multiple of `align` bytes.
 
-    A ring of depth 2 starts at a multiple of its own size, so that one XOR with the bytes of a slot changes slots.
+    No address relies on more: on sm_90 the driver starts static shared memory 1024 bytes into the window, whatever
+    alignment the text asks for.
     """
 
     offsets: dict[str, int]
@@ -21,18 +22,13 @@ class SharedPool:
     align: int
 
 
-def alignment(buffer: Buffer) -> int:
-    """The bytes of which a shared buffer's offset is a multiple."""
-    return max(ACCESS_BYTES, buffer.slot_bytes * (2 if buffer.depth == 2 else 1))
-
-
 def pooled(program: Program) -> SharedPool:
-    """The pool of all shared buffers: the strictest alignment first, then in order of definition."""
-    shared = [buffer for buffer in program.buffers if buffer.space is Space.SHARED]
+    """The pool of all shared buffers in order of definition."""
     offsets: dict[str, int] = {}
     end = 0
-    for buffer in sorted(shared, key=lambda each: -alignment(each)):
-        start = -(-end // alignment(buffer)) * alignment(buffer)
-        offsets[buffer.name] = start
-        end = start + buffer.slot_bytes * buffer.depth
-    return SharedPool(offsets, end, max(map(alignment, shared), default=ACCESS_BYTES))
+    for buffer in program.buffers:
+        if buffer.space is Space.SHARED:
+            start = -(-end // ALIGNMENT_BYTES) * ALIGNMENT_BYTES
+            offsets[buffer.name] = start
+            end = start + buffer.slot_bytes * buffer.depth
+    return SharedPool(offsets, end, ALIGNMENT_BYTES)

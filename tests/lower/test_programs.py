@@ -120,7 +120,7 @@ def test_values_read_on_a_path_that_never_filled_them_are_zero() -> None:
         assert (d[:8] == expected).all()
 
 
-def test_the_pool_holds_rings_of_two_where_one_bit_changes_slots() -> None:
+def test_the_pool_holds_every_ring_at_an_aligned_place() -> None:
     def ring_of(name, extent, depth):
         return shared(name, f32, SharedLayout.linear((8, extent), 1), depth)
 
@@ -129,9 +129,7 @@ def test_the_pool_holds_rings_of_two_where_one_bit_changes_slots() -> None:
     spans = sorted((pool.offsets[b.name], pool.offsets[b.name] + b.slot_bytes * b.depth) for b in buffers)
     assert all(end <= start for (_, end), (start, _) in pairwise(spans))
     assert spans[-1][1] <= pool.size_bytes
-    for buffer in buffers[2:]:
-        assert pool.align % (2 * buffer.slot_bytes) == 0
-        assert pool.offsets[buffer.name] % (2 * buffer.slot_bytes) == 0
+    assert all(start % pool.align == 0 for start, _ in spans)
 
 
 def test_neighbouring_products_share_an_operand() -> None:
