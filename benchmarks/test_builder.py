@@ -48,8 +48,9 @@ def spelled() -> int:
         lines.append(f"mul.f32 %f{n + 2}, %f{n + 1}, %f{n};")
         lines.append(f"ld.global.v4.f32 {{%f{n + 3}, %f{n + 4}, %f{n + 5}, %f{n + 6}}}, [%rd{n}];")
         lines.append(
-            f"mma.sync.aligned.m8n8k4.row.row.f32.f16.f16.f32 {{%f{n + 7}, %f{n + 8}, %f{n + 9}, %f{n + 10}, %f{n + 11}, "
-            f"%f{n + 12}, %f{n + 13}, %f{n + 14}}}, {{%r0, %r0}}, {{%r0, %r0}}, {{%f0, %f0, %f0, %f0, %f0, %f0, %f0, %f0}};"
+            f"mma.sync.aligned.m8n8k4.row.row.f32.f16.f16.f32 {{%f{n + 7}, %f{n + 8}, %f{n + 9}, %f{n + 10}, "
+            f"%f{n + 11}, %f{n + 12}, %f{n + 13}, %f{n + 14}}}, {{%r0, %r0}}, {{%r0, %r0}}, "
+            "{%f0, %f0, %f0, %f0, %f0, %f0, %f0, %f0};"
         )
         n += 15
     return len("\n".join(lines)) and 10 * REPEATS

@@ -21,7 +21,7 @@ from ptxgen.kernels.binding import arrays_in_memory, bind
 from ptxgen.kernels.matmul import Machine, Matmul, Outcome
 from ptxgen.kernels.matmul_compute import MatmulSpec
 from ptxgen.kernels.matmul_plan import MatmulTiling
-from ptxgen.runtime import device_count
+from ptxgen.runtime import compute_capability, device_count
 from ptxgen.testing import bounded
 
 
@@ -95,7 +95,7 @@ def _judged(
         return Verdict(False, (f"ran        on the {on.value}, with findings:", str(error)), {})
     ran = _how_it_ran(outcome, on, time.perf_counter() - started)
     sizes = bind(arrays_in_memory(product.compute), outcome.arrays).sizes
-    exact = bounded(product.compute, inputs, sizes, scalars, target=product.target)
+    exact = bounded(product.compute, inputs, sizes, scalars, target=_ran_on(product, on))
     good, lines = True, [ran]
     for name in ("D", "E"):
         if name in outcome.arrays:
@@ -103,6 +103,13 @@ def _judged(
             good &= found <= 1.0
             lines.append(_error_line(name, outcome.arrays[name], exact[name].value, found))
     return Verdict(good, tuple(lines), outcome.arrays)
+
+
+def _ran_on(product: Matmul, on: Machine) -> str:
+    if on is Machine.CPU:
+        return product.target
+    major, minor = compute_capability()
+    return f"sm_{major}{minor}"
 
 
 def _how_it_ran(outcome: Outcome, on: Machine, seconds: float) -> str:

@@ -25,6 +25,7 @@ from ptxgen.compute import (
     Binary,
     BinaryOp,
     Compute,
+    Constant,
     Element,
     Expression,
     Load,
@@ -78,7 +79,7 @@ def bounded(
 ) -> dict[str, Bounded]:
     """Every array that a statement assigns, in float64, with its error bound by the formula of this module.
 
-    Where `target` has no record of its tensor cores (it emulates them), Volta's bound stands: it covers chains of FMAs.
+    `target` is what it ran on. One without a record for m8n8k4 emulates it by chains of FMAs: blocks of one product.
     """
     exact = reference(compute, arrays, sizes, scalars)
     inputs = [a.name for a in compute.arrays if a.kind is ArrayKind.INPUT and a.name in arrays]
@@ -95,11 +96,11 @@ def bounded(
 
 
 def per_block(target: str) -> tuple[int, float]:
-    """The products of a block, and the part of S that cutting its terms may lose."""
+    """The products of a block, and the part of S that cutting its terms may lose (nothing in an FMA)."""
     try:
         record = numerics(target_named(target), "mma", "m8n8k4", "f16")
     except UnsettledNumerics:
-        record = numerics(target_named("sm_70"), "mma", "m8n8k4", "f16")
+        return 1, 0.0
     return record.block, (record.block + 1) * 2.0**-record.fraction_bits
 
 
@@ -209,11 +210,15 @@ class Erring(Evaluation):
             case UnaryOp.EXP2:
                 return np.asarray(np.exp2(value) * (np.expm1(error) + APPROXIMATE) + 2.0**-126)
             case UnaryOp.RECIPROCAL:
-                size = np.abs(value)
-                near = error / (size * np.maximum(size - error, 0.0)) + APPROXIMATE / size
-                return np.asarray(np.where(size > FAR, 2.0 / FAR, near))
+                return self.error_of_reciprocal(np.abs(value), error, least(inner))
             case _:
                 assert_never(op)
+
+    def error_of_reciprocal(self, size: Doubles, error: Doubles, floor: float) -> Doubles:
+        """What 1/x inherits where x is `size` up to `error`, and never below `floor`."""
+        low = np.maximum(np.nan_to_num(size - error, nan=0.0), floor)
+        moved = np.where(size < FAR, (size - np.minimum(low, size)) / (size * low), 1.0 / low)
+        return np.asarray(moved + APPROXIMATE / size + 2.0 / FAR)
 
     def error_of_select(self, node: Select) -> Doubles:
         """The side taken; where the error leaves open which, the distance of the sides as well."""
@@ -225,3 +230,12 @@ class Erring(Evaluation):
         open_ = np.abs(left - right) <= self.error(node.left) + self.error(node.right)
         apart = np.abs(self.value(node.then) - self.value(node.otherwise))
         return np.asarray(np.where(open_, np.maximum(one, other) + apart, np.where(chosen, one, other)))
+
+
+def least(node: Expression) -> float:
+    """A number below which the computed value of `node` never falls, 0 where none is known."""
+    match node:
+        case Binary(BinaryOp.ADD, Constant(number), Unary(UnaryOp.EXP2, _)) if number > 0:
+            return number
+        case _:
+            return 0.0

@@ -1,4 +1,6 @@
-"""Input that cannot be used: one line on stderr, exit status 2, nothing written. A wrong result is 1, a lacking machine 3."""
+"""Input that cannot be used: one line on stderr, exit status 2, nothing written. A wrong result is 1,
+a lacking machine 3.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,10 @@ CASES = {
     "objects": (["--a", "objects.npy"], "objects.npy is no .npy file of numbers"),
     "several arrays": (["--a", "several.npz"], "several.npz holds several arrays; a .npy file with one is wanted"),
     "wrong dtype": (["--a", "a64.npy"], "A must be float16, got float64"),
-    "wrong dtype of a bias": (["--epilogue", "bias", "--bias", "int.npy"], "bias must be float16 or float32, got int32"),
+    "wrong dtype of a bias": (
+        ["--epilogue", "bias", "--bias", "int.npy"],
+        "bias must be float16 or float32, got int32",
+    ),
     "shapes against sizes": (["--a", "wide.npy"], "A's extent 1 must be 4 (K = 4 by the sizes given), got 5"),
     "shapes against each other": (
         ["--epilogue", "residual", "--residual", "a.npy"],
@@ -79,7 +84,11 @@ def test_unusable_input(case: str, folder: Path, capsys: Printed) -> None:
 
 @pytest.mark.parametrize(
     ("words", "expected"),
-    (([], "required: command"), (["matmul", "--m", "4", "--n", "4"], "the size K is not known: give --k"), (["bake"], "invalid choice: 'bake'")),
+    (
+        ([], "required: command"),
+        (["matmul", "--m", "4", "--n", "4"], "the size K is not known: give --k"),
+        (["bake"], "invalid choice: 'bake'"),
+    ),
     ids=str,
 )
 def test_incomplete_input(words: list[str], expected: str, capsys: Printed) -> None:
@@ -90,7 +99,8 @@ def test_incomplete_input(words: list[str], expected: str, capsys: Printed) -> N
 @pytest.mark.skipif(device_count() > 0, reason="there is a GPU")
 def test_a_machine_without_a_gpu(folder: Path, capsys: Printed) -> None:
     before = sorted(folder.iterdir())
-    assert main(["matmul", "--m", "4", "--n", "4", "--k", "4", "--run", "gpu", "--out", "d.npy", "--emit", "k.ptx"]) == 3
+    sizes = ["--m", "8", "--n", "8", "--k", "8"]
+    assert main(["matmul", *sizes, "--run", "gpu", "--out", "d.npy", "--emit", "k.ptx"]) == 3
     err = capsys.readouterr().err
     assert err.count("\n") == 1
     assert "NVIDIA driver" in err

@@ -36,12 +36,19 @@ def bits(array: NDArray[Any]) -> NDArray[Any]:
     return np.ascontiguousarray(array).view(f"u{array.itemsize}")
 
 
-def judge(compute: Compute, arrays: Mapping[str, Any], scalars: Mapping[str, float], *, exact: bool = True) -> None:
+def judge(
+    compute: Compute,
+    arrays: Mapping[str, Any],
+    scalars: Mapping[str, float],
+    *,
+    exact: bool = True,
+    target: str = "sm_70",
+) -> None:
     """The outputs in `arrays` are within the bound of float64, and what the plain loop gives, bit for bit."""
     sizes = bind(arrays_in_memory(compute), arrays).sizes
     outputs = [array.name for array in compute.arrays if array.kind is ArrayKind.OUTPUT]
     inputs = {name: array for name, array in arrays.items() if name not in outputs}
-    truth = bounded(compute, inputs, sizes, scalars)
+    truth = bounded(compute, inputs, sizes, scalars, target=target)
     for name in outputs:
         assert truth[name].excess(arrays[name]) <= 1.0, f"{name} is farther from float64 than rounding explains"
     if exact:
@@ -50,7 +57,9 @@ def judge(compute: Compute, arrays: Mapping[str, Any], scalars: Mapping[str, flo
             assert np.array_equal(bits(arrays[name]), bits(loop[name])), f"{name} is not the plain loop's, bit for bit"
 
 
-def run_matmul(spec: MatmulSpec, size: tuple[int, int, int], tiling: MatmulTiling | None = None, seed: int = 0) -> Outcome:
+def run_matmul(
+    spec: MatmulSpec, size: tuple[int, int, int], tiling: MatmulTiling | None = None, seed: int = 0
+) -> Outcome:
     """A product of random matrices, simulated without a finding and judged."""
     product = Matmul(spec, tiling=tiling)
     sizes = dict(zip("MNK", size, strict=True), batches=3)

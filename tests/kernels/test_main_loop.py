@@ -66,7 +66,7 @@ def test_two_thirds_of_the_instructions_multiply(layout: Layout) -> None:
 
 @every_layout
 def test_the_tensor_pipe_is_the_busiest(layout: Layout) -> None:
-    """A warp's m8n8k4 hold its tensor pipe 8 clocks each; the shared pipe serves all 4 warps, 4 clocks a 128-bit access."""
+    """A warp's m8n8k4 hold its tensor pipe 8 clocks each; one shared pipe serves all 4 warps, 4 clocks for 128 bits."""
     loop = main_loop(layout)
     tensor = shared = 0
     for statement in loop.statements:

@@ -9,8 +9,17 @@ import pytest
 from attrs import evolve
 
 from ptxgen.compute import Element, f16, f32
-from ptxgen.kernels import Layout, Matmul, MatmulSpec, MatmulTiling, epilogue_compute, epilogue_plan, generate, menu
-from ptxgen.kernels import parse_epilogue
+from ptxgen.kernels import (
+    Layout,
+    Matmul,
+    MatmulSpec,
+    MatmulTiling,
+    epilogue_compute,
+    epilogue_plan,
+    generate,
+    menu,
+    parse_epilogue,
+)
 from ptxgen.kernels.binding import arrays_in_memory, bind, facts_of
 from tests.kernels.cases import bits, judge, random_inputs, run_matmul, scalars_of
 
@@ -40,7 +49,8 @@ def test_every_product(case: tuple[Layout, Element, str, tuple[int, int, int]]) 
 
 
 @pytest.mark.parametrize(
-    "epilogue", ("alpha,beta,silu", "row_bias,clamp,keep,relu", "keep,gelu,bias,row_bias,alpha", "residual,residual,relu")
+    "epilogue",
+    ("alpha,beta,silu", "row_bias,clamp,keep,relu", "keep,gelu,bias,row_bias,alpha", "residual,residual,relu"),
 )
 def test_pieces_in_any_sequence(epilogue: str) -> None:
     run_matmul(MatmulSpec(epilogue=parse_epilogue(epilogue)), (40, 24, 12), SMALL)

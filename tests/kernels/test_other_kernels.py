@@ -29,7 +29,9 @@ from tests.kernels.cases import judge, random_inputs, scalars_of
 Planner = Callable[[Compute, Iterable[Fact], str], Plan]
 
 
-def run(compute: Compute, planner: Planner, sizes: dict[str, int], *, exact: bool) -> tuple[dict[str, Any], Report | None]:
+def run(
+    compute: Compute, planner: Planner, sizes: dict[str, int], *, exact: bool
+) -> tuple[dict[str, Any], Report | None]:
     """The arrays and the report of a run without findings, judged."""
     arrays: dict[str, Any] = random_inputs(compute, sizes)
     for array in arrays_in_memory(compute):
