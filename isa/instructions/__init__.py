@@ -14,22 +14,26 @@ from isa.instructions import (
     integer,
     logic,
     matrix,
+    matrix_moves,
     mbarrier,
     memory,
     mixed,
     movement,
     synchronisation,
+    tcgen05,
     texture,
     video,
     warp,
+    wgmma,
+    wmma,
 )  # fmt: skip
 from isa.rows import Family
 
 CHAPTERS: tuple[tuple[Family, ...], ...] = (
     integer.FAMILIES, floating.FAMILIES, half.FAMILIES, mixed.FAMILIES, comparison.FAMILIES, logic.FAMILIES,
     movement.FAMILIES, conversion.FAMILIES, memory.FAMILIES, asynchronous.FAMILIES, copies.FAMILIES, control.FAMILIES,
-    synchronisation.FAMILIES, mbarrier.FAMILIES, atomic.FAMILIES, warp.FAMILIES, matrix.FAMILIES,
-    texture.FAMILIES, video.FAMILIES,
+    synchronisation.FAMILIES, mbarrier.FAMILIES, atomic.FAMILIES, warp.FAMILIES, matrix.FAMILIES, wmma.FAMILIES,
+    matrix_moves.FAMILIES, wgmma.FAMILIES, tcgen05.FAMILIES, texture.FAMILIES, video.FAMILIES,
 )  # fmt: skip
 
 

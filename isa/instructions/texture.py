@@ -107,7 +107,8 @@ FAMILIES = (
         "txq",
         line(slot("query", "width height depth channel_data_type channel_order normalized_coords array_size "
                   "num_mipmap_levels num_samples force_unnormalized_coords filter_mode addr_mode_0 addr_mode_1 "
-                  "addr_mode_2", array_size=since("4.1"), num_mipmap_levels=since("4.1"), num_samples=since("4.1")), WORD, operands=(written("d", u32), _HANDLE)),
+                  "addr_mode_2", **dict.fromkeys(("array_size", "num_mipmap_levels", "num_samples"), since("4.1"))),
+             WORD, operands=(written("d", u32), _HANDLE)),
         line(word("level"), slot("query", "width height depth"), WORD, since=since("4.3"),
              operands=(written("d", u32), _HANDLE, Operand("lod", Role.READ, OperandKind.VALUE, u32))),
         about="an attribute of a texture or sampler",

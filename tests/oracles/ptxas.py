@@ -22,6 +22,7 @@ _FOR_OLD_ONLY = {"sm_101", "sm_101a", "sm_101f"}
 _LINE = re.compile(r"line (\d+); (error|fatal)\s*:\s*(.*)")
 _SAMPLED = re.compile(r"(tex|tld4)\..*\[%\w+, %\w+, ")
 PER_MODULE = 60
+REGISTERS = 160
 REGISTER_TYPES = [each.name for each in isa.types.REGISTER_TYPES]
 
 
@@ -96,7 +97,7 @@ def module(lines: Sequence[str], at: PtxVersion, target: Target) -> tuple[str, i
         "{",
         ".shared .align 64 .b8 shared_variable[256];",
         ".local .align 64 .b8 local_variable[256];",
-        *(f".reg .{kind} %{kind}_<40>;" for kind in kinds),
+        *(f".reg .{kind} %{kind}_<{REGISTERS}>;" for kind in kinds),
     ]
     return "\n".join([*head, *lines, "END:", "ret;", "}", ""]), len(head) + 1
 
