@@ -79,6 +79,8 @@ def _all() -> tuple[SpecialRegister, ...]:
         suffixes = (".x", ".y", ".z") if name in _VECTORS else ("",)
         made += [SpecialRegister(name + each, of_type, where, volatile, shared_by) for each in suffixes]
     made += _numbered("pm", 8, u32, ALWAYS, True)
+    for register in _numbered("pm", 8, u64, since("4.0", 50), True):
+        made.append(SpecialRegister(f"{register.name}_64", register.type, register.availability, True, "cta"))
     made += _numbered("envreg", 32, b32, since("2.1"), False)
     made += _numbered("reserved_smem_offset_", 2, b32, since("7.6", 80), False)
     for name in ("begin", "end", "cap"):

@@ -75,6 +75,25 @@ INTO_GLOBAL: tuple[Constraint, ...] = (
         (ALWAYS, "and or xor", "b32 b64"),
     ),
 )
+_ORDERED_SINCE = since("9.3", 90)
+WEAK = slot("sem", "weak", weak=_ORDERED_SINCE).maybe
+RELAXED = slot("sem", "relaxed", relaxed=_ORDERED_SINCE)
+SCOPE, NEAR_SCOPE = slot("scope", "cta cluster gpu sys"), slot("scope", "cta cluster")
+ATOM = slot("type", "b128")
+_VALID = "mbarrier::report::validity::per_"
+_REPORTS = f"mbarrier::report::disabled {_VALID}element::ff " + " ".join(
+    f"{_VALID}16bytes::{each}" for each in ("8", "80", "8000", "80000000")
+)
+REPORT = slot("report", _REPORTS, **{each.replace("::", "__"): RUBIN for each in _REPORTS.split()}).maybe
+_VALIDITY_KNOWN = rule(when={"ignore_oob": "*"}, only={"report": "- mbarrier::report::disabled"})
+_FAR_RELAXED = rule(
+    when={"sem": "relaxed", "destination": "shared::cluster", "source": "global"},
+    since=since("9.3", "sm_90a", DATACENTRE),
+)
+TOGETHER: tuple[Constraint, ...] = (
+    rule(when={"sem": "*"}, only={"scope": "*"}),
+    rule(when={"scope": "*"}, only={"sem": "*"}),
+)
 REDUCED = slot("type", "f16 bf16 b32 u32 s32 b64 u64 s64 f32 f64")
 HALF = slot("type", "f16 bf16")
 NOFTZ = word("noftz")
@@ -97,6 +116,11 @@ _LOADED = (DESTINATION, TENSOR, MBAR)
 OPERATION = slot("op", "add min max inc dec and or xor")
 
 
+def _ordered(*slots: Slot, operands: tuple[Operand, ...], scope: Slot = SCOPE) -> tuple[Line, Line]:
+    """A copy by weak accesses, and the same by relaxed ones of 16 bytes."""
+    return line(WEAK, *slots, operands=operands), line(RELAXED, scope, *slots, ATOM, operands=operands)
+
+
 def _halos(where: Availability) -> tuple[Constraint, ...]:
     return (
         rule(when={"mode": "im2col::w"}, since=where),
@@ -105,7 +129,7 @@ def _halos(where: Availability) -> tuple[Constraint, ...]:
 
 
 def _loads(to: Slot, gather: Availability, halo: Availability, *multicast: Slot) -> tuple[Line, ...]:
-    head, tail = (to, FROM_GLOBAL), (BY_MBARRIER, *multicast, CTA_GROUP, L2_HINT)
+    head, tail = (to, FROM_GLOBAL), (BY_MBARRIER, REPORT, *multicast, CTA_GROUP, L2_HINT)
     mask = (WIDE_MASK,) if MULTICAST_WIDE in multicast else (MASK,) if multicast else ()
     return (
         line(DIM, *head, TILE, *tail, operands=(*_LOADED, *mask, POLICY)),
@@ -115,6 +139,18 @@ def _loads(to: Slot, gather: Availability, halo: Availability, *multicast: Slot)
             rules=_halos(halo),
         ),
     )  # fmt: skip
+
+
+L2 = slot("level", "L2")
+KEPT = slot("priority", "L2::evict_last", L2__evict_last=RUBIN)
+
+
+def _prefetches(tail: Slot) -> tuple[Line, ...]:
+    return (
+        line(DIM, L2, FROM_GLOBAL, TILE, tail, operands=(TENSOR, POLICY)),
+        line(DIM_2, L2, FROM_GLOBAL, GATHER, tail, operands=(TENSOR, POLICY), since=_BLACKWELL),
+        line(DIM_SPATIAL, L2, FROM_GLOBAL, IM2COL, tail, operands=(TENSOR, OFFSETS, POLICY), rules=_halos(_BLACKWELL)),
+    )
 
 
 _HALO = since("8.6", 100)
@@ -159,45 +195,50 @@ FAMILIES = (
     ),
     family(
         "cp.async.bulk",
-        line(CTA, FROM_GLOBAL, BY_MBARRIER, L2_HINT, operands=(*_TRANSFER, MBAR, POLICY)),
-        line(CTA, FROM_GLOBAL, BY_MBARRIER, L2_HINT, IGNORE_OOB, operands=(*_TRANSFER, LEFT, RIGHT, MBAR, POLICY)),
-        line(CLUSTER, FROM_GLOBAL, BY_MBARRIER, MULTICAST, L2_HINT, operands=(*_TRANSFER, MBAR, MASK, POLICY)),
-        line(CLUSTER, FROM_GLOBAL, BY_MBARRIER, MULTICAST_WIDE, L2_HINT,
-             operands=(*_TRANSFER, MBAR, WIDE_MASK, POLICY)),
-        line(CLUSTER, FROM_CTA, BY_MBARRIER, operands=(*_TRANSFER, MBAR)),
-        line(GLOBAL_DESTINATION, FROM_CTA, BY_GROUP, L2_HINT, CP_MASK, operands=(*_STORED, BYTE_MASK)),
+        *_ordered(CTA, FROM_GLOBAL, BY_MBARRIER, REPORT, L2_HINT, operands=(*_TRANSFER, MBAR, POLICY)),
+        *_ordered(CTA, FROM_GLOBAL, BY_MBARRIER, REPORT, L2_HINT, IGNORE_OOB,
+                  operands=(*_TRANSFER, LEFT, RIGHT, MBAR, POLICY)),
+        *_ordered(CLUSTER, FROM_GLOBAL, BY_MBARRIER, REPORT, MULTICAST, L2_HINT,
+                  operands=(*_TRANSFER, MBAR, MASK, POLICY)),
+        *_ordered(CLUSTER, FROM_GLOBAL, BY_MBARRIER, REPORT, MULTICAST_WIDE, L2_HINT,
+                  operands=(*_TRANSFER, MBAR, WIDE_MASK, POLICY)),
+        *_ordered(CLUSTER, FROM_CTA, BY_MBARRIER, operands=(*_TRANSFER, MBAR), scope=NEAR_SCOPE),
+        *_ordered(GLOBAL_DESTINATION, FROM_CTA, BY_GROUP, L2_HINT, CP_MASK, operands=(*_STORED, BYTE_MASK)),
         line(word("commit_group")),
         line(word("wait_group"), flag("read"), operands=(GROUPS,)),
-        rules=(rule(since=_SM_90),),
+        rules=(rule(since=_SM_90), _FAR_RELAXED, _VALIDITY_KNOWN),
         about="copy a run of bytes, by one lane",
     ),
     family(
         "cp.async.bulk.prefetch",
-        line(slot("level", "L2"), FROM_GLOBAL, L2_HINT, operands=(SOURCE, BYTES, POLICY), since=_SM_90),
-        line(slot("level", "L2"), FROM_GLOBAL, slot("priority", "L2::evict_last"),
-             operands=(SOURCE, BYTES), since=RUBIN),
+        line(L2, FROM_GLOBAL, L2_HINT, operands=(SOURCE, BYTES, POLICY), since=_SM_90),
+        line(L2, FROM_GLOBAL, KEPT, operands=(SOURCE, BYTES)),
         about="bring a run of bytes into L2",
     ),
     family(
         "cp.reduce.async.bulk",
-        line(CLUSTER, FROM_CTA, BY_MBARRIER, ARITHMETIC, slot("type", "b32 u32 s32 b64 u64"),
-             operands=(*_TRANSFER, MBAR), rules=INTO_CLUSTER),
-        line(GLOBAL_DESTINATION, FROM_CTA, BY_GROUP, L2_HINT, ARITHMETIC, REDUCED, operands=_STORED,
-             rules=INTO_GLOBAL),
-        line(GLOBAL_DESTINATION, FROM_CTA, BY_GROUP, L2_HINT, slot("op", "add"), NOFTZ, HALF, operands=_STORED),
-        rules=(rule(since=_SM_90),),
+        line(RELAXED.maybe, NEAR_SCOPE.maybe, CLUSTER, FROM_CTA, BY_MBARRIER, ARITHMETIC,
+             slot("type", "b32 u32 s32 b64 u64"), operands=(*_TRANSFER, MBAR), rules=INTO_CLUSTER),
+        line(RELAXED.maybe, SCOPE.maybe, GLOBAL_DESTINATION, FROM_CTA, BY_GROUP, L2_HINT, ARITHMETIC, REDUCED,
+             operands=_STORED, rules=INTO_GLOBAL),
+        line(RELAXED.maybe, SCOPE.maybe, GLOBAL_DESTINATION, FROM_CTA, BY_GROUP, L2_HINT, slot("op", "add"), NOFTZ,
+             HALF, operands=_STORED),
+        rules=(rule(since=_SM_90), *TOGETHER),
         about="combine a run of elements into memory",
     ),
     family(
         "multimem.cp.async.bulk",
-        line(GLOBAL_DESTINATION, FROM_CTA, BY_GROUP, CP_MASK, operands=(*_TRANSFER, BYTE_MASK), since=since("9.1", 90)),
+        *_ordered(GLOBAL_DESTINATION, FROM_CTA, BY_GROUP, CP_MASK, operands=(*_TRANSFER, BYTE_MASK)),
+        rules=(rule(since=since("9.1", 90)),),
         about="copy a run of bytes to every replica",
     ),
     family(
         "multimem.cp.reduce.async.bulk",
-        line(GLOBAL_DESTINATION, FROM_CTA, BY_GROUP, ARITHMETIC, REDUCED, operands=_TRANSFER, rules=INTO_GLOBAL),
-        line(GLOBAL_DESTINATION, FROM_CTA, BY_GROUP, slot("op", "add"), NOFTZ, HALF, operands=_TRANSFER),
-        rules=(rule(since=since("9.1", 90)),),
+        line(RELAXED.maybe, SCOPE.maybe, GLOBAL_DESTINATION, FROM_CTA, BY_GROUP, ARITHMETIC, REDUCED,
+             operands=_TRANSFER, rules=INTO_GLOBAL),
+        line(RELAXED.maybe, SCOPE.maybe, GLOBAL_DESTINATION, FROM_CTA, BY_GROUP, slot("op", "add"), NOFTZ, HALF,
+             operands=_TRANSFER),
+        rules=(rule(since=since("9.1", 90)), *TOGETHER),
         about="combine a run of elements into every replica",
     ),
     family(
@@ -223,10 +264,7 @@ FAMILIES = (
     ),
     family(
         "cp.async.bulk.prefetch.tensor",
-        line(DIM, slot("level", "L2"), FROM_GLOBAL, TILE, L2_HINT, operands=(TENSOR, POLICY)),
-        line(DIM_2, slot("level", "L2"), FROM_GLOBAL, GATHER, L2_HINT, operands=(TENSOR, POLICY), since=_BLACKWELL),
-        line(DIM_SPATIAL, slot("level", "L2"), FROM_GLOBAL, IM2COL, L2_HINT, operands=(TENSOR, OFFSETS, POLICY),
-             rules=_halos(_BLACKWELL)),
+        *(each for tail in (L2_HINT, KEPT) for each in _prefetches(tail)),
         rules=(rule(since=_SM_90),),
         about="bring a box of a tensor into L2",
     ),
