@@ -10,7 +10,7 @@ from polyhedral.affine import Affine, FloorDiv, as_affine, var
 from polyhedral.bounds import Range, Stride, shape_of, stride_of, unrolled_values
 from polyhedral.separation import Candidate, Region, merged, ordered, pinned, separated
 from polyhedral.sets import Set
-from polyhedral.shadows import Item, items_of
+from polyhedral.shadows import Item, determined_apart, items_of
 from polyhedral.system import FALSE, UNIVERSE, System, definition, determined, disjoint, reveal, without_congruences
 from polyhedral.tree import Block, Guard, Leaf, Let, Loop, Node, block
 
@@ -235,22 +235,20 @@ def _when(guard: System, body: Node) -> Node:
     try:
         return Guard(guard.conditions, body)
     except ValueError:
-        return _with_quotients(guard, body)
+        return block([_with_quotients(part, body) for part in determined_apart(guard)])
 
 
 def _with_quotients(guard: System, body: Node) -> Node:
-    parts = determined(guard)
-    if len(parts) != 1:
-        raise AssertionError(f"the guard {guard} has existentials that are no quotients")
-    names = {n: n.replace("$", "q") for n, _ in parts[0].quotients}
+    (part,) = determined(guard)
+    names = {n: n.replace("$", "q") for n, _ in part.quotients}
     while any(n in guard.names for n in names.values()):
         names = {n: m + "_" for n, m in names.items()}
     known = UNIVERSE
-    for name, quotient in parts[0].quotients:
+    for name, quotient in part.quotients:
         known = known & definition(names[name], quotient.substitute({n: var(m) for n, m in names.items()}))
-    shown = reveal(parts[0].system, names).gist(known)
+    shown = reveal(part.system, names).gist(known)
     node = _when(shown, body)
-    for name, quotient in reversed(parts[0].quotients):
+    for name, quotient in reversed(part.quotients):
         node = Let(names[name], quotient.substitute({n: var(m) for n, m in names.items()}), node)
     return node
 

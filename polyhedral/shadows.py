@@ -78,7 +78,7 @@ def _items(
     order = levels + tuple(extra.values())
     return [
         Item(payload, part, order, fixed, _shadows(part, order, fixed), bindings)
-        for part in _determined_apart(whole.simplified())
+        for part in determined_apart(whole.simplified())
     ]
 
 
@@ -89,14 +89,15 @@ def _free_name(name: str, reserved: set[str]) -> str:
     return name
 
 
-def _determined_apart(system: System) -> list[System]:
+def determined_apart(system: System) -> list[System]:
+    """Systems of which no two meet, whose union is `system`, the existentials of each determined as quotients."""
     if system.is_empty():
         return []
     parts = determined(system)
     if len(parts) == 1:
-        return [system]
+        return [parts[0].system]
     apart = Set((), tuple(p.system for p in parts)).disjoint().pieces
-    return [p for part in apart for p in _determined_apart(part)]
+    return [p for part in apart for p in determined_apart(part)]
 
 
 def _solve(

@@ -193,6 +193,21 @@ def test_a_triangle_in_full_and_partial_tiles() -> None:
     assert all(len(loop.lower) == len(loop.upper) == 1 for loop in inner)
 
 
+def test_an_existential_with_room_is_tested_once_for_each_instance() -> None:
+    multiple = var("e")
+    parts: list[Condition] = [i >= 0, i <= 1, n + 4 >= multiple, congruent(multiple, 3), multiple >= i]
+    other: list[Condition] = [i >= 0, i <= 1, n + 2 >= 0, 2 * i - n - 2 >= multiple, multiple >= 1]
+    domain = Set.of(("i",), *parts, exists=("e",)) | Set.of(("i",), *other, exists=("e",))
+    tree = scan([Statement("S", domain, (i,))], separate=False)
+    for value in range(-6, 8):
+        expected = [
+            v
+            for v in (0, 1)
+            if holds(parts, {"i": v, "N": value}, ("e",)) or holds(other, {"i": v, "N": value}, ("e",))
+        ]
+        assert [instance["i"] for _, instance in execute(tree, {"N": value})] == expected
+
+
 def test_strides_become_steps() -> None:
     tree = scan([Statement("S", Set.of(("i",), i >= 0, i < n, congruent(i, 3, 1)), (i,))])
     assert pseudo_c(tree) == "for (i = 1; i <= N - 1; i += 3)\n  S(i=i)"
