@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from ptxgen.build import Value as Value
     from ptxgen.build import array as array
     from ptxgen.build import pointer as pointer
+    from ptxgen.build import python as python
     from ptxgen.build import sink as sink
     from ptxgen.emit import Listing as Listing
     from ptxgen.emit import emit as emit
@@ -51,11 +52,14 @@ if TYPE_CHECKING:
     from ptxgen.errors import PtxgenError as PtxgenError
     from ptxgen.errors import PtxSyntaxError as PtxSyntaxError
     from ptxgen.errors import UnsupportedError as UnsupportedError
+    from ptxgen.parse import parse as parse
     from ptxgen.runtime import Cubin as Cubin
     from ptxgen.runtime import assemble as assemble
     from ptxgen.runtime import load as load
     from ptxgen.simulate import Report as Report
     from ptxgen.simulate import simulate as simulate
+    from ptxgen.verify import VersionReport as VersionReport
+    from ptxgen.verify import least_version as least_version
     from ptxgen.verify import verify as verify
 
 _TYPES = "b8 b16 b32 b64 b128 bf16 bf16x2 f16 f16x2 f32 f64 pred s8 s16 s32 s64 u8 u16 u32 u64"
@@ -67,13 +71,14 @@ _ROOMS = {
     "isa.types": _TYPES,
     "isa.forms": "explain",
     "ptxgen.errors": _ERRORS,
-    "ptxgen.build": "Kernel Module Value array pointer sink",
+    "ptxgen.build": "Kernel Module Value array pointer python sink",
     "ptxgen.emit": "Listing",
     "ptxgen.runtime": "Cubin assemble load",
     "ptxgen.simulate": "Report",
+    "ptxgen.verify": "VersionReport least_version",
 }
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names.split()}
-_ROOM_AND_FUNCTION = frozenset({"emit", "simulate", "verify"})
+_ROOM_AND_FUNCTION = frozenset({"emit", "parse", "simulate", "verify"})
 
 __all__ = sorted([*_ROOM_OF, *_ROOM_AND_FUNCTION])
 

@@ -27,14 +27,19 @@ class Braced:
     statements: list[Any] = field(factory=list)
 
 
-def frozen_body(body: Braced, declared: Sequence[Registers], entry: list[Any], resolver: Resolver) -> Scope:
-    """A function's body: registers, arrays, the entry block, the statements, and `ret` where the end can be reached."""
+def frozen_body(
+    body: Braced, declared: Sequence[Registers], entry: list[Any], resolver: Resolver, *, closed: bool
+) -> Scope:
+    """A function's body: registers, arrays, the entry block, the statements.
+
+    With `closed`, `ret` follows where the end can be reached.
+    """
     statements: list[Statement] = [*declared, *body.variables]
     statements += _statements(entry, resolver)
     statements += _statements(body.statements, resolver)
     last = statements[-1] if statements else None
     leaves = isinstance(last, Instruction) and last.guard is None and last.form.opcode in ("ret", "exit", "bra", "trap")
-    if not leaves:
+    if closed and not leaves:
         statements.append(Instruction(resolve("ret")[0], ()))
     return Scope(tuple(statements))
 

@@ -21,6 +21,7 @@ from ptxgen.build.parameters import check_align
 from ptxgen.build.patterns import Call
 from ptxgen.build.registers import Pool, register_type
 from ptxgen.build.specials import from_attribute, read
+from ptxgen.build.text import Texts, checked, declared, symbol_of
 from ptxgen.ir import (
     Comment,
     Directive,
@@ -28,12 +29,14 @@ from ptxgen.ir import (
     Function,
     FunctionKind,
     Guard,
+    Instruction,
     Linkage,
     Operand,
     Parameter,
     Register,
     Registers,
     Space,
+    Statement,
     Variable,
 )
 from ptxgen.ir import Label as LabelNode
@@ -51,10 +54,22 @@ class Kernel:
     in the manual's order, fresh destinations returned, `into=` to write existing registers.
     """
 
-    def __init__(self, module: Module, name: str, parameters: tuple[Parameter, ...], where: Origin) -> None:
+    def __init__(
+        self,
+        module: Module,
+        name: str,
+        parameters: tuple[Parameter, ...],
+        where: Origin,
+        *,
+        returns: tuple[Parameter, ...] = (),
+        kind: FunctionKind = FunctionKind.ENTRY,
+        linkage: Linkage = Linkage.VISIBLE,
+    ) -> None:
         self.module = module
         self.name = name
         self.parameters = parameters
+        self.returns = returns
+        self._kind, self._linkage = kind, linkage
         self.args = Arguments(self)
         self.guarding: Guard | None = None
         self.attribution: Origin | None = None
@@ -64,7 +79,9 @@ class Kernel:
         self._pools: dict[Type, Pool] = {}
         self._declared: list[Registers] = []
         self._variables: list[Variable] = []
-        self._names = {parameter.name for parameter in parameters}
+        self._names = {parameter.name for parameter in (*parameters, *returns)}
+        self._texts = Texts(self)
+        self._as_written = False
         self._directives: dict[DirectiveKind, Directive] = {}
         self._entry: list[Any] = []
         self._body = Braced(0)
@@ -200,10 +217,52 @@ class Kernel:
         """`with k.attributed(origin):` says that the statements of its body come from that line of the user's."""
         return Attributed(self, origin)
 
-    def comment(self, text: str) -> None:
-        """A comment line, or one per line of the text."""
-        for line in text.splitlines():
-            self._state(Comment(line))
+    def comment(self, text: str, *, trailing: bool = False) -> None:
+        """A comment line, or one per line of the text; the first of them behind the statement before it if trailing."""
+        for number, line in enumerate(text.split("\n")):
+            self._state(Comment(line, trailing and number == 0))
+
+    def ptx(self, text: str, /, **operands: object) -> None:
+        """Whole statements in the manual's spelling: `k.ptx("add.u32 {d}, {a}, 1;", d=d, a=a)`.
+
+        A name in braces stands for what `operands` has of that name: a register, `~p`, an address `[{a}]`, a symbol, a
+        label, a number, or a tuple for a vector. What a text declares (`.reg`, `.shared`) later texts in the same scope
+        know by its name. Statements are checked like those of the chain; KernelError on the user's line.
+        """
+        if self.guarding is not None:
+            fail("guard.flow", "k.ptx cannot stand in k.guard; write the guard into the text")
+        where = self.here()
+        scope = self._texts.scope([each.ordinal for each in self._open])
+        statements, self._scopes = self._texts.read(text, operands, scope, self._scopes)
+        for statement in statements:
+            node = checked(self, statement, where)
+            if isinstance(node, Instruction):
+                self.record((node.form, node.operands, node.guard, where, 0))
+            else:
+                self._state(node)
+
+    def registers(self, type: Type, name: str, count: int | None = None) -> Any:
+        """A `.reg` statement here. With a count `family[7]` is the register called `name` and 7; without, one register.
+
+        The name is the whole one, `%r`; fresh registers of the kernel have numbered names of their own.
+        """
+        registers, made = declared(self, type, name, count, self._open[-1].ordinal)
+        self._texts.declare(self._texts.scope([each.ordinal for each in self._open]), registers)
+        self._state(registers)
+        return made
+
+    def symbol(self, name: str) -> Symbol:
+        """A parameter, a variable that a text declares, or one of the module, by its name: its place in memory."""
+        return symbol_of(self, name, self._texts.variable(name))
+
+    def as_written(self) -> None:
+        """The body ends as it is written: no `ret` is added where its end can be reached."""
+        self._as_written = True
+
+    @property
+    def symbols(self) -> set[str]:
+        """The names of the parameters, shared arrays and named labels of the kernel."""
+        return self._names
 
     def maxntid(self, x: int, y: int = 1, z: int = 1) -> None:
         """At most x*y*z threads are launched per CTA."""
@@ -220,6 +279,13 @@ class Kernel:
     def maxnreg(self, count: int) -> None:
         """At most `count` registers per thread."""
         self._direct(DirectiveKind.MAXNREG, (count,))
+
+    def directive(self, name: str, *values: int) -> None:
+        """A directive by its name, `k.directive("maxntid", 128)`, with its numbers as they are to be written."""
+        kinds = {kind.value: kind for kind in DirectiveKind}
+        if name not in kinds:
+            fail("directive.value", f"no directive is called {name!r}; known: {', '.join(kinds)}")
+        self._direct(kinds[name], values)
 
     def _direct(self, kind: DirectiveKind, values: tuple[int, ...]) -> None:
         if any(value.__class__ is not int or value < 1 for value in values):
@@ -279,7 +345,7 @@ class Kernel:
         end.placed = False
         return end
 
-    def _state(self, node: LabelNode | Comment | Braced) -> None:
+    def _state(self, node: Statement | Braced) -> None:
         self.record((node, None, None, None, 0))
 
     def open_scope(self) -> None:
@@ -299,12 +365,12 @@ class Kernel:
         """The kernel as an IR function; where its end can be reached, `ret` is added."""
         resolver = self.module.resolver
         pools = [self._pools[type_] for type_ in TYPES if type_ in self._pools]
-        declared = [pool.declaration() for pool in pools if pool.used()] + self._declared
+        registers = [pool.declaration() for pool in pools if pool.used()] + self._declared
         self._body.variables[:0] = self._variables
-        body = frozen_body(self._body, declared, self._entry, resolver)
+        body = frozen_body(self._body, registers, self._entry, resolver, closed=not self._as_written)
         directives = tuple(self._directives[kind] for kind in DirectiveKind if kind in self._directives)
         return Function(
-            FunctionKind.ENTRY, self.name, Linkage.VISIBLE, (), self.parameters, directives, body,
+            self._kind, self.name, self._linkage, self.returns, self.parameters, directives, body,
             self._where,
         )  # fmt: skip
 

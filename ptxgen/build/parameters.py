@@ -16,7 +16,7 @@ class PointerType:
     """A pointer to elements of a type in a space; `align` in bytes is what the caller promises of the address."""
 
     type: Type
-    space: Space
+    space: Space | None
     align: int | None
 
 
@@ -29,15 +29,17 @@ class ArrayType:
     align: int | None
 
 
-ParameterType: TypeAlias = Type | PointerType | ArrayType
+ParameterType: TypeAlias = Type | PointerType | ArrayType | Parameter
 
 
 def pointer(type: Type, *, space: str = "global", align: int | None = None) -> PointerType:
     """A pointer parameter; the kernel sees a u64 register with the address.
 
-    `align` in bytes is a power of two, written into the parameter's declaration. KernelError for an unknown space.
+    `align` in bytes is a power of two, written into the parameter's declaration. The space `"generic"` promises none.
+    KernelError for an unknown space.
     """
-    known = {each.value: each for each in (Space.GLOBAL, Space.SHARED, Space.LOCAL, Space.CONST)}
+    spaces = (Space.GLOBAL, Space.SHARED, Space.LOCAL, Space.CONST)
+    known: dict[str, Space | None] = {**{each.value: each for each in spaces}, "generic": None}
     if space not in known:
         fail("parameter.space", f"a pointer's space is one of {', '.join(known)}, not {space!r}")
     check_align(align)
@@ -65,6 +67,8 @@ def parameter_of(name: str, type_: object, address_size: int) -> Parameter:
             return Parameter(name, type_)
         case PointerType(space=space, align=align):
             return Parameter(name, u64 if address_size == 64 else u32, pointer=PointerFacts(space, align))
+        case Parameter() if type_.name == name:
+            return type_
         case ArrayType(type=element, count=count, align=align):
             return Parameter(name, element, (count,), align)
         case _:

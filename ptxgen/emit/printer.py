@@ -82,6 +82,20 @@ def emit(module: Module) -> Listing:
     return Listing("\n".join(page.lines) + "\n", tuple(page.origins))
 
 
+def item_text(item: Item) -> str:
+    """The text of one item of a module, as `emit` spells it."""
+    page = _Page()
+    _item(item, page)
+    return "\n".join(page.lines)
+
+
+def statement_text(statement: Statement) -> str:
+    """The text of one statement of a body, as `emit` spells it at the margin."""
+    page = _Page()
+    _statement(statement, "", page)
+    return "\n".join(page.lines)
+
+
 def _item(item: Item, page: _Page) -> None:
     match item:
         case Variable():

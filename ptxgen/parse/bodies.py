@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
+from isa.types import REGISTER_TYPES
 from ptxgen.errors import Finding, PtxSyntaxError, Severity
 from ptxgen.ir import (
     BranchTargets,
@@ -16,10 +18,13 @@ from ptxgen.ir import (
     Label,
     LabelName,
     Linkage,
+    Loc,
     Operand,
     Origin,
+    Position,
     Prototype,
     Register,
+    Registers,
     Scope,
 )
 from ptxgen.parse.debug import dwarf_line, file_directive, loc_directive
@@ -31,6 +36,14 @@ from ptxgen.parse.reader import Misuse, Reader
 
 _SIMPLE = re.compile(r"\s*(?:@(!?)([\w$%]+)\s+)?([a-z]\w*(?:(?:\.|::)\w+)*)(?:\s+([^;:\"/()@\\]*))?;")
 _SPLIT = re.compile(r"\s*,\s*(?![^{\[]*[}\]])")
+REGISTERS_BY_NAME = {type_.name: type_ for type_ in REGISTER_TYPES}
+_WORD = re.compile(r"[A-Za-z][\w$]*|[_$%][\w$]+")
+_BRANCHES = frozenset({"bra", "bra.uni"})
+_LINE = re.compile(
+    r"\.reg\s+\.(?P<type>\w+)\s+(?P<register>[\w$%]+)(?:<(?P<count>\d+)>)?\s*;"
+    r"|(?P<label>[\w$%]+)\s*:(?=\s*[\w$%@{}])"
+    r"|\.loc\s+(?P<file>\d+)\s+(?P<line>\d+)\s+(?P<column>\d+)(?=\s*\n)"
+)
 _WANTED = "an instruction, a label, a directive, '{' or '}'"
 
 
@@ -62,27 +75,43 @@ class Bodies:
         statements[index] = Scope(())
 
     def _open(self, parent: Open) -> Open:
-        made = Open(self._scopes, parent, cache=parent.cache)
+        made = Open(self._scopes, parent)
         self._scopes += 1
         return made
 
+    def fragment(self, function: str, scope: Open, next_scope: int) -> int:
+        """Reads statements into a scope up to the end of the text; inner scopes are numbered from `next_scope` on.
+
+        The next free number comes back. Labels that the scope does not declare stay in its `waiting`.
+        """
+        self._function, self._scopes = function, next_scope
+        self._statements(scope)
+        if self._reader.kind:
+            self._reader.fail(f"unexpected {self._reader.told()}", wanted="the end of the text")
+        close(scope)
+        return self._scopes
+
     def _scope(self, scope: Open) -> None:
-        """Reads to the closing brace, one statement or a run of simple instructions at a time."""
+        """Reads from an opening to its closing brace."""
         reader = self._reader
         opened = reader.start
         reader.expect("{")
+        self._statements(scope)
+        if not reader.kind:
+            reader.fail("the scope that begins here does not end", wanted="'}'", at=opened)
+        close(scope)
+        reader.advance()
+
+    def _statements(self, scope: Open) -> None:
+        """Reads to a closing brace or the end, one statement or a run of simple instructions at a time."""
+        reader = self._reader
         while True:
-            end = reader.previous
-            self._comments(scope, end)
-            if reader.text == "}":
-                close(scope)
-                reader.advance()
+            self._comments(scope, reader.previous)
+            if reader.text == "}" or not reader.kind:
                 return
-            if not reader.kind:
-                reader.fail("the scope that begins here does not end", wanted="'}'", at=opened)
             start, before = reader.start, len(scope.statements)
             try:
-                if not self._simple(scope, start):
+                if not self._simple(scope, start) and not self._line(scope, start):
                     self._statement(scope, start)
                     self._hoist(scope, before)
             except Misuse as error:
@@ -119,28 +148,58 @@ class Bodies:
 
     def _simple(self, scope: Open, start: int) -> bool:
         """Takes the simple instructions that follow each other here; False where there is none."""
-        reader, plain = self._reader, self._instructions.plain
+        reader, quick = self._reader, self._instructions.quick
         source, file, function, append = reader.source, reader.file, self._function, scope.statements.append
         cache, line, counted, end = scope.cache, reader.line(start), start, 0
         while (found := _SIMPLE.match(source, end or start)) is not None:
             negated, predicate, name, text = found.groups()
-            pieces = () if text is None else text.split(", ") if "{" not in text else _SPLIT.split(text)
-            form = plain.get((name, len(pieces)))
-            if form is None:
-                break
             try:
-                operands = tuple([cache[piece] for piece in pieces])
                 guard = None if predicate is None else Guard(_register(cache[predicate]), negated == "!")
+                if name in _BRANCHES:
+                    operands, barred = (_label(text),), False
+                else:
+                    pieces, barred = _pieces(text)
+                    operands = tuple([cache[piece] for piece in pieces])
             except KeyError:
+                break
+            form = quick(name, operands, barred)
+            if form is None:
                 break
             at = found.start(3)
             line += source.count("\n", counted, at)
             counted = at
+            if name in _BRANCHES:
+                scope.waiting.append((scope.statements, len(scope.statements), at))
             append(Instruction(form, operands, guard, Origin(file, line, function)))
             end = found.end()
         if end:
             reader.go(end)
         return end > 0
+
+    def _line(self, scope: Open, start: int) -> bool:
+        """Takes a plain label, declaration of registers or source line; False where there is none."""
+        reader = self._reader
+        found = _LINE.match(reader.source, start)
+        if found is None:
+            return False
+        if found["label"] is not None:
+            if not _WORD.fullmatch(found["label"]):
+                return False
+            label = LabelName(found["label"], scope.ordinal)
+            scope.labels.add(label.name)
+            scope.statements.append(Label(label, Origin(reader.file, reader.line(start), self._function)))
+        elif found["register"] is not None:
+            type_ = REGISTERS_BY_NAME.get(found["type"])
+            if type_ is None or not _WORD.fullmatch(found["register"]):
+                return False
+            count = None if found["count"] is None else int(found["count"])
+            scope.declare_registers(found["register"], type_, count)
+            scope.statements.append(Registers(type_, found["register"], count))
+        else:
+            position = Position(int(found["file"]), int(found["line"]), int(found["column"]))
+            scope.statements.append(Loc(position))
+        reader.go(found.end())
+        return True
 
     def _statement(self, scope: Open, start: int) -> None:
         reader = self._reader
@@ -228,6 +287,25 @@ class Bodies:
                 scope.statements += variables(reader, scope, LINKAGES[text], origin)
             case text:
                 reader.fail(f"the directive {text} cannot stand in a function", wanted=_WANTED)
+
+
+def _pieces(text: str | None) -> tuple[Sequence[str], bool]:
+    """The operands of a text one by one, and whether the second stands behind a bar; KeyError for other bars."""
+    if not text:
+        return (), False
+    if "|" in text:
+        first, _, rest = text.partition("|")
+        if "," in first or "|" in rest or "{" in rest:
+            raise KeyError(text)
+        return (first, *rest.split(", ")), True
+    return text.split(", ") if "{" not in text else _SPLIT.split(text), False
+
+
+def _label(text: str | None) -> LabelName:
+    """The label that a branch names; KeyError for anything else, which is read more slowly."""
+    if text is None or _WORD.fullmatch(text) is None:
+        raise KeyError(text)
+    return LabelName(text, UNPLACED)
 
 
 def _register(operand: Operand) -> Register:

@@ -38,6 +38,8 @@ class Instructions:
         self._ordered: dict[str, list[Form]] = {}
         self._chosen: dict[tuple[object, ...], tuple[Form, Signature | None]] = {}
         self.plain: dict[tuple[str, int], Form] = {}
+        self.barred: dict[tuple[str, int], Form] = {}
+        self.sorted: dict[tuple[object, ...], Form] = {}
 
     def read(self, scope: Open, function: str) -> Instruction | Call:
         """The instruction or call that begins here, and a step past its semicolon."""
@@ -90,9 +92,25 @@ class Instructions:
         if found is None:
             forms = self._forms(name, at)
             found = self._chosen[key] = form_of(forms, tuple(map(_stand_in, operands)))
-            if len(forms) == 1 and not joined_slots(forms[0], len(operands)):
-                self.plain[name, len(operands)] = forms[0]
+            self._remember(key, len(operands), found[0], len(forms) == 1)
         return found
+
+    def _remember(self, key: tuple[object, ...], count: int, form: Form, only: bool) -> None:
+        """Keeps what `quick` needs: forms told by the number of operands, by a bar behind the first, by their sorts."""
+        joined = joined_slots(form, count)
+        if only and not joined:
+            self.plain[form.name, count] = form
+        elif only and joined == {1}:
+            self.barred[form.name, count] = form
+        elif not joined:
+            self.sorted[key] = form
+
+    def quick(self, name: str, operands: tuple[Any, ...], barred: bool) -> Form | None:
+        """The form of a name that was met before with such operands; None where `form` must find it."""
+        key = (name, len(operands))
+        if barred:
+            return self.barred.get(key)
+        return self.plain.get(key) or self.sorted.get((name, *map(_sort, operands)))
 
     def _forms(self, name: str, at: int) -> list[Form]:
         found = self._ordered.get(name)

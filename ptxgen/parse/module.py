@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from attrs import frozen
 
 from isa.targets import PtxVersion, Target, UnknownTarget, target, version
@@ -25,6 +27,7 @@ from ptxgen.parse.declarations import LINKAGES, SPACES, attribute_list, paramete
 from ptxgen.parse.directives import directives, pragma
 from ptxgen.parse.instructions import Instructions
 from ptxgen.parse.names import Open
+from ptxgen.parse.pieces import Meanings
 from ptxgen.parse.reader import Misuse, Reader
 
 _FUNCTIONS = {f".{kind.value}": kind for kind in FunctionKind}
@@ -57,6 +60,14 @@ def read(text: str, *, file: str = "<string>") -> Reading:
     return _guarded(text, file, [])
 
 
+def items(text: str, *, version: PtxVersion, target: Target, known: Iterable[str]) -> tuple[Item, ...]:
+    """The items that a text without header spells, for a module that already has the names `known`."""
+    modules = _Modules(Reader(text, ""), None)
+    for name in known:
+        modules.globals.declare_symbol(name)
+    return modules.items(version, target)
+
+
 def _guarded(text: str, file: str, findings: list[Finding] | None) -> Reading:
     try:
         return _Modules(Reader(text, file), findings).read()
@@ -67,7 +78,7 @@ def _guarded(text: str, file: str, findings: list[Finding] | None) -> Reading:
 class _Modules:
     def __init__(self, reader: Reader, findings: list[Finding] | None) -> None:
         self._reader, self._findings = reader, findings
-        self._globals = Open(-1, None)
+        self.globals = Open(-1, None)
         self._items: list[Item] = []
 
     def read(self) -> Reading:
@@ -78,11 +89,17 @@ class _Modules:
         first = reader.previous
         heading = tuple(comment for offset, comment in reader.comments if offset < first)
         reader.comments = [each for each in reader.comments if each[0] >= first]
+        made = self.items(at, on)
+        return Reading(Module(at, on, size, made, options, heading), tuple(self._findings or ()))
+
+    def items(self, at: PtxVersion, on: Target) -> tuple[Item, ...]:
+        """The items from here to the end of the text."""
+        reader = self._reader
         self._bodies = Bodies(reader, Instructions(reader, at, on), self._findings)
         while True:
             self._comments()
             if not reader.kind:
-                break
+                return tuple(self._items)
             before = len(self._items)
             try:
                 self._item()
@@ -91,7 +108,6 @@ class _Modules:
                     raise
                 self._skip(error)
             self._hoist(before)
-        return Reading(Module(at, on, size, tuple(self._items), options, heading), tuple(self._findings or ()))
 
     def _skip(self, error: Misuse) -> None:
         end = self._reader.source.find(";", self._reader.start)
@@ -174,7 +190,7 @@ class _Modules:
         reader.expect(",")
         of = reader.take("word", "a function's name")
         reader.expect(";")
-        self._globals.declare_symbol(name)
+        self.globals.declare_symbol(name)
         return Alias(name, of)
 
     def _linked(self) -> None:
@@ -187,7 +203,7 @@ class _Modules:
         if reader.text in _FUNCTIONS:
             self._items.append(self._function(_FUNCTIONS[reader.advance()], linkage, origin))
         elif reader.text in SPACES:
-            self._items += variables(reader, self._globals, linkage, origin)
+            self._items += variables(reader, self.globals, linkage, origin)
         else:
             reader.fail(f"unexpected {reader.told()}", wanted=_WANTED)
 
@@ -198,7 +214,7 @@ class _Modules:
         name = reader.take("word", "a function's name")
         taken = parameters(reader) if reader.text == "(" else ()
         asked = directives(reader)
-        self._globals.declare_symbol(name)
+        self.globals.declare_symbol(name)
         body: Scope | None = None
         if reader.text == "{":
             body = self._bodies.read(name, self._around((*returns, *taken)))
@@ -209,11 +225,11 @@ class _Modules:
 
     def _around(self, passed: tuple[Parameter, ...]) -> Open:
         """The scope around a body, which knows the parameters; registers among them belong to the body."""
-        around = Open(0, self._globals)
+        around = Open(0, self.globals)
         for parameter in passed:
             if parameter.register:
                 around.declare_registers(parameter.name, parameter.type, None)
             else:
                 around.declare_symbol(parameter.name)
-        around.cache = {}
+        around.cache = Meanings(around.find)
         return around

@@ -7,7 +7,8 @@ from typing import Any
 from attrs import define, evolve, field
 
 from isa.types import Type
-from ptxgen.ir import BranchTargets, Call, Instruction, LabelName, Operand, Register, Scope, SymbolAddress
+from ptxgen.ir import BranchTargets, Call, Instruction, LabelName, Register, Scope, SymbolAddress
+from ptxgen.parse.pieces import Meanings
 
 
 @define(eq=False)
@@ -26,8 +27,11 @@ class Open:
     families: dict[str, tuple[Type, int]] = field(factory=dict)
     labels: set[str] = field(factory=set)
     statements: list[Any] = field(factory=list)
-    cache: dict[str, Operand] = field(factory=dict)
+    cache: Meanings = field(init=False)
     waiting: list[tuple[list[Any], int, int]] = field(factory=list)
+
+    def __attrs_post_init__(self) -> None:
+        self.cache = Meanings(self.find) if self.parent is None else self.parent.cache
 
     def find(self, name: str) -> Register | SymbolAddress | None:
         """What a name means here, the innermost declaration first; None for one that is not declared, or a label."""
@@ -57,13 +61,13 @@ class Open:
             self.singles[name] = Register(name, type_, self.ordinal)
         else:
             self.families[name] = (type_, count)
-        self.cache = {}
+        self.cache = Meanings(self.find)
 
     def declare_symbol(self, name: str) -> None:
         """Makes a variable or function known."""
         if self.find(name) is not None:
             self.singles.pop(name, None)
-            self.cache = {}
+            self.cache = Meanings(self.find)
         self.symbols.add(name)
 
     def frozen(self) -> Scope:
@@ -84,14 +88,14 @@ def close(scope: Open) -> None:
         if _unplaced(placed):
             left.append((statements, index, offset))
     scope.waiting.clear()
-    if scope.parent is not None:
-        scope.parent.waiting += left
+    (scope if scope.parent is None else scope.parent).waiting += left
 
 
 def _placed(statement: Any, scope: Open) -> Any:
     match statement:
         case Instruction(operands=operands):
-            return evolve(statement, operands=tuple(_settled(each, scope) for each in operands))
+            settled = tuple([_settled(each, scope) for each in operands])
+            return Instruction(statement.form, settled, statement.guard, statement.origin)
         case Call(declared=LabelName() as declared):
             return evolve(statement, declared=_settled(declared, scope))
         case BranchTargets(labels=labels):

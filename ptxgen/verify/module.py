@@ -12,6 +12,7 @@ from ptxgen.verify.budgets import budget_findings
 from ptxgen.verify.definitions import early_reads
 from ptxgen.verify.instructions import instruction_findings
 from ptxgen.verify.names import name_findings, returned_registers
+from ptxgen.verify.versions import things
 
 
 def verify(module: Module, *, target: str | Target | None = None) -> tuple[Finding, ...]:
@@ -22,6 +23,7 @@ def verify(module: Module, *, target: str | Target | None = None) -> tuple[Findi
     """
     judged = module.target if target is None else target_named(target) if isinstance(target, str) else target
     found = list(_version(module, judged))
+    found += _things(module, judged)
     symbols = frozenset(item.name for item in module.items if isinstance(item, Variable | Function | Alias))
     for item in module.items:
         if isinstance(item, Function):
@@ -42,6 +44,15 @@ def _version(module: Module, target: Target) -> Iterator[Finding]:
     if module.version < target.first_version:
         message = f"PTX {module.version} does not know {target}, which exists since {target.first_version}"
         yield Finding("target.unsupported", Severity.ERROR, message)
+
+
+def _things(module: Module, target: Target) -> Iterator[Finding]:
+    """Directives, types and declarations that the version or the target does not have."""
+    version = max(module.version, target.first_version)
+    for use in things(module):
+        if not use.availability.holds(version, target):
+            message = f"{use.what} exists since {use.availability}; this module is PTX {version} for {target}"
+            yield Finding("target.unsupported", Severity.ERROR, message, use.origin)
 
 
 def _function(module: Module, function: Function, target: Target, symbols: frozenset[str]) -> Iterator[Finding]:

@@ -115,12 +115,7 @@ def wanted(slot: OperandSlot) -> str:
         case OperandKind.IMMEDIATE:
             return "an immediate" if slot.domain is None else f"an immediate, {slot.domain}"
         case (
-            OperandKind.ADDRESS
-            | OperandKind.COORDINATE
-            | OperandKind.LABEL
-            | OperandKind.SYMBOL
-            | OperandKind.SPECIAL
-            | OperandKind.SINK
+            OperandKind.ADDRESS | OperandKind.COORDINATE | OperandKind.LABEL | OperandKind.SYMBOL | OperandKind.SPECIAL
         ):
             return f"an {slot.kind.value}" if slot.kind is OperandKind.ADDRESS else f"a {slot.kind.value}"
         case OperandKind.SINK:

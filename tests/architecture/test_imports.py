@@ -19,7 +19,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "ptxgen.verify": {"isa", "ptxgen.ir"},
     "ptxgen.emit": {"isa", "ptxgen.ir"},
     "ptxgen.simulate": {"isa", "ptxgen.ir"},
-    "ptxgen.build": {"isa", "ptxgen.ir", "ptxgen.verify"},
+    "ptxgen.build": {"isa", "ptxgen.ir", "ptxgen.parse", "ptxgen.verify", "ptxgen.emit"},
     "ptxgen.compute": {"polyhedral"},
     "ptxgen.tile": {"isa", "polyhedral", "ptxgen.compute"},
     "ptxgen.plan": {"polyhedral", "ptxgen.compute"},

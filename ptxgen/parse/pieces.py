@@ -1,0 +1,85 @@
+"""What the usual spellings of operands mean, looked up by their text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from isa.special import SPECIAL_REGISTERS
+from isa.types import f32, f64
+from ptxgen.ir import Address, Float, Int, Negated, Register, Sink, Special, SymbolAddress
+
+_SPECIAL = {str(each): Special(each.name) for each in SPECIAL_REGISTERS}
+_WORD = re.compile(r"[A-Za-z][\w$]*|[_$%][\w$]+")
+_INTEGER = re.compile(r"-?(?:0|[1-9]\d*|0[xX][0-9a-fA-F]+)")
+_FLOAT = re.compile(r"0[fF][0-9a-fA-F]{8}|0[dD][0-9a-fA-F]{16}")
+_ADDRESS = re.compile(r"\[([A-Za-z][\w$]*|[_$%][\w$]+)(?:\+(-?(?:0|[1-9]\d{0,17})))?\]")
+_SINK = Sink()
+
+
+class Meanings(dict[str, Any]):
+    """Operands by their text, as they are meant in a scope; `find` tells what that scope declares.
+
+    A text that is not in it is worked out if it has one of the usual spellings, else it is a KeyError: such operands
+    are read token by token, and put in by the reader.
+    """
+
+    __slots__ = ("_find",)
+
+    def __init__(self, find: Callable[[str], Register | SymbolAddress | None]) -> None:
+        self._find = find
+
+    def __missing__(self, text: str) -> Any:
+        found = self[text] = self._meaning(text)
+        return found
+
+    def _meaning(self, text: str) -> Any:
+        match text[:1]:
+            case "[":
+                return self._address(text)
+            case "{":
+                return self._vector(text)
+            case "-" | "0" | "1" | "2" | "3" | "4" | "5" | "6" | "7" | "8" | "9":
+                return _number(text)
+            case "!":
+                return Negated(self._register(text[1:]))
+            case _:
+                return self._named(text)
+
+    def _address(self, text: str) -> Address:
+        found = _ADDRESS.fullmatch(text)
+        if found is None:
+            raise KeyError(text)
+        base = self._find(found[1])
+        if base is None:
+            raise KeyError(text)
+        return Address(base, int(found[2] or 0))
+
+    def _vector(self, text: str) -> tuple[Any, ...]:
+        parts = tuple([self[part.strip()] for part in text[1:-1].split(",")])
+        if len(parts) == 1 or any(part.__class__ is tuple or part.__class__ is Address for part in parts):
+            raise KeyError(text)
+        return parts
+
+    def _register(self, text: str) -> Register:
+        found = self._find(text) if _WORD.fullmatch(text) else None
+        if not isinstance(found, Register):
+            raise KeyError(text)
+        return found
+
+    def _named(self, text: str) -> Register | SymbolAddress | Special | Sink:
+        if text == "_":
+            return _SINK
+        found = self._find(text) if _WORD.fullmatch(text) else None
+        return _SPECIAL[text] if found is None else found
+
+
+def _number(text: str) -> Int | Float:
+    if _FLOAT.fullmatch(text):
+        return Float(int(text[2:], 16), f32 if text[1] in "fF" else f64)
+    if _INTEGER.fullmatch(text):
+        value = int(text, 0)
+        if abs(value) < 1 << 64:
+            return Int(value)
+    raise KeyError(text)

@@ -1,0 +1,199 @@
+"""The least PTX version that has everything a module uses, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from attrs import frozen
+
+from isa.availability import ALWAYS, Availability
+from isa.directives import ALIAS, B128, COMMON, DIRECTIVES, INLINED_AT, MASKED_ADDRESS, UNIFIED_ATTRIBUTE
+from isa.drivers import cuda_version, first_driver, newest_ptx
+from isa.targets import PtxVersion, Target
+from isa.types import Type, b128
+from ptxgen.errors import place_text
+from ptxgen.ir import (
+    Alias,
+    Attribute,
+    AttributeKind,
+    Directive,
+    Function,
+    Initial,
+    Instruction,
+    Linkage,
+    Loc,
+    MaskedAddress,
+    Module,
+    Origin,
+    Parameter,
+    Prototype,
+    Registers,
+    Special,
+    Variable,
+    walk,
+)
+from ptxgen.verify.instructions import special_named
+
+
+@frozen
+class Use:
+    """Something in a module that does not exist everywhere: in words, where it exists, and the user's line."""
+
+    what: str
+    availability: Availability
+    origin: Origin | None = None
+
+
+@frozen
+class Reason:
+    """A use and the least version that has it for the module's target; None where no version has."""
+
+    use: Use
+    version: PtxVersion | None
+
+    def __str__(self) -> str:
+        needs = f"needs PTX {self.version}" if self.version is not None else "is not for this target"
+        return f"{place_text(self.use.origin)}{self.use.what} {needs} (it exists since {self.use.availability})"
+
+
+@frozen
+class VersionReport:
+    """The least version for a target, and what asks for it.
+
+    `reasons` are the uses that need more than the target's own first version, the most demanding first, one for each
+    thing used; those that no version has for the target come before them. `driver` is the CUDA version that was asked
+    about and `newest` what it takes, None where none was.
+    """
+
+    version: PtxVersion
+    target: Target
+    reasons: tuple[Reason, ...]
+    driver: tuple[int, int] | None = None
+    newest: PtxVersion | None = None
+
+    @property
+    def possible(self) -> bool:
+        """True if some version has everything for the target, and the driver takes it."""
+        known = all(reason.version is not None for reason in self.reasons)
+        return known and (self.newest is None or self.version <= self.newest)
+
+    def __str__(self) -> str:
+        lines = [f"PTX {self.version} for {self.target}"]
+        if not self.reasons:
+            lines[0] += f", which exists since PTX {self.target.first_version}"
+        lines += [f"    {reason}" for reason in self.reasons]
+        if self.driver is not None and self.newest is not None and self.version > self.newest:
+            needed = first_driver(self.version)
+            later = "a later driver" if needed is None else f"a driver of CUDA {needed[0]}.{needed[1]}"
+            major, minor = self.driver
+            lines.append(f"    the driver of CUDA {major}.{minor} takes PTX up to {self.newest}; {later} is needed")
+        return "\n".join(lines)
+
+
+def least_version(module: Module, *, driver: int | tuple[int, int] | None = None) -> VersionReport:
+    """The least PTX version that has all that a module uses for its target, with the reasons.
+
+    `driver` is the CUDA version of a driver, `(12, 4)` or 12040 as cuDriverGetVersion tells it; the report then says
+    whether it takes that version. The module's own version does not matter. LookupError for a driver before CUDA 6.0.
+    """
+    target = module.target
+    reasons: dict[str, Reason] = {}
+    for use in uses(module):
+        least = use.availability.least_version(target)
+        if (least is None or least > target.first_version) and use.what not in reasons:
+            reasons[use.what] = Reason(use, least)
+    ordered = sorted(reasons.values(), key=lambda each: (each.version is not None, _descending(each.version)))
+    at = max((each.version for each in ordered if each.version is not None), default=target.first_version)
+    if driver is None:
+        return VersionReport(at, target, tuple(ordered))
+    cuda = cuda_version(driver) if isinstance(driver, int) else driver
+    return VersionReport(at, target, tuple(ordered), cuda, newest_ptx(cuda))
+
+
+def _descending(version: PtxVersion | None) -> tuple[int, int]:
+    return (0, 0) if version is None else (-version.major, -version.minor)
+
+
+def uses(module: Module) -> Iterator[Use]:
+    """All that a module uses and that does not exist everywhere, in the order of the text."""
+    for item in module.items:
+        if isinstance(item, Variable):
+            yield from _variable(item)
+        elif isinstance(item, Alias):
+            yield Use(".alias", ALIAS)
+        elif isinstance(item, Function):
+            yield from _function(item)
+
+
+def things(module: Module) -> Iterator[Use]:
+    """As `uses`, without instructions and special registers."""
+    return (use for use in uses(module) if not isinstance(use, _InstructionUse))
+
+
+@frozen
+class _InstructionUse(Use):
+    """The use of an instruction or special register."""
+
+
+def _function(function: Function) -> Iterator[Use]:
+    yield from _attributes(function.attributes, function.origin)
+    for directive in function.directives:
+        if isinstance(directive, Directive):
+            yield from _directive(directive, function.origin)
+    for parameter in (*function.parameters, *function.returns):
+        yield from _parameter(parameter, function.origin)
+    for node in walk(function.body) if function.body is not None else ():
+        match node:
+            case Instruction(form=form, operands=operands, origin=origin):
+                if form.availability is not ALWAYS:
+                    yield _InstructionUse(form.name, form.availability, origin)
+                for operand in operands:
+                    if operand.__class__ is Special:
+                        yield _InstructionUse(operand.text, special_named(operand.name).availability, origin)
+            case Variable():
+                yield from _variable(node)
+            case Registers(type=type_):
+                yield from _type(type_, function.origin)
+            case Prototype(directives=directives, parameters=parameters, returns=returns):
+                for each in directives:
+                    yield from _directive(each, function.origin)
+                for parameter in (*parameters, *returns):
+                    yield from _parameter(parameter, function.origin)
+            case Loc(inlined_at=inlined) if inlined is not None:
+                yield Use(".loc with inlined_at", INLINED_AT, function.origin)
+            case _:
+                pass
+
+
+def _directive(directive: Directive, origin: Origin | None) -> Iterator[Use]:
+    since = DIRECTIVES[directive.kind.value]
+    if since is not ALWAYS:
+        yield Use(f".{directive.kind.value}", since, origin)
+
+
+def _attributes(attributes: tuple[Attribute, ...], origin: Origin | None) -> Iterator[Use]:
+    for attribute in attributes:
+        if attribute.kind is AttributeKind.UNIFIED:
+            yield Use(".attribute(.unified)", UNIFIED_ATTRIBUTE, origin)
+
+
+def _parameter(parameter: Parameter, origin: Origin | None) -> Iterator[Use]:
+    yield from _type(parameter.type, origin)
+
+
+def _type(type_: Type, origin: Origin | None) -> Iterator[Use]:
+    if type_ is b128:
+        yield Use("the type .b128", B128, origin)
+
+
+def _variable(variable: Variable) -> Iterator[Use]:
+    yield from _attributes(variable.attributes, variable.origin)
+    yield from _type(variable.type, variable.origin)
+    if variable.linkage is Linkage.COMMON:
+        yield Use(".common", COMMON, variable.origin)
+    if variable.initial is not None and _has_mask(variable.initial):
+        yield Use("a byte of an address as initial value", MASKED_ADDRESS, variable.origin)
+
+
+def _has_mask(initial: Initial) -> bool:
+    return isinstance(initial, MaskedAddress) or (isinstance(initial, tuple) and any(map(_has_mask, initial)))
