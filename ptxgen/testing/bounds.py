@@ -42,6 +42,7 @@ SINGLE, HALF = 2.0**-23, 2.0**-11
 SMALLEST_SINGLE, SMALLEST_HALF = 2.0**-149, 2.0**-25
 APPROXIMATE = 4 * SINGLE
 FAR = 2.0**100
+MOST_BITS = 500.0
 SLACK = 1 + 2.0**-8
 
 
@@ -181,7 +182,8 @@ class Erring(Evaluation):
 
     def rounding(self, node: Expression) -> Doubles:
         """One rounding to f32 of the node's exact value."""
-        return np.asarray(SINGLE * np.abs(self.value(node)) * SLACK + SMALLEST_SINGLE)
+        size = np.minimum(np.abs(self.value(node)), 2.0**MOST_BITS)
+        return np.asarray(SINGLE * size * SLACK + SMALLEST_SINGLE)
 
     def error_of_binary(self, op: BinaryOp, left: Expression, right: Expression) -> Doubles:
         """What an operation inherits."""
@@ -208,7 +210,8 @@ class Erring(Evaluation):
             case UnaryOp.NEGATE:
                 return error
             case UnaryOp.EXP2:
-                return np.asarray(np.exp2(value) * (np.expm1(error) + APPROXIMATE) + 2.0**-126)
+                below, here, above = (np.exp2(np.minimum(value + by, MOST_BITS)) for by in (-error, 0.0, error))
+                return np.asarray(np.maximum(above - here, here - below) + APPROXIMATE * above + 2.0**-126)
             case UnaryOp.RECIPROCAL:
                 return self.error_of_reciprocal(np.abs(value), error, least(inner))
             case _:
@@ -216,9 +219,10 @@ class Erring(Evaluation):
 
     def error_of_reciprocal(self, size: Doubles, error: Doubles, floor: float) -> Doubles:
         """What 1/x inherits where x is `size` up to `error`, and never below `floor`."""
-        low = np.maximum(np.nan_to_num(size - error, nan=0.0), floor)
-        moved = np.where(size < FAR, (size - np.minimum(low, size)) / (size * low), 1.0 / low)
-        return np.asarray(moved + APPROXIMATE / size + 2.0 / FAR)
+        near = np.minimum(size, 2.0**MOST_BITS)
+        low = np.maximum(near - error, floor)
+        moved = np.where(near < FAR, (near - np.minimum(low, near)) / (near * low), 1.0 / low)
+        return np.asarray(moved + APPROXIMATE / near + 2.0 / FAR)
 
     def error_of_select(self, node: Select) -> Doubles:
         """The side taken; where the error leaves open which, the distance of the sides as well."""

@@ -100,8 +100,9 @@ def with_specials(result: Floats, a: Floats, b: Floats, c: Floats) -> Floats:
     if np.isfinite(a).all() and np.isfinite(b).all() and np.isfinite(c).all():
         return result
     columns, rows = np.moveaxis(a, -1, 0)[..., None], np.moveaxis(b, -2, 0)[..., None, :]
-    terms = np.concatenate([columns.astype(np.float64) * rows.astype(np.float64), c[None].astype(np.float64)])
-    special = np.where(np.isfinite(terms), 0.0, terms).sum(axis=0)
+    with np.errstate(invalid="ignore"):
+        terms = np.concatenate([columns.astype(np.float64) * rows.astype(np.float64), c[None].astype(np.float64)])
+        special = np.where(np.isfinite(terms), 0.0, terms).sum(axis=0)
     nan = np.uint16(0x7FFF).view(np.float16) if c.dtype == np.float16 else np.uint32(0x7FFFFFFF).view(np.float32)
     result = np.where(np.isinf(special), special.astype(c.dtype), result)
     return np.asarray(np.where(np.isnan(special), nan, result))

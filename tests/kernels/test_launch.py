@@ -73,8 +73,8 @@ def test_a_result_may_lie_on_the_residual_that_it_replaces() -> None:
     product({"A": np.ones((16, 8), np.float16), "B": np.ones((8, 24), np.float16), "R": both, "D": both})
     assert (both == 11).all()
     moved = np.full((16, 25), np.float16(3))
+    factors = {"A": np.ones((16, 8), np.float16), "B": np.ones((8, 24), np.float16)}
     with pytest.raises(LaunchError, match="D is written, but its memory is that of R"):
-        factors = {"A": np.ones((16, 8), np.float16), "B": np.ones((8, 24), np.float16)}
         product({**factors, "R": moved[:, 1:], "D": moved[:, :24]})
 
 

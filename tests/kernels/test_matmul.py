@@ -21,6 +21,7 @@ from ptxgen.kernels import (
     parse_epilogue,
 )
 from ptxgen.kernels.binding import arrays_in_memory, bind, facts_of
+from ptxgen.plan import BlockOrder
 from tests.kernels.cases import bits, judge, random_inputs, run_matmul, scalars_of
 
 EPILOGUES = ("", "bias", "bias,relu", "bias,gelu,residual")
@@ -174,3 +175,33 @@ def test_nan_passes_relu_and_stays_in_its_row() -> None:
 def test_equal_products_have_equal_text() -> None:
     one, other = (Matmul(MatmulSpec(), tiling=evolve(SMALL, k=16)) for _ in range(2))
     assert str(one.kernel().listing) == str(generate(other.kernel().plan).listing)
+
+
+@pytest.mark.parametrize("shape", [(130, 200, 40), (1, 1, 1), (128, 64, 0), (65, 129, 33)], ids=str)
+@pytest.mark.parametrize("batches", [None, 2])
+def test_row_and_column_sums(shape: tuple[int, int, int], batches: int | None) -> None:
+    m, n, k = shape
+    front = () if batches is None else (batches,)
+    rng = np.random.default_rng(m)
+    a = rng.standard_normal((*front, m, k)).astype(np.float16)
+    b = rng.standard_normal((*front, k, n)).astype(np.float16)
+    spec = MatmulSpec(epilogue=parse_epilogue("relu,row_sum,column_sum"), batched=batches is not None)
+    arrays = Matmul(spec)({"A": a, "B": b}).arrays
+    wanted = np.maximum(a.astype(float) @ b.astype(float), 0)
+    for got, reference in ((arrays["row_sum"], wanted.sum(-1)), (arrays["column_sum"], wanted.sum(-2))):
+        assert got.shape == reference.shape
+        assert np.all(np.abs(got - reference) <= 1e-5 * (k + 1) * (1 + np.abs(reference)))
+
+
+def test_sums_do_not_depend_on_the_order_of_blocks() -> None:
+    rng = np.random.default_rng(7)
+    given = {
+        "A": rng.standard_normal((200, 40)).astype(np.float16),
+        "B": rng.standard_normal((40, 300)).astype(np.float16),
+    }
+    spec = MatmulSpec(epilogue=parse_epilogue("row_sum"))
+    sums = [
+        Matmul(spec, tiling=MatmulTiling(raster=BlockOrder(order)))(given).arrays["row_sum"].tobytes()
+        for order in (1, 2)
+    ]
+    assert sums[0] == sums[1]

@@ -1,0 +1,55 @@
+"""The integer tensor core against recorded hardware, and against what IEEE arithmetic says where it is exact."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ptxgen.compute import f16, f32
+from ptxgen.testing import chained_product
+from ptxgen.testing.tensor_core import block
+
+FRACTION_BITS = 23
+
+
+@pytest.fixture(scope="module")
+def recorded(shared_folder: Path):
+    with np.load(shared_folder / "vectors" / "V100.npz") as file:
+        return {name: file[name] for name in file.files}
+
+
+@pytest.mark.parametrize("output", (np.float32, np.float16), ids=("f32", "f16"))
+def test_5000_of_5000_outputs_of_a_v100(recorded, output) -> None:
+    a = recorded["fp16_a"].view(np.float32).astype(np.float16)
+    b = recorded["fp16_b"].view(np.float32).astype(np.float16)
+    c = recorded["fp16_c_f32"].view(np.float32).astype(output)
+    wanted = recorded["fp16_d_fp32" if output is np.float32 else "fp16_d_fp16"].view(np.float32).astype(output)
+    found = block(a[:, None, :], b[:, :, None], c.reshape(-1, 1, 1), FRACTION_BITS).reshape(-1)
+    assert len(found) == 5000
+    same = (found == wanted) | (np.isnan(found) & np.isnan(wanted))
+    assert same.sum() == 5000
+
+
+@pytest.mark.parametrize("accumulate", (f16, f32), ids=str)
+def test_small_integers_are_exact(accumulate) -> None:
+    chance = np.random.default_rng(0)
+    a = chance.integers(-4, 5, (7, 30)).astype(np.float16)
+    b = chance.integers(-4, 5, (30, 5)).astype(np.float16)
+    assert np.array_equal(chained_product(a, b, accumulate, "sm_70"), a.astype(np.int64) @ b.astype(np.int64))
+
+
+def test_terms_far_below_the_largest_are_cut_and_f32_truncates() -> None:
+    a = np.array([[1.0, 1.0, 0.0, 0.0]], np.float16)
+    b = np.array([[2.0], [2.0**-24], [0.0], [0.0]], np.float16)
+    assert block(a, b, np.zeros((1, 1), np.float32), FRACTION_BITS)[0, 0] == 2.0
+    below = np.array([[np.nextafter(np.float32(1), np.float32(0))]])
+    assert block(a, np.zeros_like(b), below, FRACTION_BITS)[0, 0] == below[0, 0]
+
+
+def test_specials() -> None:
+    huge, nan = np.float16(np.inf), np.float16(np.nan)
+    row = np.array([[huge, 1, 1, 1]], np.float16)
+    zero = np.zeros((1, 1), np.float32)
+    assert block(row, np.ones((4, 1), np.float16), zero, FRACTION_BITS)[0, 0] == np.inf
+    assert block(row, np.zeros((4, 1), np.float16), zero, FRACTION_BITS).view(np.uint32)[0, 0] == 0x7FFFFFFF
+    assert np.isnan(block(row, np.full((4, 1), nan), zero, FRACTION_BITS)[0, 0])
