@@ -38,7 +38,6 @@ _IN_128_BITS: tuple[Constraint, ...] = (
     rule(when={"type": "b64 u64 s64 f64"}, never={"vec": "v4"}),
     rule(when={"type": "b128"}, only={"vec": "-"}),
 )
-WIDE = Operand("b", Role.READ, OperandKind.VALUE, TYPE, wide=True)
 _MMIO_RULE = rule(when={"mmio": "mmio"}, only={"scope": "sys"})
 
 SCOPE = slot("scope", "cta cluster gpu sys").maybe
@@ -149,7 +148,7 @@ FAMILIES = (
     ),
     family(
         "multimem.st.async",
-        line(RELEASE, FAR, GLOBAL, ANY_TYPE, operands=(ADDRESS, WIDE), since=since("9.3", 100)),
+        line(RELEASE, FAR, GLOBAL, ANY_TYPE, operands=_RELEASED, since=since("9.3", 100)),
         about="store to every replica later",
     ),
     family(
