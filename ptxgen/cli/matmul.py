@@ -94,10 +94,10 @@ def _judged(
     except KernelError as error:
         return Verdict(False, (f"ran        on the {on.value}, with findings:", str(error)), {})
     ran = _how_it_ran(outcome, on, time.perf_counter() - started)
-    sizes = bind(arrays_in_memory(product.compute), outcome.arrays).sizes
-    exact = bounded(product.compute, inputs, sizes, scalars, target=_ran_on(product, on))
+    sizes = bind(arrays_in_memory(product.stated), outcome.arrays).sizes
+    exact = bounded(product.stated, inputs, sizes, scalars, target=_ran_on(product, on))
     good, lines = True, [ran]
-    for name in ("D", "E"):
+    for name in ("D", "E", *map(str, product.spec.totals)):
         if name in outcome.arrays:
             found = exact[name].excess(outcome.arrays[name])
             good &= found <= 1.0

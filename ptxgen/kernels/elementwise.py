@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ptxgen.compute import Compute, ComputeBuilder, Element, Expression, f16, f32
-from ptxgen.kernels.epilogue import Epilogue, Keep, operand_names
-from ptxgen.kernels.matmul_compute import EpilogueArrays, apply
+from ptxgen.compute import Compute, ComputeBuilder, Element, f16, f32
+from ptxgen.kernels.epilogue import Epilogue
+from ptxgen.kernels.matmul_compute import EpilogueArrays
 from ptxgen.plan import Fact, Plan, blocks, st, warps
 
 
@@ -16,16 +16,9 @@ def epilogue_compute(epilogue: Epilogue, source: Element = f32, output: Element 
     i, j = builder.dims(i="M", j="N")
     arrays = EpilogueArrays(builder, (), i, j)
     given = arrays.matrix("AB", source, (i, j))
-    operands = [arrays.of(piece, name) for piece, name in zip(epilogue, operand_names(epilogue), strict=True)]
+    following = arrays.following(epilogue)
     output_array = arrays.matrix("D", output, (i, j), written=True)
-    value: Expression = given[i, j]
-    for piece, operand in zip(epilogue, operands, strict=True):
-        if isinstance(piece, Keep):
-            assert operand is not None
-            builder.define(operand, value, (i, j))
-        else:
-            value = apply(piece, value, operand)
-    builder.define(output_array[i, j], value, (i, j))
+    builder.define(output_array[i, j], arrays.follow(following, given[i, j]), (i, j))
     return builder.build()
 
 

@@ -92,11 +92,31 @@ class Keep:
         return "keep"
 
 
-Piece = Alpha | Beta | Bias | Residual | Activate | Clamp | Keep
+@frozen
+class Total:
+    """The sum of the values at this point, over the columns for each row or over the rows for each column, in f32.
+
+    The kernel sums each tile's part; a second kernel adds the parts in ascending order, so the result does not depend
+    on the order in which blocks run.
+    """
+
+    along: Axis
+
+    def __str__(self) -> str:
+        return "row_sum" if self.along is Axis.ROWS else "column_sum"
+
+    @property
+    def parts(self) -> str:
+        """The array of partial sums."""
+        return f"{self}_parts"
+
+
+Piece = Alpha | Beta | Bias | Residual | Activate | Clamp | Keep | Total
 Epilogue = tuple[Piece, ...]
 
 PIECES: tuple[Piece, ...] = (
     Alpha(), Beta(), Bias(), Bias(Axis.ROWS), Residual(), *map(Activate, Activation), Clamp(), Keep(),
+    Total(Axis.ROWS), Total(Axis.COLUMNS),
 )  # fmt: skip
 
 
@@ -111,6 +131,9 @@ def parse_epilogue(text: str) -> Epilogue:
         if word not in known:
             raise ValueError(f"unknown epilogue {word!r}; there are {', '.join(known)}")
         found.append(known[word])
+    for piece in found:
+        if isinstance(piece, Total) and found.count(piece) > 1:
+            raise ValueError(f"epilogue {text!r}: {piece} is there twice")
     return tuple(found)
 
 
@@ -138,6 +161,8 @@ def _stem(piece: Piece) -> str | None:
             return "C"
         case Keep():
             return "E"
+        case Total():
+            return piece.parts
         case Alpha() | Activate() | Clamp():
             return None
         case _:

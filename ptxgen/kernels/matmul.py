@@ -8,15 +8,17 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 from numpy.typing import NDArray
 
 from ptxgen.compute import Array, ArrayKind, Compute
 from ptxgen.errors import LaunchError
 from ptxgen.kernels.binding import Bound, arrays_in_memory, bind, facts_of
+from ptxgen.kernels.epilogue import Axis
 from ptxgen.kernels.generated import GeneratedKernel, generate
 from ptxgen.kernels.matmul_compute import MatmulSpec, matmul_compute
 from ptxgen.kernels.matmul_plan import MatmulTiling, default_tiling, matmul_plan
+from ptxgen.kernels.total import total_plan
 from ptxgen.kernels.views import DTYPES, View
 from ptxgen.plan import Fact
 from ptxgen.simulate import ALL_CHECKS, Check, Report
@@ -55,13 +57,28 @@ class Matmul:
     tiling: MatmulTiling | None = None
 
     @cached_property
-    def compute(self) -> Compute:
-        """What is computed."""
+    def tiled(self) -> MatmulTiling:
+        """The tiling given, or the default one."""
+        return self.tiling or default_tiling(self.spec)
+
+    @cached_property
+    def parted(self) -> MatmulSpec:
+        """The spec with partial sums as large as a warp's tile."""
+        return evolve(self.spec, parts=self.tiled.warp_tile)
+
+    @cached_property
+    def stated(self) -> Compute:
+        """What is computed in all."""
         return matmul_compute(self.spec)
+
+    @cached_property
+    def compute(self) -> Compute:
+        """What the first kernel computes: the same, but for the joining of row and column sums."""
+        return matmul_compute(self.parted)
 
     def kernel(self, facts: tuple[Fact, ...] = ()) -> GeneratedKernel:
         """The kernel for arguments of which `facts` hold; kept, so that asking again costs nothing."""
-        return _generated(self.spec, self.target, self.tiling or default_tiling(self.spec), facts)
+        return _generated(self.parted, self.target, self.tiled, facts)
 
     def kernel_for(self, arrays: Mapping[str, Any]) -> GeneratedKernel:
         """The widest kernel that these arrays allow; LaunchError where they do not fit."""
@@ -76,24 +93,46 @@ class Matmul:
         checks: frozenset[Check] = ALL_CHECKS,
     ) -> Outcome:
         """Runs the product. `arrays` brings every input by name, and outputs to write in place; missing ones are made.
+        A `row_sum` or `column_sum` of the epilogue is an output of that name, of one dimension and f32.
 
         LaunchError, before anything runs, for arrays or scalars that do not fit. On the CPU, KernelError with every
         fault that the simulator finds.
         """
-        whole = self.with_outputs(arrays)
+        sums = {str(total): arrays[str(total)] for total in self.spec.totals if str(total) in arrays}
+        whole = self.with_outputs({name: array for name, array in arrays.items() if name not in sums})
         kernel = self.kernel_for(whole)
+        report = None
         if on is Machine.GPU:
             kernel.run(whole, scalars)
-            return Outcome(whole, kernel, None)
-        report = kernel.simulate(whole, scalars, checks=checks)
-        if report is not None:
-            report.raise_findings()
-        return Outcome(whole, kernel, report)
+        else:
+            report = kernel.simulate(whole, scalars, checks=checks)
+            if report is not None:
+                report.raise_findings()
+        for total in self.spec.totals:
+            sums[str(total)] = self._joined(whole.pop(total.parts), sums.get(str(total)), on)
+        return Outcome({**whole, **sums}, kernel, report)
+
+    def _joined(self, parts: Any, into: Any, on: Machine) -> Any:
+        """The sum of all parts, by the second kernel."""
+        shape = tuple(parts.shape)
+        total = np.zeros((*shape[:-2], shape[-1]), np.float32) if into is None else into
+        joining = _joining(self.spec.batched, self.target)
+        if on is Machine.GPU:
+            joining.run({"parts": parts, "total": total})
+        else:
+            report = joining.simulate({"parts": parts, "total": total})
+            if report is not None:
+                report.raise_findings()
+        return total
 
     def with_outputs(self, arrays: Mapping[str, Any]) -> dict[str, Any]:
         """`arrays` with zeroed outputs where it brings none; LaunchError where the inputs do not fit each other."""
         inputs = [a for a in arrays_in_memory(self.compute) if a.kind is ArrayKind.INPUT or a.name in arrays]
-        sizes = bind(inputs, arrays).sizes
+        sizes = dict(bind(inputs, arrays).sizes)
+        for total in self.spec.totals:
+            rows, columns = self.tiled.warp_tile
+            extent, size = ("N", columns) if total.along is Axis.ROWS else ("M", rows)
+            sizes[f"{total}_part_count"] = -(-sizes[extent] // size)
         return {**arrays, **{a.name: _made(a, sizes) for a in arrays_in_memory(self.compute) if a not in inputs}}
 
     def _bound(self, arrays: Mapping[str, Any]) -> Bound:
@@ -109,6 +148,11 @@ class Matmul:
 @lru_cache(maxsize=KERNELS_KEPT)
 def _generated(spec: MatmulSpec, target: str, tiling: MatmulTiling, facts: tuple[Fact, ...]) -> GeneratedKernel:
     return generate(matmul_plan(matmul_compute(spec), spec, facts, tiling, target))
+
+
+@lru_cache(maxsize=KERNELS_KEPT)
+def _joining(batched: bool, target: str) -> GeneratedKernel:
+    return generate(total_plan(batched, target))
 
 
 def _made(array: Array, sizes: Mapping[str, int]) -> NDArray[Any]:

@@ -37,7 +37,9 @@ from ptxgen.kernels.epilogue import (
     Clamp,
     Epilogue,
     Keep,
+    Piece,
     Residual,
+    Total,
     operand_names,
 )
 
@@ -63,13 +65,23 @@ class Layout(Enum):
 
 @frozen
 class MatmulSpec:
-    """Everything that the statements of a product depend on: layouts, element types, epilogue, whether batched."""
+    """Everything that the statements of a product depend on: layouts, element types, epilogue, whether batched.
+
+    `parts` are the rows and columns of the tile whose sums a `Total` keeps apart; None: it sums them all, which is what
+    the user is told, but no single kernel computes.
+    """
 
     layout: Layout = Layout.NN
     accumulate: Element = f32
     output: Element = f16
     epilogue: Epilogue = ()
     batched: bool = False
+    parts: tuple[int, int] | None = None
+
+    @property
+    def totals(self) -> tuple[Total, ...]:
+        """The sums over rows or columns that the epilogue asks for."""
+        return tuple(piece for piece in self.epilogue if isinstance(piece, Total))
 
 
 def matmul_compute(spec: MatmulSpec) -> Compute:
@@ -89,20 +101,13 @@ def matmul_compute(spec: MatmulSpec) -> Compute:
     a = arrays.matrix("A", f16, (k, i) if spec.layout.a_transposed else (i, k))
     b = arrays.matrix("B", f16, (j, k) if spec.layout.b_transposed else (k, j))
     product = builder.local("AB", spec.accumulate, (*batch, i, j))
-    names = operand_names(spec.epilogue)
-    operands = [arrays.of(piece, name) for piece, name in zip(spec.epilogue, names, strict=True)]
+    following = arrays.following(spec.epilogue, spec.parts)
     output = arrays.matrix("D", spec.output, (i, j), written=True)
     at_a = a[(*batch, k, i)] if spec.layout.a_transposed else a[(*batch, i, k)]
     at_b = b[(*batch, j, k)] if spec.layout.b_transposed else b[(*batch, k, j)]
     over = (*batch, i, j)
     builder.reduce(ReductionOp.ADD, product[over], at_a * at_b, (*over, k), (k,))
-    value: Expression = product[over]
-    for piece, operand in zip(spec.epilogue, operands, strict=True):
-        if isinstance(piece, Keep):
-            assert operand is not None
-            builder.define(operand, value, over)
-        else:
-            value = apply(piece, value, operand)
+    value = arrays.follow(following, product[over])
     builder.define(output[over], value, over)
     return builder.build()
 
@@ -125,6 +130,41 @@ class EpilogueArrays:
         label = name.lower()
         front = [f"batch_{label}"] if self.batch else []
         return declare(name, element, (*self.batch, *dims), (*front, f"ld{label}", 1))
+
+    def sums(self, total: Total, parts: tuple[int, int] | None) -> Load:
+        """The element that (i, j) is added to: one for each index that is kept, and each part of the one summed."""
+        summed, kept = (self.j, self.i) if total.along is Axis.ROWS else (self.i, self.j)
+        if parts is None:
+            strides = (f"batch_{total}", 1) if self.batch else (1,)
+            return self.builder.output(str(total), f32, (*self.batch, kept), strides)[(*self.batch, kept)]
+        size = parts[1] if total.along is Axis.ROWS else parts[0]
+        (part,) = self.builder.dims(**{f"{total}_part": f"{total}_part_count"})
+        array = self.matrix(total.parts, f32, (part, kept), written=True)
+        return array[(*self.batch, summed // size, kept)]
+
+    def following(self, epilogue: Epilogue, parts: tuple[int, int] | None = None) -> list[tuple[Piece, Load | None]]:
+        """The pieces of an epilogue, each with the element that it reads or fills at (i, j); their arrays are declared
+        in that order."""
+        return [
+            (piece, self.sums(piece, parts) if isinstance(piece, Total) else self.of(piece, name))
+            for piece, name in zip(epilogue, operand_names(epilogue), strict=True)
+        ]
+
+    def follow(self, following: list[tuple[Piece, Load | None]], value: Expression) -> Expression:
+        """`value` after all pieces; those that store it or sum it become statements."""
+        over = (*self.batch, self.i, self.j)
+        for piece, operand in following:
+            match piece:
+                case Keep():
+                    assert operand is not None
+                    self.builder.define(operand, value, over)
+                case Total(along):
+                    assert operand is not None
+                    summed = (self.j,) if along is Axis.ROWS else (self.i,)
+                    self.builder.reduce(ReductionOp.ADD, operand, value, over, summed)
+                case _:
+                    value = apply(piece, value, operand)
+        return value
 
     def of(self, piece: object, name: str | None) -> Load | None:
         """The element that a piece reads or fills at (i, j)."""

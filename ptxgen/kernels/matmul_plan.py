@@ -46,6 +46,14 @@ class MatmulTiling:
     isolate: bool = True
     raster: BlockOrder = field(factory=lambda: grouped(8))
 
+    @property
+    def warp_tile(self) -> tuple[int, int]:
+        """Rows and columns of a warp's tile. PlanError for a count of warps that has no grid."""
+        if self.warps not in WARP_GRIDS:
+            raise PlanError(f"a product runs on {', '.join(map(str, WARP_GRIDS))} warps, got {self.warps}")
+        rows, columns = WARP_GRIDS[self.warps]
+        return self.i // rows, self.j // columns
+
     def __str__(self) -> str:
         return (
             f"{self.i}x{self.j}x{self.k}, {self.warps} warps, depth {self.depth}, prefetch {int(self.prefetch)}, "
@@ -58,13 +66,11 @@ def matmul_plan(compute: Compute, spec: MatmulSpec, facts: Iterable[Fact], tilin
 
     `facts` are what the arguments of the launch allow to assume. PlanError where the tiling does not fit.
     """
-    if tiling.warps not in WARP_GRIDS:
-        raise PlanError(f"a product runs on {', '.join(map(str, WARP_GRIDS))} warps, got {tiling.warps}")
-    rows, columns = WARP_GRIDS[tiling.warps]
+    rows, columns = tiling.warp_tile
     batch = {"b": 1} if spec.batched else {}
     plan = Plan(compute, target).assume(*facts)
     plan = plan.tile("cta", **batch, i=tiling.i, j=tiling.j, k=tiling.k).place("cta", onto=blocks, raster=tiling.raster)
-    plan = plan.tile("warp", i=tiling.i // rows, j=tiling.j // columns).place("warp", onto=warps).tile("step", k=4)
+    plan = plan.tile("warp", i=rows, j=columns).place("warp", onto=warps).tile("step", k=4)
     layouts = {
         "A": congruous if spec.layout.a_transposed else crosswise,
         "B": crosswise if spec.layout.b_transposed else congruous,
