@@ -44,6 +44,7 @@ KNOWN: tuple[Disagreement, ...] = (
     ),
     Disagreement(Question.EXCLUDED, r" (ld|st)\.\S*(v8|v4)\.", "the manual has 256 bits for .global only"),
     Disagreement(Question.EXCLUDED, r" wmma\.\S*m8n8k(32|128)\S*\.f32 ", "the manual has s32 accumulators only"),
+    Disagreement(Question.TYPES_OUTSIDE, r"mma\.\S*b1\.b1\S* .*%pred_2", "predicates pass for words of bits here"),
     Disagreement(Question.TYPES_OUTSIDE, r"%f16x2_2", "f16x2 registers pass as 32-bit integers and even predicates"),
     Disagreement(Question.TYPES_OUTSIDE, r"%b128_2", "no wider register than 64 bits is of use"),
     Disagreement(Question.TYPES_OUTSIDE, r"isspacep", "32-bit addresses pass here"),
