@@ -88,13 +88,28 @@ BULK_LOAD = Mechanism(_ASYNC, _ASYNC, IssuedBy.ELECTED, Transaction())
 BULK_STORE = Mechanism(_ASYNC, _ASYNC, IssuedBy.ELECTED, Group(GroupKind.BULK, IssuedBy.LANE, read_wait=True))
 WARPGROUP_MULTIPLY = Mechanism(_ASYNC, None, IssuedBy.WARPGROUP, Group(GroupKind.WGMMA, IssuedBy.WARPGROUP))
 
+REMOTE_STORE = Mechanism(None, _GENERIC, IssuedBy.LANE, Transaction())
+REMOTE_ATOMIC = Mechanism(_GENERIC, _GENERIC, IssuedBy.LANE, Transaction())
+WARP_COPY = Mechanism(_GENERIC, _GENERIC, IssuedBy.WARP, AT_ISSUE)
+
 # The longest prefix of an instruction's name decides.
 _BY_PREFIX: dict[str, Mechanism] = {
     "ld": LOAD,
     "ldu": LOAD,
     "st": STORE,
+    "st.async": REMOTE_STORE,
+    "st.async.mmio": STORE,
+    "st.async.release": STORE,
     "atom": ATOMIC,
     "red": ATOMIC,
+    "red.async": REMOTE_ATOMIC,
+    "red.async.mmio": ATOMIC,
+    "red.async.release": ATOMIC,
+    "multimem.ld_reduce": LOAD,
+    "multimem.st": STORE,
+    "multimem.red": ATOMIC,
+    "tensormap.replace": ATOMIC,
+    "tensormap.cp_fenceproxy": WARP_COPY,
     "ldmatrix": WARP_LOAD,
     "stmatrix": WARP_STORE,
     "movmatrix": WARP_REGISTERS,
@@ -106,6 +121,7 @@ _BY_PREFIX: dict[str, Mechanism] = {
     "vote": WARP_REGISTERS,
     "match": WARP_REGISTERS,
     "redux": WARP_REGISTERS,
+    "elect": WARP_REGISTERS,
     "cp.async.ca": LANE_COPY,
     "cp.async.cg": LANE_COPY,
     "cp.async.bulk.shared::cluster.global": BULK_LOAD,
@@ -115,14 +131,19 @@ _BY_PREFIX: dict[str, Mechanism] = {
     "cp.reduce.async.bulk.shared::cluster": BULK_LOAD,
     "cp.reduce.async.bulk.global": BULK_STORE,
     "cp.reduce.async.bulk.tensor": BULK_STORE,
+    "multimem.cp.async.bulk": BULK_STORE,
+    "multimem.cp.reduce.async.bulk": BULK_STORE,
     "wgmma.mma_async": WARPGROUP_MULTIPLY,
 }
 _TENSOR_COPY = ("cp", "async", "bulk", "tensor")
+_ORDERS = frozenset({"weak", "relaxed", "cta", "cluster", "gpu", "sys"})
 
 
 def mechanism(name: str) -> Mechanism:
     """The mechanism of an instruction by its dotted name; what touches no memory is REGISTERS."""
     words = tuple(name.split("."))
+    if words[0] == "cp":
+        words = tuple(word for word in words if word not in _ORDERS)
     if words[:4] == _TENSOR_COPY:
         return BULK_STORE if words[5:6] == ("global",) else BULK_LOAD
     for length in range(len(words), 0, -1):

@@ -76,6 +76,12 @@ def test_mechanisms_by_name():
     store = mechanism("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group")
     assert store.completes == Group(GroupKind.BULK, IssuedBy.LANE, read_wait=True)
     assert mechanism("wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16").issued_by is IssuedBy.WARPGROUP
+    for order in ("", "weak.", "relaxed.gpu."):
+        assert mechanism(f"cp.async.bulk.{order}global.shared::cta.bulk_group").completes == store.completes
+    assert mechanism("cp.async.bulk.prefetch.tensor.2d.L2.global.tile").writes is None
+    remote = mechanism("st.async.shared::cluster.mbarrier::complete_tx::bytes.u32")
+    assert (remote.writes, remote.completes) == (Proxy.GENERIC, Transaction())
+    assert mechanism("red.async.release.gpu.global.add.u32").completes is AT_ISSUE
     assert mechanism("add.u32").reads is None
     assert mechanism("add.u32").writes is None
     assert mechanism("mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32").issued_by is IssuedBy.WARP
