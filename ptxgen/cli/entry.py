@@ -4,10 +4,20 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from typing import assert_never
 
 from isa.targets import UnknownTarget
-from ptxgen.cli.parser import Unusable, parse
-from ptxgen.errors import AssemblerError, DriverError, KernelError, PtxgenError
+from ptxgen.cli.texts import (
+    TEXT_COMMANDS,
+    CheckOptions,
+    ExplainOptions,
+    FormatOptions,
+    PythonOptions,
+    TextOptions,
+    parse_text_command,
+)
+from ptxgen.cli.unusable import Unusable
+from ptxgen.errors import AssemblerError, DriverError, KernelError, PtxgenError, PtxSyntaxError
 
 GOOD, WRONG, UNUSABLE, LACKING = 0, 1, 2, 3
 
@@ -15,20 +25,49 @@ GOOD, WRONG, UNUSABLE, LACKING = 0, 1, 2, 3
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command that `arguments` (by default those of the process) spell, and returns the exit status.
 
-    0: it worked. 1: the result is wrong, or the run has findings. 2: the input is unusable. 3: this machine lacks what
-    is needed. For 2 and 3 one line on stderr says why, and nothing is written.
+    0: it worked. 1: the result is wrong, or there are findings. 2: the input is unusable. 3: this machine lacks what is
+    needed. For 2 and 3 stderr says why, in one line (of PTX that cannot be read it shows the place), and nothing is
+    written. The commands about text load neither kernels nor numpy.
     """
+    given = sys.argv[1:] if arguments is None else arguments
     try:
-        chosen = parse(sys.argv[1:] if arguments is None else arguments)
-        if chosen is None:
-            return GOOD
+        if given and given[0] in TEXT_COMMANDS:
+            options = parse_text_command(given)
+            return GOOD if options is None else _run_text(options)
         from ptxgen.cli.matmul import run_matmul
+        from ptxgen.cli.parser import parse
 
-        return run_matmul(chosen)
+        chosen = parse(given)
+        return GOOD if chosen is None else run_matmul(chosen)
     except (DriverError, AssemblerError) as error:
         return _refused(error, LACKING)
+    except PtxSyntaxError as error:
+        print(error, file=sys.stderr)
+        return UNUSABLE
     except (Unusable, PtxgenError, UnknownTarget) as error:
         return _refused(error, UNUSABLE)
+
+
+def _run_text(options: TextOptions) -> int:
+    match options:
+        case CheckOptions():
+            from ptxgen.cli.check import run_check
+
+            return run_check(options)
+        case FormatOptions():
+            from ptxgen.cli.format import run_format
+
+            return run_format(options)
+        case PythonOptions():
+            from ptxgen.cli.python import run_python
+
+            return run_python(options)
+        case ExplainOptions():
+            from ptxgen.cli.rows import run_explain
+
+            return run_explain(options)
+        case _:
+            assert_never(options)
 
 
 def _refused(error: Exception, status: int) -> int:

@@ -10,7 +10,8 @@ import numpy as np
 from attrs import evolve
 from numpy.typing import NDArray
 
-from ptxgen.cli.parser import FILES, SCALARS, SIZES, MatmulOptions, Unusable
+from ptxgen.cli.parser import FILES, SCALARS, SIZES, MatmulOptions
+from ptxgen.cli.unusable import Unusable
 from ptxgen.compute import Array, ArrayKind, Compute, Element, f16, f32
 from ptxgen.kernels.binding import arrays_in_memory, bind
 from ptxgen.kernels.epilogue import Beta, Bias, Epilogue, Residual, operand_names

@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NoReturn
 
 from attrs import frozen
 
+from ptxgen.cli.texts import Parser, add_text_commands
+from ptxgen.cli.unusable import Unusable
 from ptxgen.compute import Element, f16, f32
 from ptxgen.kernels.epilogue import PIECES, Epilogue, parse_epilogue
 from ptxgen.kernels.matmul_compute import Layout
@@ -18,10 +19,6 @@ ELEMENTS: dict[str, Element] = {"f16": f16, "f32": f32}
 FILES = {"A": "a", "B": "b", "bias": "bias", "row_bias": "row_bias", "R": "residual", "C": "c"}
 SCALARS = {"alpha": 1.0, "beta": 1.0, "low": 0.0, "high": 6.0}
 SIZES = {"M": "m", "N": "n", "K": "k", "batches": "batch"}
-
-
-class Unusable(Exception):
-    """The input cannot be used; the text says why, in one line."""
 
 
 @frozen
@@ -46,13 +43,8 @@ class MatmulOptions:
     explain: bool
 
 
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        raise Unusable(message)
-
-
 def parse(arguments: Sequence[str]) -> MatmulOptions | None:
-    """The options of the command; None after `--help`, which prints itself. Unusable says what is wrong with them."""
+    """The options of `matmul`; None after `--help`, which prints itself. Unusable says what is wrong with them."""
     try:
         given = _parser().parse_args(arguments)
     except SystemExit:
@@ -74,8 +66,8 @@ def parse(arguments: Sequence[str]) -> MatmulOptions | None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(prog="ptxgen", description="Write, check, emit and run NVIDIA PTX.", allow_abbrev=False)
-    commands = parser.add_subparsers(dest="command", required=True, metavar="command", parser_class=_Parser)
+    parser = Parser(prog="ptxgen", description="Write, check, emit and run NVIDIA PTX.", allow_abbrev=False)
+    commands = parser.add_subparsers(dest="command", required=True, metavar="command", parser_class=Parser)
     matmul = commands.add_parser(
         "matmul",
         help="a matrix product, derived from a statement and a schedule, run and checked against float64",
@@ -84,6 +76,7 @@ def _parser() -> argparse.ArgumentParser:
         "Exit status: 0 good, 1 wrong result, 2 unusable input, 3 the machine lacks what is needed.",
         allow_abbrev=False,
     )
+    add_text_commands(commands)
     _add_shape(matmul)
     _add_files(matmul)
     matmul.add_argument(

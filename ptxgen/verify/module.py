@@ -8,6 +8,7 @@ from isa.targets import Target
 from isa.targets import target as target_named
 from ptxgen.errors import Finding, KernelError, Severity
 from ptxgen.ir import Alias, Function, Linkage, Module, Variable
+from ptxgen.verify.allowed import without_allowed
 from ptxgen.verify.budgets import budget_findings
 from ptxgen.verify.definitions import early_reads
 from ptxgen.verify.instructions import instruction_findings
@@ -19,7 +20,8 @@ def verify(module: Module, *, target: str | Target | None = None) -> tuple[Findi
     """Everything that is wrong with a module, for its own target or another, in the order of the text.
 
     Operands and availability of each instruction, names and labels, registers read before they are written on some
-    path, shared memory and threads. UnknownTarget where the target's name is not known.
+    path, shared memory and threads. What a comment `ptxgen: allow CODE` allows on its statement is left out.
+    UnknownTarget where the target's name is not known.
     """
     judged = module.target if target is None else target_named(target) if isinstance(target, str) else target
     found = list(_version(module, judged))
@@ -29,7 +31,7 @@ def verify(module: Module, *, target: str | Target | None = None) -> tuple[Findi
         if isinstance(item, Function):
             found += _function(module, item, judged, symbols)
     found += _duplicates(module)
-    return tuple(found)
+    return tuple(without_allowed(module, found))
 
 
 def verified(module: Module) -> Module:
