@@ -38,7 +38,7 @@ _LANE_TAIL = (TO_SHARED, FROM_GLOBAL, L2_HINT, PREFETCHED)
 SMALL_SIZE, LARGE_SIZE = immediate("bytes", OneOf((4, 8, 16))), immediate("bytes", OneOf((16,)))
 SOURCE_BYTES = value("source_bytes", u32, Range(0, 16)).maybe
 IGNORED = predicate("ignore")
-GROUPS = immediate("n", Range(0, 2**31 - 1))
+GROUPS = immediate("n", Range(0, 2**32 - 1))
 
 # Copies in bulk.
 BYTES = value("bytes", u32, Range(0, 2**20 - 16, 16))
