@@ -48,6 +48,8 @@ def stands(slot: OperandSlot, operand: Operand) -> bool:
     """True if an operand is of the sort that the slot takes, whatever its type and value."""
     if isinstance(operand, tuple):
         return slot.kind is OperandKind.VECTOR and len(operand) == slot.count
+    if isinstance(operand, TensorCoordinate):
+        return slot.kind is OperandKind.COORDINATE and slot.sampler is (operand.sampler is not None)
     if isinstance(operand, _STANDS[slot.kind]):
         return slot.negatable or not isinstance(operand, Negated)
     if isinstance(operand, Minus):
@@ -82,7 +84,7 @@ def signature_of(form: Form, operands: tuple[Operand, ...]) -> Signature | None:
 def form_of(candidates: Sequence[Form], operands: tuple[Operand, ...]) -> tuple[Form, Signature | None]:
     """The first of the forms that the operands fit, and its signature that they follow.
 
-    Fitting is by number, sort and register types; where none fits so, by number and sort, then by number; at last the
+    Fitting is by number, sort, register types and domains of immediates; where none fits so, by number and sort, then by number; at last the
     first form, with no signature. Give the forms that the target has first.
     """
     found = [(form, signature) for form in candidates for signature in signatures_of_length(form, len(operands))]
@@ -96,6 +98,10 @@ def form_of(candidates: Sequence[Form], operands: tuple[Operand, ...]) -> tuple[
 
 
 def _accepted(slot: OperandSlot, operand: Operand) -> bool:
+    if isinstance(operand, Int):
+        return slot.domain is None or slot.domain.holds(operand.value)
+    if isinstance(operand, TensorCoordinate):
+        operand = operand.coordinates
     return not slot.accepts or all(register.type in slot.accepts for register in registers_of(operand))
 
 

@@ -12,10 +12,12 @@ from ptxgen.ir import (
     Float,
     Guard,
     Instruction,
+    Int,
     LabelName,
     Origin,
     Register,
     SymbolAddress,
+    TensorCoordinate,
     form_of,
     joined_slots,
 )
@@ -91,8 +93,10 @@ class Instructions:
         found = self._chosen.get(key)
         if found is None:
             forms = self._forms(name, at)
-            found = self._chosen[key] = form_of(forms, tuple(map(_stand_in, operands)))
-            self._remember(key, len(operands), found[0], len(forms) == 1)
+            found = form_of(forms, tuple(map(_stand_in, operands)))
+            if len(forms) == 1 or not any(each.__class__ is Int for each in operands):
+                self._chosen[key] = found
+                self._remember(key, len(operands), found[0], len(forms) == 1)
         return found
 
     def _remember(self, key: tuple[object, ...], count: int, form: Form, only: bool) -> None:
@@ -199,6 +203,8 @@ def _sort(node: Any) -> object:
         return node.type
     if kind is tuple:
         return tuple(map(_sort, node))
+    if kind is TensorCoordinate:
+        return kind, node.sampler is None, _sort(node.coordinates)
     base = getattr(node, "base", None) or getattr(node, "register", None)
     return (kind, base.type) if base.__class__ is Register else kind
 

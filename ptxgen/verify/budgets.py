@@ -11,8 +11,14 @@ from ptxgen.ir import Directive, DirectiveKind, Function, Module, Space, Variabl
 
 
 def budget_findings(module: Module, function: Function, target: Target) -> Iterator[Finding]:
-    """The findings on a function's shared memory and launch bounds, against the limits of the target."""
-    bounds = limits(target)
+    """The findings on a function's shared memory and launch bounds, against the limits of the target.
+
+    None for a target whose limits no published table has.
+    """
+    try:
+        bounds = limits(target)
+    except LookupError:
+        return
     variables = [item for item in module.items if isinstance(item, Variable)]
     variables += [node for node in walk(function.body) if isinstance(node, Variable)] if function.body else []
     shared = [variable for variable in variables if variable.space is Space.SHARED]
