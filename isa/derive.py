@@ -176,7 +176,8 @@ _DOUBLED_BY_WMMA = frozenset({"f16"})
 
 
 def _wmma_type(words: Words, operand: str, slot: str) -> Type:
-    return type_named(_FRAGMENT_REGISTER.get(words[slot], "b32"))
+    whole = type_named(words[slot]).kind is not Kind.FLOAT
+    return type_named(_FRAGMENT_REGISTER.get(words[slot], "s32" if whole else "b32"))
 
 
 def _wmma_count(words: Words, operand: str, slot: str) -> int:
@@ -196,6 +197,18 @@ def wmma_type(operand: str, slot: str = "") -> Derivation:
 def wmma_count(operand: str, slot: str = "") -> Derivation:
     """Registers of a `wmma` fragment: elements shared out among the lanes, but 8 for every f16 A and B."""
     return Derivation("wmma_count", (operand, slot or operand + "type"), _wmma_count)
+
+
+_MULTIPLICAND = {"f16": "f16x2", "bf16": "bf16x2", "tf32": "tf32", "e4m3": "e4m3x4", "e5m2": "e5m2x4"}
+
+
+def _multiplicand_type(words: Words, slot: str) -> Type:
+    return type_named(_MULTIPLICAND.get(words[slot], "s32"))
+
+
+def multiplicand_type(slot: str = "atype") -> Derivation:
+    """The type of a `wgmma` register of A: packed floats of the type in `slot`, words for integers and bits."""
+    return Derivation("multiplicand_type", (slot,), _multiplicand_type)
 
 
 def _warpgroup_count(words: Words) -> int:

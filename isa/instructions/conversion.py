@@ -7,7 +7,7 @@ from isa.derive import by
 from isa.instructions.vocabulary import FAMILY, FTZ, RELU_80, SAT, SPECIFIC, register, value, written
 from isa.operands import OperandKind, Role
 from isa.rows import Line, Operand, family, flag, line, slot, table, word
-from isa.types import b16, b32, f32, s32, u32
+from isa.types import b32, f32, s32, u32, ue8m0x2
 
 _INTEGER = "u8 u16 u32 u64 s8 s16 s32 s64"
 _FLOAT = "f16 f32 f64"
@@ -45,7 +45,7 @@ _BITS = register("rbits", b32)
 _FOUR = (
     written("d", by("dtype")), Operand("a", Role.READ, OperandKind.VALUE, f32, 4, immediates=True), _BITS,
 )  # fmt: skip
-_SCALE = Operand("scale", Role.READ, OperandKind.REGISTER, b16, when=("scaled::n2::ue8m0",))
+_SCALE = Operand("scale", Role.READ, OperandKind.REGISTER, ue8m0x2, when=("scaled::n2::ue8m0",))
 
 _EVER = since("1.0")
 _PLAIN = table(
@@ -121,7 +121,9 @@ FAMILIES = (
         line(EITHER, word("relu"), SATFINITE_MAYBE, slot("dtype", "f16"), FROM_F32, operands=_SINGLE,
              since=since("7.0", 80)),
         line(EITHER, SATFINITE, slot("dtype", "f16"), FROM_F32, operands=_SINGLE, since=since("8.1", 70)),
-        line(EITHER, RELU_80, SATFINITE_MAYBE, slot("dtype", "f16x2 bf16x2"), FROM_F32, operands=_PAIR,
+        line(EITHER, RELU_80, SATFINITE_MAYBE, slot("dtype", "f16x2"), FROM_F32, operands=_PAIR,
+             since=since("7.0", 80)),
+        line(EITHER, RELU_80, SATFINITE_MAYBE, slot("dtype", "bf16x2"), FROM_F32, operands=_EXACT_PAIR,
              since=since("7.0", 80)),
         line(EITHER, RELU_80, SATFINITE_MAYBE, BF16_TO, FROM_F32, operands=_SINGLE, since=since("7.0", 80)),
         line(slot("frnd", "rs"), RELU, flag("satfinite"), slot("dtype", "f16x2 bf16x2"), FROM_F32,

@@ -10,7 +10,7 @@ from isa.instructions.matrix import ALIGNED, SYNC
 from isa.instructions.vocabulary import ADDRESS, immediate, register, value
 from isa.operands import OperandKind, PowerOfTwo, Range, Role
 from isa.rows import Constraint, Line, Operand, Slot, family, flag, line, rule, slot, table, word
-from isa.types import b32, b64, f32, pred, u16, u32
+from isa.types import b32, f32, pred, u16, u32, u64
 
 _SPECIFIC = "sm_100a sm_101a sm_103a sm_107a sm_110a"
 _FAMILY = "sm_100f sm_101f sm_103f sm_107f sm_110f"
@@ -64,17 +64,17 @@ _SIZES = table(
 )
 
 _D = Operand("d_tmem", Role.READ, OperandKind.ADDRESS, b32)
-_A_DESCRIPTOR, _A_TMEM = register("a_desc", b64), Operand("a_tmem", Role.READ, OperandKind.ADDRESS, b32)
-_B_DESCRIPTOR = register("b_desc", b64)
+_A_DESCRIPTOR, _A_TMEM = register("a_desc", u64), Operand("a_tmem", Role.READ, OperandKind.ADDRESS, b32)
+_B_DESCRIPTOR = register("b_desc", u64)
 _METADATA = Operand("sp_meta_tmem", Role.READ, OperandKind.ADDRESS, b32)
-_INSTRUCTION = register("idesc", b32)
+_INSTRUCTION = register("idesc", u32)
 _LANES = Operand(
     "disable_output_lane", Role.READ, OperandKind.REGISTER, b32, counted("cta_group", 4, cta_group__2=8), optional=True
 )
 _ENABLE = Operand("enable_input_d", Role.READ, OperandKind.PREDICATE, pred, negatable=True)
 _SCALE_D = immediate("scale_input_d", Range(0, 15))
 _SCALES = tuple(Operand(f"scale_{name}_tmem", Role.READ, OperandKind.ADDRESS, b32) for name in "ab")
-_ZERO_COLUMNS = register("zero_column_mask_desc", b64).maybe
+_ZERO_COLUMNS = register("zero_column_mask_desc", u64).maybe
 
 
 def _sources(sparse: bool) -> Iterator[tuple[bool, tuple[Operand, ...]]]:
@@ -111,7 +111,7 @@ _BOTH = (
     rule(when={"b8x16": "*"}, only={"src_fmt": "*"}),
     rule(when={"b8x16": "-"}, only={"src_fmt": "-"}),
 )
-_COPY = (_TAKEN, register("s_desc", b64))
+_COPY = (_TAKEN, register("s_desc", u64))
 ARRIVAL, CLUSTER = word("mbarrier::arrive::one"), slot("space", "shared::cluster").maybe
 
 

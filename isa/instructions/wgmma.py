@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from isa.availability import since
-from isa.derive import fragment_type, warpgroup_count
+from isa.derive import fragment_type, multiplicand_type, warpgroup_count
 from isa.instructions.matrix import ALIGNED, SYNC
 from isa.instructions.vocabulary import immediate, register
 from isa.operands import OneOf, OperandKind, Range, Role
 from isa.rows import Constraint, Line, Operand, Slot, family, flag, line, slot, table, word
-from isa.types import b32, b64, pred
+from isa.types import pred, u64
 
 COLUMNS = range(8, 257, 8)
 INTEGER_COLUMNS = (8, 16, 24, *range(32, 257, 16))
@@ -20,8 +20,8 @@ def _shapes(depth: int, columns: range | tuple[int, ...] = COLUMNS) -> Slot:
 
 
 _D = Operand("d", Role.BOTH, OperandKind.REGISTER, fragment_type("d"), warpgroup_count())
-_A = Operand("a", Role.READ, OperandKind.REGISTER, b32, 4)
-_A_DESCRIPTOR, _B_DESCRIPTOR = register("a_desc", b64), register("b_desc", b64)
+_A = Operand("a", Role.READ, OperandKind.REGISTER, multiplicand_type(), 4)
+_A_DESCRIPTOR, _B_DESCRIPTOR = register("a_desc", u64), register("b_desc", u64)
 _SCALE_D = Operand("scale_d", Role.READ, OperandKind.PREDICATE, pred, negatable=True, immediates=True)
 _SIGN = OneOf((-1, 1))
 _SIGNS = (immediate("scale_a", _SIGN), immediate("scale_b", _SIGN))

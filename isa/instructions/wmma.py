@@ -8,7 +8,7 @@ from isa.instructions.matrix import COL, LAYOUT_A, LAYOUT_B, ROW, SYNC
 from isa.instructions.vocabulary import ADDRESS, value
 from isa.operands import OperandKind, Role
 from isa.rows import Constraint, Line, Operand, Slot, family, flag, line, rule, slot, table, word
-from isa.types import Type, b32, f16x2, u32
+from isa.types import Type, f16x2, s32, u32
 
 ALIGNED = flag("aligned", since("6.3"))
 _UNALIGNED = rule(when={"aligned": "-"}, since=until("6.2"))
@@ -70,7 +70,7 @@ def _half(name: str, of: Type, count: int) -> Operand:
 _D, _C = _fragment("d", role=Role.WRITE), _fragment("c")
 _PRODUCT = (_D, _fragment("a"), _fragment("b"), _C)
 _HALVES = (_D, _half("a", f16x2, 8), _half("b", f16x2, 8), _C)
-_BITS = (_D, _half("a", b32, 1), _half("b", b32, 1), _C)
+_BITS = (_D, _half("a", s32, 1), _half("b", s32, 1), _C)
 _MMA = (word("mma"), SYNC, ALIGNED)
 
 

@@ -45,10 +45,13 @@ KNOWN: tuple[Disagreement, ...] = (
     ),
     Disagreement(Question.EXCLUDED, r" (ld|st)\.\S*(v8|v4)\.", "the manual has 256 bits for .global only"),
     Disagreement(Question.EXCLUDED, r" wmma\.\S*m8n8k(32|128)\S*\.f32 ", "the manual has s32 accumulators only"),
-    Disagreement(Question.TYPES_OUTSIDE, r"mma\.\S*b1\.b1\S* .*%pred_2", "predicates pass for words of bits here"),
+    Disagreement(Question.TYPES_OUTSIDE, r" (mma|wgmma|\w+matrix)\..*%pred_2", "predicates pass for words of bits here"),
+    Disagreement(Question.TYPES_OUTSIDE, r" wmma\.\S*f64 .*%[us]64_2", "integers pass for the accumulators of f64"),
+    Disagreement(Question.TYPES_OUTSIDE, r" (tex|tld4)\.", "only the width is checked of coordinates and results"),
+    Disagreement(Question.ACCEPTS, r" (tex|tld4)\..*%(f32|f16x2)_2", "the index is an integer, the rest as named"),
     Disagreement(Question.TYPES_OUTSIDE, r" cvt\.\S*s2f6x2", "any register of 16 bits passes for the fixed-point pair"),
     Disagreement(
-        Question.TYPES_OUTSIDE, r" (cvt\.pack|sured)\.\S* .*%\w64_2", "wider registers pass though nothing is loaded"
+        Question.TYPES_OUTSIDE, r" (cvt\.pack|sured)\.\S* .*%\w64_2", "wider registers pass here too"
     ),
     Disagreement(Question.TYPES_OUTSIDE, r" (txq|suq)\..*%f32_2", "the manual has integers for what is asked"),
     Disagreement(Question.TYPES_OUTSIDE, r"%f16x2_2", "f16x2 registers pass as 32-bit integers and even predicates"),

@@ -22,6 +22,7 @@ Point = tuple[PtxVersion, Target]
 Asked = dict[Point, dict[str, bool]]
 SAMPLE, ALL = 12, 3000
 FAMILIES = families()
+BRACED = {OperandKind.VECTOR, OperandKind.ADDRESS, OperandKind.COORDINATE}
 
 
 def claimed(where: Availability) -> Iterator[Point]:
@@ -102,8 +103,11 @@ def _same_place(form: Form, signature: Signature, place: int) -> Iterator[Operan
     sorts = [(each.kind, each.joined) for each in signature.slots]
     for other in (each for candidate in resolve(form.name) for each in candidate.signatures):
         theirs = [(each.kind, each.joined) for each in other.slots]
-        if len(theirs) == len(sorts) and theirs[:place] == sorts[:place] and theirs[place + 1 :] == sorts[place + 1 :]:
-            yield other.slots[place]
+        if len(theirs) != len(sorts) or theirs[:place] != sorts[:place] or theirs[place + 1 :] != sorts[place + 1 :]:
+            continue
+        if (theirs[place][0] in BRACED or sorts[place][0] in BRACED) and theirs[place] != sorts[place]:
+            continue
+        yield other.slots[place]
 
 
 def register_type_disagreements(group: Iterable[Family], at_most: int, on: Target) -> list[str]:
