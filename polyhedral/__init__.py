@@ -14,6 +14,7 @@ from polyhedral.affine import (
 )
 from polyhedral.bits import BitMatrix, bank_conflict_degree
 from polyhedral.dependences import Access, Dependence, Kind, Reduction, ScheduledStatement, dependences, primed
+from polyhedral.difference import negations
 from polyhedral.legality import (
     Entry,
     QuotientDim,
@@ -31,7 +32,7 @@ from polyhedral.maps import Map
 from polyhedral.python_text import payloads_of, to_python
 from polyhedral.scan import Statement, scan
 from polyhedral.sets import Set
-from polyhedral.system import System, negations
+from polyhedral.system import System
 from polyhedral.tiling import full_tiles, isolated, tile
 from polyhedral.tree import Block, Bound, Guard, Leaf, Let, Loop, Node, Term, execute, pseudo_c
 

@@ -9,7 +9,8 @@ from attrs import frozen
 
 from polyhedral.affine import Affine, FloorDiv, as_affine, var
 from polyhedral.dependences import Dependence, primed
-from polyhedral.system import System, definition
+from polyhedral.quotients import definition
+from polyhedral.system import System
 
 
 @frozen

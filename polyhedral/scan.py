@@ -8,10 +8,11 @@ from attrs import evolve, field, frozen
 
 from polyhedral.affine import Affine, FloorDiv, as_affine, var
 from polyhedral.bounds import Range, Stride, shape_of, stride_of, unrolled_values
+from polyhedral.quotients import definition, determined, reveal
 from polyhedral.separation import Candidate, Region, merged, ordered, pinned, separated
 from polyhedral.sets import Set
 from polyhedral.shadows import Item, determined_apart, items_of
-from polyhedral.system import FALSE, UNIVERSE, System, definition, determined, disjoint, reveal, without_congruences
+from polyhedral.system import FALSE, UNIVERSE, System, disjoint, without_congruences
 from polyhedral.tree import Block, Guard, Leaf, Let, Loop, Node, block
 
 Values = dict[str, Affine]

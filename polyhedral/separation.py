@@ -8,8 +8,10 @@ from operator import neg
 from attrs import evolve, frozen
 
 from polyhedral.affine import var
-from polyhedral.sets import simple_hull
-from polyhedral.system import UNIVERSE, System, aligned, disjoint, negations
+from polyhedral.coalescing import simple_hull
+from polyhedral.difference import negations
+from polyhedral.spelling import aligned
+from polyhedral.system import UNIVERSE, System, disjoint
 
 
 @frozen

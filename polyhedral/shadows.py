@@ -8,8 +8,9 @@ from functools import lru_cache
 from attrs import frozen
 
 from polyhedral.affine import Affine, Condition, var
+from polyhedral.quotients import determined
 from polyhedral.sets import Set
-from polyhedral.system import System, determined
+from polyhedral.system import System
 
 
 @frozen

@@ -1,0 +1,83 @@
+"""Existentials written as quotients: systems that can be negated, and quotients made visible."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from operator import neg
+
+from attrs import frozen
+
+from polyhedral.affine import Affine, FloorDiv
+from polyhedral.fourier_motzkin import dark_row, splinters, split
+from polyhedral.spelling import in_order
+from polyhedral.system import System, make
+
+
+@frozen
+class Determined:
+    """A system each of whose existentials is a quotient of visible variables and of quotients before it."""
+
+    system: System
+    quotients: tuple[tuple[str, FloorDiv], ...]
+
+
+@lru_cache(maxsize=1 << 12)
+def determined(system: System) -> tuple[Determined, ...]:
+    """Systems whose union is `system`, each with its existentials written as quotients. Exact."""
+    if not system.exists:
+        return (Determined(system, ()),)
+    known: list[tuple[str, FloorDiv]] = []
+    open_names = list(system.exists)
+    while open_names:
+        for name in open_names:
+            quotient = _quotient(system, name, open_names)
+            if quotient is not None:
+                known.append((name, quotient))
+                open_names.remove(name)
+                break
+        else:
+            return tuple(d for s in _splintered(system, open_names[0]) for d in determined(s))
+    return (Determined(system, tuple(known)),)
+
+
+def _quotient(system: System, name: str, unknown: list[str]) -> FloorDiv | None:
+    column = system.names.index(name)
+    others = [i for i, n in enumerate(system.names) if n in unknown and n != name]
+    for row in system.equalities:
+        if row[column] and not any(row[i] for i in others):
+            sign = -1 if row[column] > 0 else 1
+            return FloorDiv(system.affine(row).substitute({name: 0}) * sign, abs(row[column]))
+    upper = {r[:-1]: r[-1] for r in system.inequalities if r[column] < 0}
+    for row in system.inequalities:
+        a = row[column]
+        if a <= 0 or any(row[i] for i in others):
+            continue
+        constant = upper.get(tuple(map(neg, row[:-1])))
+        if constant is not None and row[-1] + constant < a:
+            return FloorDiv(system.affine(row).substitute({name: 0}) * -1 + (a - 1), a)
+    return None
+
+
+def _splintered(system: System, name: str) -> list[System]:
+    column = system.names.index(name)
+    lower, upper, rest = split({r[:-1]: r[-1] for r in system.inequalities}, column)
+    others = [(*c, k) for c, k in rest.items()]
+    if any(r[column] for r in system.equalities):
+        raise AssertionError(f"{name} of {system} is in an equality and in no quotient")
+    dark = others + [dark_row(low, high, column) for low in lower for high in upper]
+    parts = [make(system.names, system.equalities, dark)]
+    for equality in splinters(lower, upper, column):
+        parts.append(make(system.names, [*system.equalities, equality], [*others, *lower, *upper]))
+    return [p for p in parts if not p.is_empty()]
+
+
+def definition(name: str, quotient: FloorDiv) -> System:
+    """The system that says that `name` is the quotient."""
+    low = Affine(((name, quotient.divisor),))
+    return System.of(low <= quotient.affine, quotient.affine < low + quotient.divisor)
+
+
+def reveal(system: System, names: Mapping[str, str]) -> System:
+    """The system with existentials made visible under new names."""
+    return make(*in_order(tuple(names.get(n, n) for n in system.names), system.equalities, system.inequalities))
