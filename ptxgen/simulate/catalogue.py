@@ -8,6 +8,7 @@ from isa.types import Kind
 from ptxgen.simulate.semantics import (
     atomics,
     bits,
+    carries,
     comparisons,
     control,
     conversions,
@@ -23,11 +24,13 @@ from ptxgen.simulate.steps import assigned
 
 Maker = Callable[[Site], Step]
 
-_REFUSED_WORDS = frozenset({"cc", "oob", "xorsign", "cluster", "shared::cluster", "L2::cache_hint"})
+_REFUSED_WORDS = frozenset({"shared::cluster"})
+_CARRIED = frozenset({"addc", "subc", "madc"})
 _INTEGERS: dict[str, Callable[[Site], Compute]] = {
     "add": integers.add, "sub": integers.sub, "mul": integers.mul, "mad": integers.mad, "mul24": integers.mul24,
     "mad24": integers.mad24, "sad": integers.sad, "div": integers.div, "rem": integers.rem, "abs": integers.absolute,
-    "neg": integers.neg, "min": integers.minimum, "max": integers.maximum,
+    "neg": integers.neg, "min": integers.minimum, "max": integers.maximum, "dp4a": integers.dp4a, "dp2a": integers.dp2a,
+    "clmad": integers.clmad,
 }  # fmt: skip
 _FLOATS: dict[str, Callable[[Site], Compute]] = {
     "add": floats.add, "sub": floats.sub, "mul": floats.mul, "mad": floats.fma, "fma": floats.fma, "div": floats.div,
@@ -41,7 +44,7 @@ _VALUES: dict[str, Callable[[Site], Compute]] = {
     "clz": bits.clz, "brev": bits.brev, "bfind": bits.bfind, "bfe": bits.bfe, "bfi": bits.bfi,
     "prmt": bits.prmt, "setp": comparisons.setp, "set": comparisons.set_, "selp": comparisons.selp,
     "slct": comparisons.slct, "mov": moves.mov, "cvta": moves.cvta, "cvt": conversions.cvt,
-    "isspacep": moves.isspacep,
+    "isspacep": moves.isspacep, "bmsk": bits.bmsk, "szext": bits.szext, "fns": bits.fns, "cvt.pack": conversions.pack,
 }  # fmt: skip
 _STEPS: dict[str, Maker] = {
     "ld": memory.load, "st": memory.store, "atom": atomics.atom, "red": atomics.red, "shfl": warps.shfl,
@@ -57,11 +60,8 @@ def maker_of(site: Site) -> Maker:
     refused = site.words & _REFUSED_WORDS
     if refused:
         raise site.unsupported("." + " .".join(sorted(refused)))
-    if (
-        any(slot.type is not None and slot.type.name in ("bf16", "bf16x2") for slot in site.slots)
-        and site.opcode != "cvt"
-    ):
-        raise site.unsupported("bf16 arithmetic")
+    if site.has("cc") or site.opcode in _CARRIED:
+        return carries.carried
     if site.opcode in _STEPS:
         return _STEPS[site.opcode]
     compute = _compute_of(site)

@@ -106,7 +106,7 @@ def div_f32(a: Array, b: Array, mode: Rounding = Rounding.NEAREST) -> Array:
         return canonical_f32(a / b)
     wide, divisor = a.astype(np.float64), b.astype(np.float64)
     quotient = wide / divisor
-    high, low = _two_product(quotient, divisor)
+    high, low = two_product(quotient, divisor)
     return f32_from_odd(_repaired(quotient, ((wide - high) - low) * np.sign(divisor)), mode)
 
 
@@ -116,7 +116,7 @@ def sqrt_f32(a: Array, mode: Rounding = Rounding.NEAREST) -> Array:
         return canonical_f32(np.sqrt(a))
     wide = a.astype(np.float64)
     root = np.sqrt(wide)
-    high, low = _two_product(root, root)
+    high, low = two_product(root, root)
     return f32_from_odd(_repaired(root, (wide - high) - low), mode)
 
 
@@ -125,7 +125,7 @@ def _repaired(value: Array, error: Array) -> Array:
     return np.where(inexact, _to_odd(value, error), value)
 
 
-def _two_product(a: Array, b: Array) -> tuple[Array, Array]:
+def two_product(a: Array, b: Array) -> tuple[Array, Array]:
     """The product of float64 arrays as a rounded value and its exact error (Dekker, Veltkamp)."""
     product = a * b
     a_high, b_high = _upper_half(a), _upper_half(b)
@@ -172,20 +172,8 @@ def fma_f16(a: Array, b: Array, c: Array) -> Array:
     return f16_from_odd(odd_sum(a.astype(np.float64) * b.astype(np.float64), c.astype(np.float64)))
 
 
-def fma_f64(a: Array, b: Array, c: Array) -> Array:
-    """a * b + c of float64 arrays rounded once to nearest even, by error-free transformations.
-
-    The error of the product and of the sums is folded to odd before the last addition; exact while no intermediate
-    overflows or falls below 2**-969, where the plain product and sum stand in. A NaN addend comes through.
-    """
-    product, low = _two_product(a, b)
-    total, error = _two_sum(product, c)
-    tail = odd_sum(error, low)
-    plain = np.where(np.isnan(c), c, product + c)
-    return np.where(np.isfinite(tail) & (tail != 0), total + tail, plain)
-
-
-def _two_sum(a: Array, b: Array) -> tuple[Array, Array]:
+def two_sum(a: Array, b: Array) -> tuple[Array, Array]:
+    """The sum of float64 arrays as a rounded value and its exact error (Knuth)."""
     total = a + b
     part = total - a
     return total, (a - (total - part)) + (b - part)

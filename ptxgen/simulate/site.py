@@ -68,6 +68,7 @@ class Bank:
     initial: dict[int, Array] = field(factory=dict)
     dtypes: list[np.dtype[Any]] = field(factory=list)
     parameters: dict[int, tuple[int, np.dtype[Any]]] = field(factory=dict)
+    carry_place: int | None = None
     _constants: dict[tuple[str, bytes], int] = field(factory=dict)
     _known: dict[int, int] = field(factory=dict)
 
@@ -107,6 +108,13 @@ class Bank:
     def flags(self) -> int:
         """A new place for a truth value per lane."""
         return self._new(np.dtype(np.bool_))
+
+    def carry(self) -> int:
+        """The place of the carry flag of extended-precision arithmetic, which starts as 0."""
+        if self.carry_place is None:
+            self.carry_place = self._new(np.dtype(np.bool_))
+            self.initial[self.carry_place] = np.zeros((1, 1), np.bool_)
+        return self.carry_place
 
     def _new(self, dtype: np.dtype[Any]) -> int:
         self.dtypes.append(dtype)

@@ -39,8 +39,8 @@ def rounded(
     largest = (2 - Fraction(1, 2**mantissa_bits)) * Fraction(2) ** greatest
     if abs(result) > largest:
         away = mode == "rn" or (mode == "rp" and value > 0) or (mode == "rm" and value < 0)
-        return math.copysign(math.inf, value) if away else largest * (1 if value > 0 else -1)
-    return result if result else math.copysign(0.0, value)
+        return math.copysign(math.inf, 1 if value > 0 else -1) if away else largest * (1 if value > 0 else -1)
+    return result if result else math.copysign(0.0, 1 if value > 0 else -1)
 
 
 def _log2(value: Fraction) -> int:

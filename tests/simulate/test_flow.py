@@ -315,13 +315,13 @@ def test_the_limit_stops_an_endless_loop():
 
 
 def test_unknown_instructions_are_listed_before_anything_runs():
-    module = Module("sm_70")
-    with module.kernel("carry", out=pointer(u32)) as k:
+    module = Module("sm_100a")
+    with module.kernel("unknown", out=pointer(u32)) as k:
         _, address = thread_address(k, k.args.out)
-        low = k.add.cc.u32(k.tid.x, 1)
-        k.st.global_.u32(address, k.addc.u32(low, 0))
+        stochastic = k.emit("cvt.rs.bf16x2.f32", k.mov.f32(1.0), k.mov.f32(2.0), k.mov.b32(7))
+        k.st.global_.u32(address, k.emit("fma.rn.oob.bf16x2", stochastic, stochastic, stochastic))
     out = np.zeros(32, np.uint32)
-    with pytest.raises(KernelError, match=r"add\.cc\.u32(.|\n)*addc\.u32"):
+    with pytest.raises(KernelError, match=r"cvt\.rs\.bf16x2(.|\n)*fma\.rn\.oob"):
         simulate(module.build(), grid=1, block=32, args=(out,))
 
 

@@ -53,9 +53,24 @@ def _upper(pair: Array, count: Array) -> Array:
 
 
 def lop3(site: Site) -> Compute:
-    """Any function of three bits, by its table as an immediate."""
-    a, b, c = site.read(1), site.read(2), site.read(3)
-    table = int(getattr(site.operands[4], "value", -1))
+    """Any function of three bits, by its table as an immediate; perhaps whether it is not zero, joined with a truth."""
+    word = next((each for each in ("or", "and") if site.has(each)), None)
+    first = 1 if word is None else 2
+    function = _of_three(site, first)
+    if word is None:
+        return function
+    q, join = site.read(first + 4, np.bool_), np.logical_or if word == "or" else np.logical_and
+
+    def with_truth(r: list[Array]) -> tuple[Array, Array]:
+        value = function(r)
+        return value, join(value != 0, q(r))
+
+    return with_truth
+
+
+def _of_three(site: Site, first: int) -> Compute:
+    a, b, c = (site.read(first + each) for each in range(3))
+    table = int(getattr(site.operands[first + 3], "value", -1))
     if not 0 <= table < 256:
         raise site.unsupported("the table must be an immediate")
     terms = [index for index in range(8) if table >> index & 1]
@@ -176,6 +191,60 @@ def bfi(site: Site) -> Compute:
         first, count = start(r) & low, length(r) & low
         mask = _shifted(np.left_shift, _mask(count, unsigned, bits), first, bits)
         return (b(r) & ~mask) | (_shifted(np.left_shift, a(r), first, bits) & mask)
+
+    return compute
+
+
+def bmsk(site: Site) -> Compute:
+    """A mask of `b` ones from place `a`; `.wrap` takes both modulo 32, `.clamp` at most 32."""
+    a, b = site.read(1, np.uint32), site.read(2, np.uint32)
+    wrap, unsigned = site.has("wrap"), np.dtype(np.uint32)
+
+    def compute(r: list[Array]) -> Array:
+        start, count = a(r), b(r)
+        if wrap:
+            start, count = start & np.uint32(31), count & np.uint32(31)
+        return _shifted(np.left_shift, _mask(count, unsigned, 32), start, 32)
+
+    return compute
+
+
+def szext(site: Site) -> Compute:
+    """The low `b` bits extended with zeros or, for s32, their sign; `.wrap` takes b modulo 32, `.clamp` at most 32."""
+    a, b = site.read(1, np.uint32), site.read(2, np.uint32)
+    signed, wrap, unsigned = site.type(1).kind.name == "SIGNED", site.has("wrap"), np.dtype(np.uint32)
+
+    def compute(r: list[Array]) -> Array:
+        count = b(r) & np.uint32(31) if wrap else np.minimum(b(r), np.uint32(32))
+        mask = _mask(count, unsigned, 32)
+        field = a(r) & mask
+        if not signed:
+            return field
+        top = np.where(count == 0, np.uint32(0), (field >> np.maximum(count, 1) - np.uint32(1)) & np.uint32(1))
+        return np.where(top != 0, field | ~mask, field)
+
+    return compute
+
+
+def fns(site: Site) -> Compute:
+    """The place of the n-th set bit of a mask from a base, upwards or (n negative) downwards; all ones where none is.
+
+    With n zero the base itself if its bit is set (manual, `fns`).
+    """
+    mask, base, offset = site.read(1, np.uint32), site.read(2, np.uint32), site.read(3, np.int32)
+
+    def compute(r: list[Array]) -> Array:
+        truth = _bits(mask(r)).astype(np.bool_)
+        start, count = base(r)[..., None].astype(np.int64), offset(r)[..., None].astype(np.int64)
+        places = np.arange(32)
+        up = truth & (places >= start) & (count >= 0)
+        down = truth & (places <= start) & (count < 0)
+        rank_up = np.cumsum(up, axis=-1)
+        rank_down = np.cumsum(down[..., ::-1], axis=-1)[..., ::-1]
+        hit = (up & (rank_up == count) & (count > 0)) | (down & (rank_down == -count))
+        hit |= truth & (places == start) & (count == 0)
+        found = hit.argmax(axis=-1).astype(np.uint32)
+        return np.where(hit.any(axis=-1), found, ~np.uint32(0))
 
     return compute
 

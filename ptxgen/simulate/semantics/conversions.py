@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 
 from isa.types import Kind, Type
-from ptxgen.simulate import rounding
+from ptxgen.simulate import doubles, rounding
+from ptxgen.simulate.formats import BF16, FORMATS, TF32, decoded, encoded
 from ptxgen.simulate.rounding import Rounding
-from ptxgen.simulate.semantics.floats import mode_of
+from ptxgen.simulate.semantics.floats import mode_of, widened_bf16
 from ptxgen.simulate.site import Array, Compute, Site, value_dtype
 
 _INTEGRAL = {"rni": np.rint, "rzi": np.trunc, "rmi": np.floor, "rpi": np.ceil}
@@ -54,27 +55,39 @@ def _int_to_float(site: Site, to: Type) -> Compute:
 
     def convert(r: list[Array]) -> Array:
         value = a(r)
-        if to.name == "f64":
-            if mode is not Rounding.NEAREST and value.dtype.itemsize == 8:
-                raise site.unsupported("64-bit integer to f64 with directed rounding")
-            converted = value.astype(np.float64)
-        elif to.name == "f32":
-            converted = value.astype(np.float32) if mode is Rounding.NEAREST else _odd_int(value).astype(np.float64)
-            converted = converted if mode is Rounding.NEAREST else rounding.f32_from_odd(converted, mode)
-        else:
-            converted = rounding.f16_from_odd(_odd_int(value), mode)
+        match to.name:
+            case "f64":
+                converted = _double(value, mode)
+            case "f32":
+                converted = value.astype(np.float32) if mode is Rounding.NEAREST else _odd_int(value)
+                converted = converted if mode is Rounding.NEAREST else rounding.f32_from_odd(converted, mode)
+            case "bf16":
+                converted = encoded(_odd_int(value), BF16, mode)
+            case _:
+                converted = rounding.f16_from_odd(_odd_int(value), mode)
         return converted if clamp is None else clamp(converted)
 
     return convert
+
+
+def _double(value: Array, mode: Rounding) -> Array:
+    """An integer array as float64; what a 64-bit integer loses decides a directed rounding."""
+    nearest: Array = value.astype(np.float64)
+    if mode is Rounding.NEAREST or value.dtype.itemsize < 8:
+        return nearest
+    return doubles.directed(*rounding.two_sum(*_halves(value)), mode)
+
+
+def _halves(value: Array) -> tuple[Array, Array]:
+    low = (value.view(np.uint64) & np.uint64(0xFFFFFFFF)).astype(np.float64)
+    return (value >> value.dtype.type(32)).astype(np.float64) * 2.0**32, low
 
 
 def _odd_int(value: Array) -> Array:
     """An integer array as float64, exact or rounded to odd."""
     if value.dtype.itemsize < 8:
         return value.astype(np.float64)
-    low = (value.view(np.uint64) & np.uint64(0xFFFFFFFF)).astype(np.float64)
-    high = (value >> value.dtype.type(32)).astype(np.float64) * 2.0**32
-    return rounding.odd_sum(high, low)
+    return rounding.odd_sum(*_halves(value))
 
 
 def _float_to_int(site: Site, to: Type, source: Type) -> Compute:
@@ -85,7 +98,8 @@ def _float_to_int(site: Site, to: Type, source: Type) -> Compute:
     of_nan = np.array(1 << to.bits - 1 if 64 in (to.bits, source.bits) else 0, f"u{to.bits // 8}").view(dtype)
 
     def convert(r: list[Array]) -> Array:
-        value = rounding.flush_f32(a(r)) if flush else a(r)
+        value = _widened(a(r), source)
+        value = rounding.flush_f32(value) if flush else value
         whole = integral(value.astype(np.float64))
         over, under = whole >= float(info.max), whole <= float(info.min)
         nan = np.isnan(whole)
@@ -97,20 +111,23 @@ def _float_to_int(site: Site, to: Type, source: Type) -> Compute:
 
 
 def _float_to_float(site: Site, to: Type, source: Type) -> Compute:
+    if site.has("rs") or "s2f6x2" in (to.name, source.name):
+        raise site.unsupported("how it rounds is not recorded" if site.has("rs") else "the format s2f6")
     if to.lanes == 2:
-        return _packed(site, to)
+        return _pair(site, to, source)
     a = site.read(1)
     narrow = _narrow(site, to)
     integral = next((function for word, function in _INTEGRAL.items() if site.has(word)), None)
-    flush_in = site.has("ftz") and source.name == "f32"
+    flush_in = site.has("ftz") and source.name in ("f32", "bf16")
     flush_out = site.has("ftz") and to.name == "f32"
+    keeps_nan = (to.name, source.name) in (("f32", "f64"), ("f32", "bf16"))
 
     def convert(r: list[Array]) -> Array:
         value = _widened(a(r), source)
         value = rounding.flush_f32(value) if flush_in else value
         value = integral(value) if integral is not None else value
         converted = narrow(value.astype(np.float64))
-        if source.name == "f64" and to.name == "f32":
+        if keeps_nan:
             converted = np.where(np.isnan(value), value.astype(np.float32), converted)
         return rounding.flush_f32(converted) if flush_out else converted
 
@@ -118,18 +135,19 @@ def _float_to_float(site: Site, to: Type, source: Type) -> Compute:
 
 
 def _widened(value: Array, source: Type) -> Array:
-    if source.name == "bf16":
-        return (value.astype(np.uint32) << np.uint32(16)).view(np.float32)
-    return value
+    return widened_bf16(value) if source.name == "bf16" else value
 
 
-def _narrow(site: Site, to: Type) -> Any:
+def _narrow(site: Site, to: Type) -> Callable[[Array], Array]:
+    """float64 values, exact, as one value of a type."""
     mode = Rounding.NEAREST if site.has(*_INTEGRAL) else mode_of(site)
-    relu, sat = site.has("relu"), site.has("sat")
+    relu, sat, finite, away = site.has("relu"), site.has("sat"), site.has("satfinite"), site.has("rna")
+    if to.name not in ("f64", "f32", "f16", "bf16", "tf32"):
+        raise site.unsupported(f"to .{to.name}")
 
     def narrow(value: Array) -> Array:
         if relu:
-            value = np.where(value > 0, value, np.where(np.isnan(value), value, 0.0))
+            value = _rectified(value)
         if sat:
             value = rounding.saturate(value)
         match to.name:
@@ -137,50 +155,95 @@ def _narrow(site: Site, to: Type) -> Any:
                 return value
             case "f32":
                 return rounding.f32_from_odd(value, mode)
-            case "f16":
+            case "f16" if not finite:
                 return rounding.f16_from_odd(value, mode)
-            case "bf16":
-                return _bf16(value, mode)
-            case "tf32" if site.has("rna"):
-                return _tf32(value)
-            case other:
-                raise site.unsupported(f"to .{other}")
+            case "tf32":
+                code = encoded(value, TF32, mode, finite=finite, away=away) << np.uint32(13)
+                return np.where(np.isnan(value), np.uint32(0x7FFFFFFF), code)
+            case _:
+                return encoded(value, FORMATS[to.name], mode, finite=finite)
 
-    if to.name not in ("f64", "f32", "f16", "bf16") and not (to.name == "tf32" and site.has("rna")):
-        raise site.unsupported(f"to .{to.name}")
     return narrow
 
 
-def _bf16(value: Array, mode: Rounding) -> Array:
-    """float64 values that are exact in float32, as bits of bfloat16."""
-    if mode not in (Rounding.NEAREST, Rounding.ZERO):
-        mode = Rounding.NEAREST
-    bits = value.astype(np.float32).view(np.uint32)
-    if mode is Rounding.NEAREST:
-        rounded = (bits + np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1))) >> np.uint32(16)
-    else:
-        rounded = bits >> np.uint32(16)
-    return np.where(np.isnan(value), np.uint16(0x7FFF), rounded.astype(np.uint16))
+def _rectified(value: Array) -> Array:
+    return np.where(value > 0, value, np.where(np.isnan(value), value, 0.0))
 
 
-def _tf32(value: Array) -> Array:
-    """float64 values that are exact in float32, rounded to 10 fraction bits, ties away from zero, as float32 bits."""
-    bits = value.astype(np.float32).view(np.uint32)
-    rounded = (bits + np.uint32(0x1000)) & np.uint32(0xFFFFE000)
-    return np.where(np.isnan(value), np.uint32(0x7FFFFFFF), np.where(np.isinf(value), bits, rounded))
+def _pair(site: Site, to: Type, source: Type) -> Compute:
+    """Two values into one register: of two f32 the first goes to the upper half, of a pair each stays in its half."""
+    mode, relu, finite = mode_of(site), site.has("relu"), site.has("satfinite")
+    values = _values(site, source)
+    width, dtype = to.bits // 2, np.dtype(f"u{to.bits // 8}")
+    encode = _encoder(to.name.removesuffix("x2"), mode, finite)
+
+    def convert(r: list[Array]) -> Array:
+        low, high = (encode(_rectified(value) if relu else value).astype(dtype) for value in values(r))
+        both: Array = (high << dtype.type(width)) | low
+        return both
+
+    return convert
 
 
-def _packed(site: Site, to: Type) -> Compute:
-    """Two f32 sources into one register, the first in the upper half."""
-    if to.name not in ("f16x2", "bf16x2") or len(site.slots) != 3:
-        raise site.unsupported(f"to .{to.name}")
-    high, low = site.read(1), site.read(2)
-    mode, relu = mode_of(site), site.has("relu")
+def _values(site: Site, source: Type) -> Callable[[list[Array]], tuple[Array, Array]]:
+    """The (low, high) sources of a packing conversion as float64."""
+    if source.name == "f32":
+        high, low = site.read(1), site.read(2)
+        return lambda r: (low(r).astype(np.float64), high(r).astype(np.float64))
+    width = source.bits // 2
+    read = site.read(1, np.dtype(f"u{source.bits // 8}"))
+    element = source.name.removesuffix("x2")
+    value = _of_scale if element == "ue8m0" else lambda bits: decoded(bits, FORMATS[element])
 
-    def half(value: Array) -> Array:
-        wide = value.astype(np.float64)
-        wide = np.where(wide > 0, wide, np.where(np.isnan(wide), wide, 0.0)) if relu else wide
-        bits = rounding.f16_from_odd(wide, mode).view(np.uint16) if to.name == "f16x2" else _bf16(wide, mode)
-        return bits.astype(np.uint32)
+    def values(r: list[Array]) -> tuple[Array, Array]:
+        bits = read(r)
+        mask = bits.dtype.type((1 << width) - 1)
+        return value(bits & mask), value(bits >> bits.dtype.type(width))
 
-    return lambda r: (half(high(r)) << np.uint32(16)) | half(low(r))
+    return values
+
+
+def _encoder(name: str, mode: Rounding, finite: bool) -> Callable[[Array], Array]:
+    if name == "ue8m0":
+        return lambda value: _scale(value, mode, finite)
+    if name == "f16" and not finite:
+        return lambda value: rounding.f16_from_odd(value, mode).view(np.uint16)
+    return lambda value: encoded(value, FORMATS[name], mode, finite=finite)
+
+
+def _of_scale(bits: Array) -> Array:
+    """`ue8m0` bits as float64: a power of two, 255 a NaN."""
+    return np.where(bits == 255, np.nan, ((bits.astype(np.int64) - 127 + 1023) << 52).view(np.float64))
+
+
+def _scale(value: Array, mode: Rounding, finite: bool) -> Array:
+    """The `ue8m0` code of a float64: its exponent, upwards that of the next power of two unless it is at most 2**-127.
+
+    The sign is ignored; NaN and infinity give 255, infinity with `.satfinite` 254. Source: the host code of
+    `cuda_fp8.hpp`.
+    """
+    size = np.abs(value)
+    bits = size.view(np.int64)
+    codes = np.maximum((bits >> 52) - 1023 + 127, 0)
+    inexact = (bits & np.int64((1 << 52) - 1)) != 0
+    if mode is Rounding.UP:
+        codes += np.where(size < 2.0**-126, size > 2.0**-127, inexact)
+    codes = np.minimum(codes, 254 if finite else 255)
+    return np.where(np.isnan(value), np.int64(255), codes).astype(np.uint8)
+
+
+def pack(site: Site) -> Compute:
+    """Two s32 saturated to a narrower type, a above b, and above both the low bits of c where there is one."""
+    word = str(site.instruction.form.words["dtype"])
+    bits = int(word[1:])
+    low, high = (0, (1 << bits) - 1) if word[0] == "u" else (-(1 << bits - 1), (1 << bits - 1) - 1)
+    a, b = site.read(1, np.int32), site.read(2, np.int32)
+    c = site.read(3, np.uint32) if len(site.slots) > 3 else None
+    mask = np.uint32((1 << bits) - 1)
+
+    def compute(r: list[Array]) -> Array:
+        upper, lower = (np.clip(each(r), low, high).astype(np.uint32) & mask for each in (a, b))
+        packed = (upper << np.uint32(bits)) | lower
+        return packed if c is None else packed | (c(r) << np.uint32(2 * bits))
+
+    return compute

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ptxgen.simulate import rounding
+from ptxgen.simulate import doubles, rounding
+from ptxgen.simulate.formats import F16, FORMATS, Format, encoded
 from ptxgen.simulate.rounding import Rounding
-from ptxgen.simulate.semantics.packed import on_pairs, packed, unpacked
+from ptxgen.simulate.semantics.packed import on_parts, packed, unpacked
 from ptxgen.simulate.site import Array, Compute, Reader, Site
 
 Function = Callable[..., Any]
@@ -22,7 +23,7 @@ def mode_of(site: Site) -> Rounding:
 
 def add(site: Site) -> Compute:
     """a + b."""
-    return _arithmetic(site, rounding.add_f32, _half_sum, np.add, 2)
+    return _arithmetic(site, rounding.add_f32, rounding.odd_sum, doubles.add_f64, 2)
 
 
 def sub(site: Site) -> Compute:
@@ -30,68 +31,109 @@ def sub(site: Site) -> Compute:
     return _arithmetic(
         site,
         lambda a, b, mode: rounding.add_f32(a, -b, mode),
-        lambda a, b: _half_sum(a, -b),
-        np.subtract,
+        lambda a, b: rounding.odd_sum(a, -b),
+        lambda a, b, mode: doubles.add_f64(a, -b, mode),
         2,
     )
 
 
 def mul(site: Site) -> Compute:
     """a * b."""
-    return _arithmetic(site, rounding.mul_f32, _half_product, np.multiply, 2)
+    return _arithmetic(site, rounding.mul_f32, np.multiply, doubles.mul_f64, 2)
 
 
 def fma(site: Site) -> Compute:
     """a * b + c rounded once."""
-    return _arithmetic(site, rounding.fma_f32, rounding.fma_f16, rounding.fma_f64, 3)
+    if site.has("oob"):
+        raise site.unsupported("which NaN counts as out of bounds is not recorded")
+    return _arithmetic(site, rounding.fma_f32, lambda a, b, c: rounding.odd_sum(a * b, c), doubles.fma_f64, 3)
 
 
 def div(site: Site) -> Compute:
     """a / b; the approximate forms give the correctly rounded quotient."""
-    return _arithmetic(site, rounding.div_f32, None, np.divide, 2)
+    return _arithmetic(site, rounding.div_f32, None, doubles.div_f64, 2)
 
 
 def rcp(site: Site) -> Compute:
     """1 / a."""
-    return _arithmetic(site, lambda a, mode: rounding.div_f32(np.ones_like(a), a, mode), None, np.reciprocal, 1)
+    if site.type(0).name == "f64" and site.has("approx"):
+        return _upper_word(site, np.reciprocal)
+    return _arithmetic(site, lambda a, mode: rounding.div_f32(np.ones_like(a), a, mode), None, doubles.rcp_f64, 1)
 
 
 def sqrt(site: Site) -> Compute:
     """The square root."""
-    return _arithmetic(site, rounding.sqrt_f32, None, np.sqrt, 1)
+    return _arithmetic(site, rounding.sqrt_f32, None, doubles.sqrt_f64, 1)
 
 
-def _half_sum(a: Array, b: Array) -> Array:
-    return rounding.f16_from_odd(a.astype(np.float64) + b.astype(np.float64))
+def _upper_word(site: Site, function: Function) -> Compute:
+    """An approximation of f64 from and to the upper words only; the lower word of the result is zero (manual)."""
+    a = site.read(1, np.uint64)
+    upper, half = np.uint64(0xFFFFFFFF << 32), np.uint64(1 << 31)
+    sign, least = np.uint64(1 << 63), np.uint64(1 << 52)
+
+    def flushed(bits: Array) -> Array:
+        return np.where(bits & ~sign < least, bits & sign, bits)
+
+    def compute(r: list[Array]) -> Array:
+        value = function(flushed(a(r) & upper).view(np.float64))
+        rounded = np.where(np.isfinite(value), value.view(np.uint64) + half, value.view(np.uint64)) & upper
+        return np.where(np.isnan(value), np.uint64(0x7FFFFFFF << 32), flushed(rounded)).view(np.float64)
+
+    return compute
 
 
-def _half_product(a: Array, b: Array) -> Array:
-    return rounding.f16_from_odd(a.astype(np.float64) * b.astype(np.float64))
+def _arithmetic(site: Site, single: Function, narrow: Function | None, double: Function, count: int) -> Compute:
+    """An operation of `count` operands at the instruction's type.
 
-
-def _arithmetic(site: Site, single: Function, half: Function | None, double: Function, count: int) -> Compute:
-    """An operation of `count` operands at the instruction's type; `single` takes the rounding mode last."""
+    `single` and `double` take the rounding mode last; `narrow` works on float64 arrays and gives what is exact or
+    rounded to odd.
+    """
     indices = range(1, count + 1)
     mode = mode_of(site)
-    match site.type(0).name:
+    of = site.type(0)
+    match of.name:
         case "f32":
-            return _single(site, [site.read(index) for index in indices], single, mode)
-        case "f16" if half is not None:
-            return _half(site, [site.read(index) for index in indices], half)
-        case "f16x2" if half is not None:
-            return on_pairs(_finished_half(site, half), [site.read(index, np.uint32) for index in indices])
-        case "f64" if mode is Rounding.NEAREST:
+            return _single(site, [single_reader(site, index) for index in indices], single, mode)
+        case "f32x2":
+            finished = _finished_single(site, single, mode)
+            return on_parts(finished, [site.read(index, np.uint64) for index in indices], np.float32, np.uint64)
+        case "f16" | "bf16" if narrow is not None:
+            readers = [site.read(index, np.uint16) for index in indices]
+            finished = _narrowed(site, narrow, FORMATS[of.name])
+            return lambda r: finished(*[reader(r) for reader in readers])
+        case "f16x2" | "bf16x2" if narrow is not None:
+            readers = [site.read(index, np.uint32) for index in indices]
+            return on_parts(_narrowed(site, narrow, FORMATS[of.name[:-2]]), readers, np.uint16)
+        case "f64":
             readers = [site.read(index) for index in indices]
-            return lambda r: double(*[reader(r) for reader in readers])
+            return lambda r: double(*[reader(r) for reader in readers], mode)
         case other:
             raise site.unsupported(f"type .{other} with rounding .{mode.value}")
 
 
+def single_reader(site: Site, index: int) -> Reader:
+    """The reader of an f32 operand; an f16 or bf16 one is widened."""
+    read = site.read(index)
+    match site.type(index).name:
+        case "f16":
+            return lambda r: read(r).astype(np.float32)
+        case "bf16":
+            return lambda r: widened_bf16(read(r))
+        case _:
+            return read
+
+
+def widened_bf16(bits: Array) -> Array:
+    """bf16 bits as float32."""
+    wide: Array = (bits.astype(np.uint32) << np.uint32(16)).view(np.float32)
+    return wide
+
+
 def _single(site: Site, readers: list[Reader], function: Function, mode: Rounding) -> Compute:
     if site.has("ftz") or site.has("sat"):
-        finish = _finish(site)
-        flush = rounding.flush_f32 if site.has("ftz") else _same
-        return lambda r: finish(function(*[flush(reader(r)) for reader in readers], mode))
+        finished = _finished_single(site, function, mode)
+        return lambda r: finished(*[reader(r) for reader in readers])
     match readers:
         case [a]:
             return lambda r: function(a(r), mode)
@@ -102,30 +144,52 @@ def _single(site: Site, readers: list[Reader], function: Function, mode: Roundin
     raise site.unsupported(f"{len(readers)} operands")
 
 
-def _half(site: Site, readers: list[Reader], function: Function) -> Compute:
-    finished = _finished_half(site, function)
-    return lambda r: finished(*[reader(r) for reader in readers])
-
-
-def _finished_half(site: Site, function: Function) -> Function:
-    flush = _flush_half if site.has("ftz") else _same
-    after: Function = rounding.saturate if site.has("sat") else _relu if site.has("relu") else _same
-    return lambda *values: after(flush(function(*[flush(value) for value in values])))
-
-
-def _relu(value: Array) -> Array:
-    return np.where(value > 0, value, np.where(np.isnan(value), value, value.dtype.type(0)))
-
-
-def _flush_half(value: Array) -> Array:
-    small = np.abs(value) < np.float16(2.0**-14)
-    return np.where(small, np.copysign(np.float16(0), value), value)
-
-
-def _finish(site: Site) -> Function:
+def _finished_single(site: Site, function: Function, mode: Rounding) -> Function:
     flush = rounding.flush_f32 if site.has("ftz") else _same
     clamp = rounding.saturate if site.has("sat") else _same
-    return lambda value: clamp(flush(value))
+    return lambda *values: clamp(flush(function(*[flush(value) for value in values], mode)))
+
+
+def _narrowed(site: Site, function: Function, of: Format) -> Function:
+    """`function` on bits of a 16-bit format, rounded to nearest, with what the name says of subnormals and range."""
+    flush = _flush(of) if site.has("ftz") else _same
+    after = _saturate(of) if site.has("sat") else _relu(of) if site.has("relu") else _same
+
+    def compute(*bits: Array) -> Array:
+        values = [_value(flush(each), of) for each in bits]
+        result: Array = after(flush(_bits(function(*values), of)))
+        return result
+
+    return compute
+
+
+def _value(bits: Array, of: Format) -> Array:
+    narrow = bits.view(np.float16) if of is F16 else widened_bf16(bits)
+    return narrow.astype(np.float64)
+
+
+def _bits(value: Array, of: Format) -> Array:
+    if of is F16:
+        return rounding.canonical_f16(value.astype(np.float16)).view(np.uint16)
+    return encoded(value, of)
+
+
+def _flush(of: Format) -> Function:
+    magnitude, sign = of.dtype.type(of.sign - 1), of.dtype.type(of.sign)
+    least = of.dtype.type(1 << of.fraction_bits)
+    return lambda bits: np.where(bits & magnitude < least, bits & sign, bits)
+
+
+def _relu(of: Format) -> Function:
+    sign = of.dtype.type(of.sign)
+    return lambda bits: np.where(bits & sign != 0, of.dtype.type(0), bits)
+
+
+def _saturate(of: Format) -> Function:
+    one = of.dtype.type(-of.least_exponent + 1 << of.fraction_bits)
+    sign, zero = of.dtype.type(of.sign), of.dtype.type(0)
+    infinity = of.dtype.type(of.infinity)
+    return lambda bits: np.where((bits & sign != 0) | (bits > infinity), zero, np.minimum(bits, one))
 
 
 def _same(value: Array) -> Array:
@@ -159,6 +223,8 @@ def tanh(site: Site) -> Compute:
 
 def rsqrt(site: Site) -> Compute:
     """One over the square root."""
+    if site.type(0).name == "f64":
+        return _upper_word(site, lambda a: 1.0 / np.sqrt(a))
     return _transcendental(site, lambda a: 1.0 / np.sqrt(a))
 
 
@@ -168,43 +234,54 @@ def _transcendental(site: Site, function: Function) -> Compute:
     def single(a: Array, mode: Rounding) -> Array:
         return rounding.canonical_f32(function(a.astype(np.float64)).astype(np.float32))
 
-    def half(a: Array) -> Array:
-        return rounding.canonical_f16(function(a.astype(np.float64)).astype(np.float16))
-
-    return _arithmetic(site, single, half, function, 1)
+    return _arithmetic(site, single, function, lambda a, mode: function(a), 1)
 
 
 def minimum(site: Site) -> Compute:
-    """The lesser operand; a NaN gives way to a number, and -0 is less than +0."""
+    """The least operand; a NaN gives way to a number unless `.NaN`, and -0 is less than +0."""
     return _chosen(site, np.fmin, True)
 
 
 def maximum(site: Site) -> Compute:
-    """The greater operand; a NaN gives way to a number, and +0 is greater than -0."""
+    """The greatest operand; a NaN gives way to a number unless `.NaN`, and +0 is greater than -0."""
     return _chosen(site, np.fmax, False)
 
 
 def _chosen(site: Site, function: Function, least: bool) -> Compute:
-    nan_wins = site.has("NaN")
+    nan_wins, sign_crosses = site.has("NaN"), site.has("xorsign")
+    size = np.abs if site.has("abs") else _same
 
-    def choose(a: Array, b: Array) -> Array:
-        chosen = function(a, b)
-        both_zero = (a == 0) & (b == 0)
-        if both_zero.any():
-            negative = (np.signbit(a) | np.signbit(b)) if least else (np.signbit(a) & np.signbit(b))
-            zero = np.copysign(a.dtype.type(0), np.where(negative, -1, 1)).astype(a.dtype)
-            chosen = np.where(both_zero, zero, chosen)
+    def choose(*values: Array) -> Array:
+        sizes = [size(value) for value in values]
+        chosen = sizes[0]
+        for other in sizes[1:]:
+            chosen = _of_two(function, chosen, other, least)
         if nan_wins:
-            chosen = np.where(np.isnan(a) | np.isnan(b), a.dtype.type(np.nan), chosen)
+            nan = np.logical_or.reduce(np.broadcast_arrays(*[np.isnan(value) for value in values]))
+            chosen = np.where(nan, chosen.dtype.type(np.nan), chosen)
+        if sign_crosses:
+            crossed = np.signbit(values[0]) ^ np.signbit(values[1])
+            chosen = np.copysign(chosen, np.where(crossed, -1, 1).astype(chosen.dtype))
         return _canonical(chosen)
 
-    return _arithmetic(site, lambda a, b, mode: choose(a, b), choose, choose, 2)
+    def single(*given: Any) -> Array:
+        return choose(*given[:-1])
+
+    return _arithmetic(site, single, choose, single, len(site.slots) - 1)
+
+
+def _of_two(function: Function, a: Array, b: Array, least: bool) -> Array:
+    chosen: Array = function(a, b)
+    both_zero = (a == 0) & (b == 0)
+    if both_zero.any():
+        negative = (np.signbit(a) | np.signbit(b)) if least else (np.signbit(a) & np.signbit(b))
+        zero = np.copysign(a.dtype.type(0), np.where(negative, -1, 1)).astype(a.dtype)
+        chosen = np.where(both_zero, zero, chosen)
+    return chosen
 
 
 def _canonical(value: Array) -> Array:
-    if value.dtype == np.float32:
-        return rounding.canonical_f32(value)
-    return rounding.canonical_f16(value) if value.dtype == np.float16 else value
+    return rounding.canonical_f32(value) if value.dtype == np.float32 else value
 
 
 def neg(site: Site) -> Compute:
@@ -223,23 +300,30 @@ def _signs(site: Site, function: Function, sign_only: bool) -> Compute:
     sign = sum(1 << (of.bits // of.lanes * (lane + 1) - 1) for lane in range(of.lanes))
     pattern = unsigned.type(sign if sign_only else ~sign & ((1 << of.bits) - 1))
     a = site.read(1, unsigned)
+    name = of.name.removesuffix("x2")
+    if name in ("f16", "bf16"):
+        finish = _quiet(FORMATS[name], _flush(FORMATS[name]) if site.has("ftz") else _same)
+        if of.lanes == 1:
+            return lambda r: finish(function(a(r), pattern))
+        return lambda r: packed(finish(unpacked(function(a(r), pattern), np.uint16)))
     flush = rounding.flush_f32 if site.has("ftz") else _same
 
     def compute(r: list[Array]) -> Array:
         bits = a(r)
-        match of.name:
-            case "f32":
-                flushed = flush(bits.view(np.float32)).view(np.uint32)
-                return rounding.canonical_f32(function(flushed, pattern).view(np.float32))
-            case "f16":
-                return rounding.canonical_f16(function(bits, pattern).view(np.float16))
-            case "f16x2":
-                return packed(rounding.canonical_f16(unpacked(function(bits, pattern))))
-            case _:
-                value = bits.view(np.float64)
-                return np.where(np.isnan(value), value, function(bits, pattern).view(np.float64))
+        if of.name == "f32":
+            flushed = flush(bits.view(np.float32)).view(np.uint32)
+            return rounding.canonical_f32(function(flushed, pattern).view(np.float32))
+        value = bits.view(np.float64)
+        return np.where(np.isnan(value), value, function(bits, pattern).view(np.float64))
 
     return compute
+
+
+def _quiet(of: Format, flush: Function) -> Function:
+    """Subnormals as `flush` has them, and every NaN the canonical one."""
+    magnitude, nan = of.dtype.type(of.sign - 1), of.dtype.type(of.nan)
+    infinity = of.dtype.type(of.infinity)
+    return lambda bits: np.where(bits & magnitude > infinity, nan, flush(bits))
 
 
 def copysign(site: Site) -> Compute:

@@ -1,4 +1,4 @@
-"""Packed halves: `.f16x2` registers as pairs of float16."""
+"""Packed registers as arrays of their elements, the low one first."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ import numpy as np
 from ptxgen.simulate.site import Array, Compute, Reader
 
 
-def unpacked(bits: Array) -> Array:
-    """A uint32 array of any shape as float16 with one more axis of two, low half first."""
-    return np.ascontiguousarray(bits).reshape(*bits.shape, 1).view(np.float16)
+def unpacked(bits: Array, element: Any = np.float16) -> Array:
+    """An unsigned array of any shape as elements with one more axis, low first."""
+    return np.ascontiguousarray(bits).reshape(*bits.shape, 1).view(element)
 
 
-def packed(pairs: Array) -> Array:
-    """The inverse of `unpacked`, for float16 or uint16."""
-    joined: Array = np.ascontiguousarray(pairs).view(np.uint32)[..., 0]
+def packed(parts: Array, whole: Any = np.uint32) -> Array:
+    """The inverse of `unpacked`."""
+    joined: Array = np.ascontiguousarray(parts).view(whole)[..., 0]
     return joined
 
 
-def on_pairs(function: Callable[..., Any], readers: list[Reader]) -> Compute:
-    """`function` of float16 arrays applied to both halves of packed operands."""
+def on_parts(function: Callable[..., Any], readers: list[Reader], element: Any, whole: Any = np.uint32) -> Compute:
+    """`function` of arrays of elements applied to all parts of packed operands; it keeps the element's width."""
 
     def compute(r: list[Array]) -> Array:
-        return packed(function(*[unpacked(reader(r)) for reader in readers]))
+        return packed(function(*[unpacked(reader(r), element) for reader in readers]), whole)
 
     return compute
