@@ -17,6 +17,7 @@ class Question(Enum):
     ACCEPTS = "takes this register type"
     TYPES_OUTSIDE = "refuses this register type"
     BEYOND = "refused, since the immediate lies beyond its domain"
+    UNKNOWN = "refused, since no row has it"
 
 
 @frozen
@@ -45,14 +46,14 @@ KNOWN: tuple[Disagreement, ...] = (
     ),
     Disagreement(Question.EXCLUDED, r" (ld|st)\.\S*(v8|v4)\.", "the manual has 256 bits for .global only"),
     Disagreement(Question.EXCLUDED, r" wmma\.\S*m8n8k(32|128)\S*\.f32 ", "the manual has s32 accumulators only"),
-    Disagreement(Question.TYPES_OUTSIDE, r" (mma|wgmma|\w+matrix)\..*%pred_2", "predicates pass for words of bits here"),
+    Disagreement(
+        Question.TYPES_OUTSIDE, r" (mma|wgmma|\w+matrix)\..*%pred_2", "predicates pass for words of bits here"
+    ),
     Disagreement(Question.TYPES_OUTSIDE, r" wmma\.\S*f64 .*%[us]64_2", "integers pass for the accumulators of f64"),
     Disagreement(Question.TYPES_OUTSIDE, r" (tex|tld4)\.", "only the width is checked of coordinates and results"),
     Disagreement(Question.ACCEPTS, r" (tex|tld4)\..*%(f32|f16x2)_2", "the index is an integer, the rest as named"),
     Disagreement(Question.TYPES_OUTSIDE, r" cvt\.\S*s2f6x2", "any register of 16 bits passes for the fixed-point pair"),
-    Disagreement(
-        Question.TYPES_OUTSIDE, r" (cvt\.pack|sured)\.\S* .*%\w64_2", "wider registers pass here too"
-    ),
+    Disagreement(Question.TYPES_OUTSIDE, r" (cvt\.pack|sured)\.\S* .*%\w64_2", "wider registers pass here too"),
     Disagreement(Question.TYPES_OUTSIDE, r" (txq|suq)\..*%f32_2", "the manual has integers for what is asked"),
     Disagreement(Question.TYPES_OUTSIDE, r"%f16x2_2", "f16x2 registers pass as 32-bit integers and even predicates"),
     Disagreement(Question.TYPES_OUTSIDE, r"%b128_2", "no wider register than 64 bits is of use"),
@@ -71,6 +72,19 @@ KNOWN: tuple[Disagreement, ...] = (
     Disagreement(Question.BEYOND, r" mbarrier\.(expect|complete|arrive)", "the manual bounds the counts of an object"),
     Disagreement(Question.BEYOND, r" cp\.async\.(bulk\.)?wait_group", "any number passes"),
     Disagreement(Question.BEYOND, r"global_stride", "a tensor of rank 5 has four strides"),
+    Disagreement(Question.UNKNOWN, r"\.(\w+)(\.\S+)?\.\1[ .;]", "a word may be said twice"),
+    Disagreement(
+        Question.UNKNOWN, r"st\.async\.(global\.)?(sys|gpu)", "the manual asks for .release with a wide scope"
+    ),
+    Disagreement(Question.UNKNOWN, r"red\.async\.\S*(gpu|sys)", "the manual has .release and sums only"),
+    Disagreement(Question.UNKNOWN, r"prefetch\.\S*L2::evict", "the manual has the priority with .global only"),
+    Disagreement(Question.UNKNOWN, r"multimem\.red\.\S*(min|max)\.", "the manual has sums of floats only"),
+    Disagreement(Question.UNKNOWN, r"cp\.\S*bulk_group\S*\.add\.noftz\.f32", "the manual has halves only"),
+    Disagreement(Question.UNKNOWN, r"cp\.async\.bulk\S*b128\.\S", "the type may stand anywhere"),
+    Disagreement(Question.UNKNOWN, r"cp\.async\.bulk\.tensor\S*report\S*", "reports pass where none is made"),
+    Disagreement(Question.UNKNOWN, r"fence\.\S*(acq_rel|async|fabric|alias)", "words without a meaning here pass"),
+    Disagreement(Question.UNKNOWN, r"(ld|st)\.\S*(v8|v4|L2::evict)", "emits several accesses, or drops the priority"),
+    Disagreement(Question.UNKNOWN, r"testp\.f", "the manual asks for a class"),
     Disagreement(Question.ACCEPTS, r"cvta\.\S*u32", "the judge refuses 32-bit addressing of every kind"),
     Disagreement(Question.ACCEPTS, r"param::func", "legal only between a declaration of a call argument and the call"),
 )
