@@ -12,7 +12,7 @@ from functools import cache
 from attrs import frozen
 
 from isa.derive import shape_of
-from isa.types import Type, type_named
+from isa.types import Kind, Type, type_named
 
 Place = tuple[int, int, int]
 LANES = 32
@@ -23,6 +23,7 @@ class Fragment:
     """The map of one operand. `tiles` products are done at once (Volta's quad pairs: 4), else 1.
 
     `rows` and `columns` are the extents of one tile, `values_per_register` counts 32-bit registers (64-bit for f64).
+    `held` is the number of values where it is no power of two (accumulators of `wgmma`), else 0.
     """
 
     rows: int
@@ -31,11 +32,12 @@ class Fragment:
     values_per_register: int
     lane_bits: tuple[Place, ...]
     value_bits: tuple[Place, ...]
+    held: int = 0
 
     @property
     def values(self) -> int:
         """Elements that a lane holds."""
-        return 1 << len(self.value_bits)
+        return self.held or 1 << len(self.value_bits)
 
     @property
     def registers(self) -> int:
@@ -43,7 +45,7 @@ class Fragment:
         return self.values // self.values_per_register
 
     def place(self, lane: int, value: int) -> Place:
-        """The (tile, row, column) of an element, 0 <= lane < 32 and 0 <= value < values."""
+        """The (tile, row, column) of an element, 0 <= lane < 32 (128 of a warpgroup) and 0 <= value < values."""
         tile = row = column = 0
         for number, bits in ((lane, self.lane_bits), (value, self.value_bits)):
             for index, (tile_bit, row_bit, column_bit) in enumerate(bits):
@@ -112,9 +114,15 @@ def _quad_pairs(operand: str, element: Type, layout: str) -> Fragment:
     return Fragment(*extents, 4, 32 // element.bits, lane_bits, value_bits)
 
 
+def _container(element: Type, depth: int) -> int:
+    """Bits of an element in a register: floats of 4 and 6 bits lie in bytes, but with K of 64 nibbles are packed."""
+    small = element.kind is Kind.FLOAT and element.bits < 8
+    return 8 if small and not (element.bits == 4 and depth == 64) else element.bits
+
+
 def _row_groups(shape: str, operand: str, element: Type) -> Fragment:
     rows, columns, depth = shape_of(shape)
-    packed = max(1, 32 // element.bits)
+    packed = max(1, 32 // _container(element, depth))
     if operand in "cd":
         value_bits = [(0, 0, 1)] + ([(0, 8, 0)] if rows == 16 else [])
         return Fragment(rows, columns, 1, packed, _groups((0, 1, 0), (0, 0, 2)), tuple(value_bits))
