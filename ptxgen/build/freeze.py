@@ -9,7 +9,7 @@ from attrs import field, frozen
 
 from isa.forms import Form, resolve
 from ptxgen.build.blame import Resolver
-from ptxgen.ir import Instruction, Origin, Registers, Scope, Statement, Variable
+from ptxgen.ir import Call, Instruction, Origin, Registers, Scope, Statement, Variable
 
 STRIDE = 5
 
@@ -49,7 +49,10 @@ def _statements(flat: list[Any], resolver: Resolver) -> Iterator[Statement]:
     for first, operands, guard, where, offset in zip(entries, entries, entries, entries, entries, strict=True):
         if first.__class__ is Form:
             origin = where if where.__class__ is Origin else resolver.origin(where, offset)
-            yield Instruction(first, operands, guard, origin)
+            if first.opcode == "call":
+                yield Call(operands[0], uniform=first.has("uni"), guard=guard, origin=origin)
+            else:
+                yield Instruction(first, operands, guard, origin)
         elif isinstance(first, Braced):
             yield Scope((*first.variables, *_statements(first.statements, resolver)))
         else:

@@ -68,7 +68,10 @@ class Bodies:
         return body.frozen()
 
     def _missing(self, label: LabelName, offset: int, statements: list[Any], index: int) -> None:
-        error = self._reader.error(Misuse, f"{label.name} is not declared here", "", offset, "name.unknown")
+        statement = statements[index]
+        jumps = not isinstance(statement, Instruction) or statement.form.opcode in ("bra", "brx.idx")
+        code = "label.unknown" if jumps else "name.unknown"
+        error = self._reader.error(Misuse, f"{label.name} is not declared here", "", offset, code)
         if self._findings is None:
             raise error
         self._findings.append(finding(error))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import struct
 from typing import NamedTuple
 
-from isa.types import Type, f32, f64
+from isa.types import Kind, Type, f32, f64
 from ptxgen.ir import Float, Int
 from ptxgen.parse.reader import Reader, integer
 
@@ -23,9 +24,12 @@ class Decimal(NamedTuple):
     value: float
 
     def of(self, type_: Type | None) -> Float:
-        """As an immediate of the operand's type: rounded to nearest where that has 32 bits; OverflowError."""
-        narrow = type_ is not None and type_.bits == 32
-        packed = struct.pack("<f" if narrow else "<d", self.value)
+        """As an immediate of the operand's type: rounded to nearest where that is f32, to infinity if too large."""
+        narrow = type_ is not None and type_.kind is Kind.FLOAT and type_.bits == 32
+        try:
+            packed = struct.pack("<f" if narrow else "<d", self.value)
+        except OverflowError:
+            packed = struct.pack("<f", math.copysign(math.inf, self.value))
         return Float(int.from_bytes(packed, "little"), f32 if narrow else f64)
 
 
@@ -177,8 +181,9 @@ def _applied(reader: Reader, sign: str, left: Constant, right: Constant) -> Cons
         case "/" | "%":
             if b == 0:
                 reader.fail("division by zero in a constant expression")
-            quotient = abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
-            return _number(quotient if sign == "/" else a - quotient * b, signed)
+            if sign == "%":
+                return _number(a % _BITS % (b % _BITS), True)
+            return _number(abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1), signed)
         case "<<" | ">>":
             count = min(right.value % _BITS, 64)
             return _number(left.value << count if sign == "<<" else left.value >> count, left.signed)

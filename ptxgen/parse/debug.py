@@ -43,7 +43,7 @@ def loc_directive(reader: Reader) -> Loc:
     while reader.accept(","):
         if reader.accept("function_name"):
             name = reader.take("word", "a label")
-            function = SymbolAddress(name, offset(reader) if reader.text == "+" else 0)
+            function = SymbolAddress(name, offset(reader) if reader.accept("+") else 0)
         else:
             reader.expect("inlined_at", "'function_name' or 'inlined_at'")
             inlined = _position(reader)
@@ -85,12 +85,11 @@ def _value(reader: Reader) -> Int | SymbolAddress | Difference:
         return Int(offset(reader))
     name = reader.advance()
     if reader.text == "-":
-        start = reader.start
         reader.advance()
-        if reader.kind in ("word", "directive"):
-            return Difference(name, reader.advance())
-        reader.go(start)
-    return SymbolAddress(name, offset(reader) if reader.text in ("+", "-") else 0)
+        if reader.kind not in ("word", "directive"):
+            reader.fail(f"unexpected {reader.told()}", wanted="a label")
+        return Difference(name, reader.advance())
+    return SymbolAddress(name, offset(reader) if reader.accept("+") else 0)
 
 
 def dwarf_line(reader: Reader) -> DwarfLine:

@@ -54,7 +54,10 @@ def registers(reader: Reader, scope: Open) -> list[Registers]:
     reader.expect(".reg")
     alignment(reader)
     vector = _vector(reader)
+    at = reader.start
     type_ = type_here(reader, "a type of registers")
+    if not type_.register:
+        reader.fail(f"no register has the type .{type_}", wanted="a type of registers", at=at)
     found: list[Registers] = []
     while True:
         name = reader.take("word", "a register's name")
@@ -143,17 +146,13 @@ def initial_value(reader: Reader, type_: Type) -> Initial:
         return _braced(reader, type_)
     if reader.kind == "word" and not begins_constant(reader):
         return _address(reader)
-    at = reader.start
     value = constant(reader)
     if isinstance(value, Int) and reader.accept("("):
         address = _address(reader)
         reader.expect(")")
         return MaskedAddress(value.value, address)
     if isinstance(value, Decimal):
-        try:
-            return value.of(type_)
-        except OverflowError:
-            reader.fail("a constant is too large for f32", at=at)
+        return value.of(type_)
     return value
 
 
@@ -193,7 +192,7 @@ def _address(reader: Reader) -> SymbolAddress | GenericAddress:
 
 
 def _plus(reader: Reader) -> int:
-    return offset(reader) if reader.text in ("+", "-") else 0
+    return offset(reader) if reader.accept("+") else 0
 
 
 def parameters(reader: Reader) -> tuple[Parameter, ...]:

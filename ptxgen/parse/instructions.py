@@ -60,7 +60,7 @@ class Instructions:
         self._check_bars(form, len(operands), bars, named)
         if signature is not None and any(each.__class__ is tuple and len(each) == 1 for each in operands):
             operands = tuple(map(_unwrapped, operands, signature.slots))
-        return Instruction(form, self._settled(operands, signature, named), guard, origin)
+        return Instruction(form, _settled(operands, signature), guard, origin)
 
     def guard(self, scope: Open) -> Guard:
         """The guard `@p` or `@!p` that begins here, and a step past it."""
@@ -133,16 +133,6 @@ class Instructions:
             message = f"{form.name}: operand {index + 1} stands behind '{came}', where '{wanted}' belongs"
             self._reader.misuse(message, "operand.joined", at=at)
 
-    def _settled(self, operands: tuple[Any, ...], signature: Signature | None, at: int) -> tuple[Any, ...]:
-        """The operands with their decimals as floats of the width that each slot has."""
-        if not any(map(_undecided, operands)):
-            return operands
-        types = [None] * len(operands) if signature is None else [slot.type for slot in signature.slots]
-        try:
-            return tuple(_float(each, type_) for each, type_ in zip(operands, types, strict=True))
-        except OverflowError:
-            self._reader.misuse("a constant is too large for f32", "immediate.type", at=at)
-
     def _call(self, scope: Open, uniform: bool, guard: Guard | None, origin: Origin) -> Call:
         reader = self._reader
         returns: tuple[Any, ...] = ()
@@ -207,6 +197,14 @@ def _sort(node: Any) -> object:
         return kind, node.sampler is None, _sort(node.coordinates)
     base = getattr(node, "base", None) or getattr(node, "register", None)
     return (kind, base.type) if base.__class__ is Register else kind
+
+
+def _settled(operands: tuple[Any, ...], signature: Signature | None) -> tuple[Any, ...]:
+    """The operands with their decimals as floats of the width that each slot has."""
+    if not any(map(_undecided, operands)):
+        return operands
+    types = [None] * len(operands) if signature is None else [slot.type for slot in signature.slots]
+    return tuple(_float(each, type_) for each, type_ in zip(operands, types, strict=True))
 
 
 def _unwrapped(node: Any, slot: OperandSlot) -> Any:

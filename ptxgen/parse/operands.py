@@ -92,7 +92,7 @@ def _sink_or_name(reader: Reader, scope: Open) -> Any:
         reader.advance()
         return Sink()
     node = _named(reader, scope)
-    if isinstance(node, SymbolAddress) and reader.text in ("+", "-"):
+    if isinstance(node, SymbolAddress) and reader.accept("+"):
         return SymbolAddress(node.name, offset(reader))
     return node
 
@@ -129,7 +129,7 @@ def _bracketed(reader: Reader, scope: Open) -> Address | TensorCoordinate:
     base = _base(reader, scope)
     if reader.text == ",":
         return _coordinates(reader, scope, base, at)
-    byte_offset = offset(reader) if reader.text in ("+", "-") else 0
+    byte_offset = offset(reader) if reader.accept("+") else 0
     end = reader.end
     reader.expect("]", "'+', ',' or ']'")
     unified = reader.text == ".unified" and reader.start == end

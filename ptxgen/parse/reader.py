@@ -50,7 +50,7 @@ class Reader:
             offset = blank.end()
         found = _TOKEN.match(self.source, offset)
         self.start = offset
-        if found is not None:
+        if found is not None and not (found[0] == "/" and self.source.startswith("/*", offset)):
             self.kind, self.text, self.end = str(found.lastgroup), found[0], found.end()
         elif offset >= len(self.source):
             self.kind, self.text, self.end = "", "", offset

@@ -20,6 +20,7 @@ CODES: dict[str, str] = {
     "label.unknown": "a branch to a label that has no place",
     "loop.closed": "a loop is used outside its with-block",
     "name.duplicate": "a name is given twice",
+    "name.unknown": "a name that nothing declares",
     "name.invalid": "a name that PTX cannot spell",
     "operand.count": "the wrong number of operands",
     "operand.joined": "a comma where a bar belongs between two operands, or the other way round",

@@ -93,9 +93,11 @@ def _int_refusal(slot: OperandSlot, value: int) -> Refusal | None:
 
 def _float_refusal(slot: OperandSlot, operand: Float) -> Refusal | None:
     wanted_type = slot.type
-    fits = wanted_type is not None and wanted_type.kind in (Kind.FLOAT, Kind.BITS) and wanted_type.lanes == 1
-    if fits and wanted_type is not None and 32 <= wanted_type.bits <= operand.type.bits:
-        return None
+    if wanted_type is not None and wanted_type.lanes == 1:
+        if wanted_type.kind is Kind.FLOAT and wanted_type.bits >= 32:
+            return None
+        if wanted_type.kind is Kind.BITS and wanted_type.bits == operand.type.bits:
+            return None
     return Refusal("immediate.type", f"operand {slot.name} wants {wanted(slot)}, got {told(operand)}")
 
 
