@@ -14,11 +14,13 @@ from ptxgen.kernels.matmul_compute import MatmulSpec
 from ptxgen.plan import (
     BlockOrder,
     Fact,
+    LayoutWish,
     Plan,
     blocks,
     congruous,
     crosswise,
     fragments,
+    free,
     grouped,
     ld,
     m8n8k4,
@@ -28,6 +30,7 @@ from ptxgen.plan import (
     warps,
 )
 
+ROWS_FOR_CROSSWISE = 32
 WARP_GRIDS: dict[int, tuple[int, int]] = {1: (1, 1), 2: (1, 2), 4: (2, 2), 8: (2, 4)}
 
 
@@ -72,8 +75,8 @@ def matmul_plan(compute: Compute, spec: MatmulSpec, facts: Iterable[Fact], tilin
     plan = plan.tile("cta", **batch, i=tiling.i, j=tiling.j, k=tiling.k).place("cta", onto=blocks, raster=tiling.raster)
     plan = plan.tile("warp", i=rows, j=columns).place("warp", onto=warps).tile("step", k=4)
     layouts = {
-        "A": congruous if spec.layout.a_transposed else crosswise,
-        "B": crosswise if spec.layout.b_transposed else congruous,
+        "A": _layout(along_k=not spec.layout.a_transposed, extent=rows),
+        "B": _layout(along_k=spec.layout.b_transposed, extent=columns),
     }
     for name in layouts:
         plan = plan.stage(name, at="cta.k", into=registers(), by=ld(16))
@@ -93,6 +96,11 @@ def matmul_plan(compute: Compute, spec: MatmulSpec, facts: Iterable[Fact], tilin
         if array.kind is ArrayKind.OUTPUT:
             plan = plan.drain(array.name, through=None, by=st(16))
     return plan.isolate("cta") if tiling.isolate else plan
+
+
+def _layout(*, along_k: bool, extent: int) -> LayoutWish:
+    """An operand that is contiguous along k lies crosswise, where a lane reads two rows of a warp's `extent`."""
+    return congruous if not along_k else crosswise if extent >= ROWS_FOR_CROSSWISE else free
 
 
 def default_tiling(spec: MatmulSpec) -> MatmulTiling:
