@@ -41,7 +41,9 @@ def test_matrices_come_back(start: int, leading: int, stride: int, swizzle: Swiz
 
 
 @given(
-    st.sampled_from([("f16", "f16", "bf16"), ("f16", "f32", "f16"), ("f8f6f4", "f32", "e3m2"), ("tf32", "f32", "tf32")]),
+    st.sampled_from(
+        [("f16", "f16", "bf16"), ("f16", "f32", "f16"), ("f8f6f4", "f32", "e3m2"), ("tf32", "f32", "tf32")]
+    ),
     st.sampled_from([32, 64, 128, 256]),
     st.integers(1, 32),
     st.lists(st.booleans(), min_size=4, max_size=4),
@@ -49,9 +51,7 @@ def test_matrices_come_back(start: int, leading: int, stride: int, swizzle: Swiz
 )
 def test_products_come_back(types: tuple[str, str, str], rows: int, eighths: int, flags: list[bool], selector: int):
     kind, result, element = types
-    made = Product(
-        kind, rows, 8 * eighths, result, element, element, *flags, sparse=selector > 0, selector=selector
-    )
+    made = Product(kind, rows, 8 * eighths, result, element, element, *flags, sparse=selector > 0, selector=selector)
     assert Product.of(kind, made.bits) == made
 
 
