@@ -29,73 +29,206 @@ class Disagreement:
     reason: str
 
 
-KNOWN: tuple[Disagreement, ...] = (
-    Disagreement(Question.LEGAL, r"cvta\.\S*u32", "the judge refuses 32-bit addressing of every kind"),
-    Disagreement(Question.LEGAL, r"param::func", "legal only between a declaration of a call argument and the call"),
-    Disagreement(
-        Question.LEGAL,
-        r"^4\.[0-2] \S+ (tex|tld4)\..*%b64_38",
-        "names may stand there, handles in registers from 4.3 on",
+@frozen
+class Group:
+    """What belongs to one section of the manual."""
+
+    section: str
+    members: tuple[Disagreement, ...]
+
+
+GROUPS: tuple[Group, ...] = (
+    Group(
+        "State spaces and addresses",
+        (
+            Disagreement(Question.LEGAL, r"cvta\.\S*u32", "the judge refuses 32-bit addressing of every kind"),
+            Disagreement(Question.ACCEPTS, r"cvta\.\S*u32", "the judge refuses 32-bit addressing of every kind"),
+        ),
     ),
-    Disagreement(Question.REFUSED, r"^5\.1 .*(\.sync|barrier|fns|neg|brx)", "5.1 was never published: read as 6.0"),
-    Disagreement(Question.REFUSED, r"^4\.2 \S+ (addc|subc|madc)\.", "carry in without carry out is not dated by ptxas"),
-    Disagreement(Question.REFUSED, r"^7\.7 \S+ cp\.async\.c[ag]\.shared::cta", "the sub-qualifier came with 7.8"),
-    Disagreement(Question.REFUSED, r"^6\.2 \S+ nanosleep", "the manual says 6.3"),
-    Disagreement(
-        Question.EXCLUDED, r" (ld|st)\.\S*v8\.[bus](8|16) ", "emits several stores; the manual has v8 of 32 bits"
+    Group(
+        "Parameter state space",
+        (
+            Disagreement(
+                Question.LEGAL, r"param::func", "legal only between a declaration of a call argument and the call"
+            ),
+            Disagreement(
+                Question.ACCEPTS, r"param::func", "legal only between a declaration of a call argument and the call"
+            ),
+        ),
     ),
-    Disagreement(Question.EXCLUDED, r" (ld|st)\.\S*(v8|v4)\.", "the manual has 256 bits for .global only"),
-    Disagreement(Question.EXCLUDED, r" wmma\.\S*m8n8k(32|128)\S*\.f32 ", "the manual has s32 accumulators only"),
-    Disagreement(
-        Question.TYPES_OUTSIDE, r" (mma|wgmma|\w+matrix)\..*%pred_2", "predicates pass for words of bits here"
+    Group(
+        "Release notes",
+        (
+            Disagreement(
+                Question.REFUSED, r"^5\.1 .*(\.sync|barrier|fns|neg|brx)", "5.1 was never published: read as 6.0"
+            ),
+            Disagreement(
+                Question.REFUSED, r"^4\.2 \S+ (addc|subc|madc)\.", "carry in without carry out is not dated by ptxas"
+            ),
+            Disagreement(
+                Question.REFUSED, r"^7\.7 \S+ cp\.async\.c[ag]\.shared::cta", "the sub-qualifier came with 7.8"
+            ),
+            Disagreement(Question.REFUSED, r"^6\.2 \S+ nanosleep", "the manual says 6.3"),
+        ),
     ),
-    Disagreement(Question.TYPES_OUTSIDE, r" wmma\.\S*f64 .*%[us]64_2", "integers pass for the accumulators of f64"),
-    Disagreement(Question.TYPES_OUTSIDE, r" (tex|tld4)\.", "only the width is checked of coordinates and results"),
-    Disagreement(Question.ACCEPTS, r" (tex|tld4)\..*%(f32|f16x2)_2", "the index is an integer, the rest as named"),
-    Disagreement(Question.TYPES_OUTSIDE, r" cvt\.\S*s2f6x2", "any register of 16 bits passes for the fixed-point pair"),
-    Disagreement(Question.TYPES_OUTSIDE, r" (cvt\.pack|sured)\.\S* .*%\w64_2", "wider registers pass here too"),
-    Disagreement(Question.TYPES_OUTSIDE, r" (txq|suq)\..*%f32_2", "the manual has integers for what is asked"),
-    Disagreement(Question.TYPES_OUTSIDE, r"%f16x2_2", "f16x2 registers pass as 32-bit integers and even predicates"),
-    Disagreement(Question.TYPES_OUTSIDE, r"%b128_2", "no wider register than 64 bits is of use"),
-    Disagreement(Question.TYPES_OUTSIDE, r"isspacep", "32-bit addresses pass here"),
-    Disagreement(Question.TYPES_OUTSIDE, r"fns", "not checked for the offset"),
-    Disagreement(
-        Question.TYPES_OUTSIDE,
-        r"(ldu?|st|atom|red|multimem)\.\S*v\d\.b?f(16|32|64)(x2)? .*%[us]",
-        "not checked inside float vectors",
+    Group(
+        "Texture and surface instructions",
+        (
+            Disagreement(
+                Question.LEGAL,
+                r"^4\.[0-2] \S+ (tex|tld4)\..*%b64_38",
+                "names may stand there, handles in registers from 4.3 on",
+            ),
+            Disagreement(
+                Question.TYPES_OUTSIDE, r" (tex|tld4)\.", "only the width is checked of coordinates and results"
+            ),
+            Disagreement(
+                Question.ACCEPTS, r" (tex|tld4)\..*%(f32|f16x2)_2", "the index is an integer, the rest as named"
+            ),
+            Disagreement(Question.TYPES_OUTSIDE, r" (txq|suq)\..*%f32_2", "the manual has integers for what is asked"),
+            Disagreement(Question.UNKNOWN, r"sust\.p\.", "the manual has cache operators for .b only"),
+        ),
     ),
-    Disagreement(Question.TYPES_OUTSIDE, r"multimem\.\S*e[45]m[23]", "not checked for elements of 8 bits"),
-    Disagreement(Question.TYPES_OUTSIDE, r"tensormap\.replace", "not checked for some of the fields"),
-    Disagreement(Question.TYPES_OUTSIDE, r"multimem\.st\.async", "a conversion is inserted for other registers"),
-    Disagreement(Question.BEYOND, r" lop3\.", "tables above 255 pass"),
-    Disagreement(Question.BEYOND, r" (bar|barrier)\.\S*sync ", "numbers of threads are not checked"),
-    Disagreement(Question.BEYOND, r" mbarrier\.(expect|complete|arrive)", "the manual bounds the counts of an object"),
-    Disagreement(Question.BEYOND, r" cp\.async\.(bulk\.)?wait_group", "any number passes"),
-    Disagreement(Question.BEYOND, r"global_stride", "a tensor of rank 5 has four strides"),
-    Disagreement(Question.UNKNOWN, r"\.(\w+)(\.\S+)?\.\1[ .;]", "a word may be said twice"),
-    Disagreement(
-        Question.UNKNOWN, r"st\.async\.(global\.)?(sys|gpu)", "the manual asks for .release with a wide scope"
+    Group(
+        "ld, st and ld.global.nc",
+        (
+            Disagreement(
+                Question.EXCLUDED,
+                r" (ld|st)\.\S*v8\.[bus](8|16) ",
+                "emits several stores; the manual has v8 of 32 bits",
+            ),
+            Disagreement(Question.EXCLUDED, r" (ld|st)\.\S*(v8|v4)\.", "the manual has 256 bits for .global only"),
+            Disagreement(
+                Question.UNKNOWN, r"(ld|st)\.\S*(v8|v4|L2::evict)", "emits several accesses, or drops the priority"
+            ),
+        ),
     ),
-    Disagreement(Question.UNKNOWN, r"red\.async\.", "the manual has fewer types and scopes"),
-    Disagreement(
-        Question.UNKNOWN, r"prefetch\.\S*(L2::evict|valid_addr)", "the manual has the priority with .global only"
+    Group(
+        "Warp-level matrix instructions: wmma",
+        (
+            Disagreement(
+                Question.EXCLUDED, r" wmma\.\S*m8n8k(32|128)\S*\.f32 ", "the manual has s32 accumulators only"
+            ),
+            Disagreement(
+                Question.TYPES_OUTSIDE, r" wmma\.\S*f64 .*%[us]64_2", "integers pass for the accumulators of f64"
+            ),
+        ),
     ),
-    Disagreement(Question.UNKNOWN, r"multimem\.red\.\S*(min|max)\.", "the manual has sums of floats only"),
-    Disagreement(Question.UNKNOWN, r"cp\.\S*bulk_group\S*\.add\.noftz\.f32", "the manual has halves only"),
-    Disagreement(Question.UNKNOWN, r"cp\.async\.bulk\S*b128\.\S", "the type may stand anywhere"),
-    Disagreement(Question.UNKNOWN, r"cp\.async\.bulk\.tensor\S*report\S*", "reports pass where none is made"),
-    Disagreement(
-        Question.UNKNOWN, r"fence\.\S*(acq_rel|async|fabric|alias|restrict)", "words without a meaning here pass"
+    Group(
+        "Operand type checking",
+        (
+            Disagreement(
+                Question.TYPES_OUTSIDE, r" (mma|wgmma|\w+matrix)\..*%pred_2", "predicates pass for words of bits here"
+            ),
+            Disagreement(
+                Question.TYPES_OUTSIDE, r" cvt\.\S*s2f6x2", "any register of 16 bits passes for the fixed-point pair"
+            ),
+            Disagreement(Question.TYPES_OUTSIDE, r" (cvt\.pack|sured)\.\S* .*%\w64_2", "wider registers pass here too"),
+            Disagreement(
+                Question.TYPES_OUTSIDE, r"%f16x2_2", "f16x2 registers pass as 32-bit integers and even predicates"
+            ),
+            Disagreement(Question.TYPES_OUTSIDE, r"%b128_2", "no wider register than 64 bits is of use"),
+            Disagreement(Question.TYPES_OUTSIDE, r"isspacep", "32-bit addresses pass here"),
+            Disagreement(Question.TYPES_OUTSIDE, r"fns", "not checked for the offset"),
+            Disagreement(
+                Question.TYPES_OUTSIDE,
+                r"(ldu?|st|atom|red|multimem)\.\S*v\d\.b?f(16|32|64)(x2)? .*%[us]",
+                "not checked inside float vectors",
+            ),
+        ),
     ),
-    Disagreement(Question.UNKNOWN, r"(ld|st)\.\S*(v8|v4|L2::evict)", "emits several accesses, or drops the priority"),
-    Disagreement(Question.UNKNOWN, r"testp\.f", "the manual asks for a class"),
-    Disagreement(Question.UNKNOWN, r"(rcp|rsqrt)\.\S*ftz", "f64 has no flush but with .approx"),
-    Disagreement(Question.UNKNOWN, r"fma\.\S*oob", "the manual has no .sat here"),
-    Disagreement(Question.UNKNOWN, r"tcgen05\.\S*b\d+x16", "formats pass where nothing is converted"),
-    Disagreement(Question.UNKNOWN, r"sust\.p\.", "the manual has cache operators for .b only"),
-    Disagreement(Question.ACCEPTS, r"cvta\.\S*u32", "the judge refuses 32-bit addressing of every kind"),
-    Disagreement(Question.ACCEPTS, r"param::func", "legal only between a declaration of a call argument and the call"),
+    Group(
+        "multimem",
+        (
+            Disagreement(Question.TYPES_OUTSIDE, r"multimem\.\S*e[45]m[23]", "not checked for elements of 8 bits"),
+            Disagreement(
+                Question.TYPES_OUTSIDE, r"multimem\.st\.async", "a conversion is inserted for other registers"
+            ),
+            Disagreement(Question.UNKNOWN, r"multimem\.red\.\S*(min|max)\.", "the manual has sums of floats only"),
+        ),
+    ),
+    Group(
+        "tensormap.replace",
+        (
+            Disagreement(Question.TYPES_OUTSIDE, r"tensormap\.replace", "not checked for some of the fields"),
+            Disagreement(Question.BEYOND, r"global_stride", "a tensor of rank 5 has four strides"),
+        ),
+    ),
+    Group(
+        "lop3",
+        (Disagreement(Question.BEYOND, r" lop3\.", "tables above 255 pass"),),
+    ),
+    Group(
+        "bar and barrier",
+        (Disagreement(Question.BEYOND, r" (bar|barrier)\.\S*sync ", "numbers of threads are not checked"),),
+    ),
+    Group(
+        "mbarrier",
+        (
+            Disagreement(
+                Question.BEYOND, r" mbarrier\.(expect|complete|arrive)", "the manual bounds the counts of an object"
+            ),
+        ),
+    ),
+    Group(
+        "cp.async.wait_group",
+        (Disagreement(Question.BEYOND, r" cp\.async\.(bulk\.)?wait_group", "any number passes"),),
+    ),
+    Group(
+        "st.async and red.async",
+        (
+            Disagreement(
+                Question.UNKNOWN, r"st\.async\.(global\.)?(sys|gpu)", "the manual asks for .release with a wide scope"
+            ),
+            Disagreement(Question.UNKNOWN, r"red\.async\.", "the manual has fewer types and scopes"),
+        ),
+    ),
+    Group(
+        "prefetch",
+        (
+            Disagreement(
+                Question.UNKNOWN,
+                r"prefetch\.\S*(L2::evict|valid_addr)",
+                "the manual has the priority with .global only",
+            ),
+        ),
+    ),
+    Group(
+        "Bulk and tensor copies",
+        (
+            Disagreement(Question.UNKNOWN, r"cp\.\S*bulk_group\S*\.add\.noftz\.f32", "the manual has halves only"),
+            Disagreement(Question.UNKNOWN, r"cp\.async\.bulk\S*b128\.\S", "the type may stand anywhere"),
+            Disagreement(Question.UNKNOWN, r"cp\.async\.bulk\.tensor\S*report\S*", "reports pass where none is made"),
+        ),
+    ),
+    Group(
+        "membar and fence",
+        (
+            Disagreement(
+                Question.UNKNOWN,
+                r"fence\.\S*(acq_rel|async|fabric|alias|restrict)",
+                "words without a meaning here pass",
+            ),
+        ),
+    ),
+    Group(
+        "Floating-point instructions",
+        (
+            Disagreement(Question.UNKNOWN, r"testp\.f", "the manual asks for a class"),
+            Disagreement(Question.UNKNOWN, r"(rcp|rsqrt)\.\S*ftz", "f64 has no flush but with .approx"),
+            Disagreement(Question.UNKNOWN, r"fma\.\S*oob", "the manual has no .sat here"),
+        ),
+    ),
+    Group(
+        "tcgen05.ld and tcgen05.st",
+        (Disagreement(Question.UNKNOWN, r"tcgen05\.\S*b\d+x16", "formats pass where nothing is converted"),),
+    ),
+    Group(
+        "Instruction statements",
+        (Disagreement(Question.UNKNOWN, r"\.(\w+)(\.\S+)?\.\1[ .;]", "a word may be said twice"),),
+    ),
 )
+KNOWN: tuple[Disagreement, ...] = tuple(each for group in GROUPS for each in group.members)
 
 
 def known(question: Question, asked: str) -> bool:

@@ -14,7 +14,7 @@ from isa.operands import OperandKind, OperandSlot, Signature
 from isa.rows import Family
 from isa.targets import TARGETS, VERSIONS, PtxVersion, Target, named_in, target
 from isa.types import REGISTER_TYPES
-from tests.isa.disagreements import Question, known
+from tests.isa.disagreements import GROUPS, Question, known
 from tests.isa.synthesis import CONSTANTS, PLAIN, excluded, names, statement
 from tests.oracles.ptxas import newest_version, refused
 
@@ -159,6 +159,11 @@ def test_a_sample_of_what_rules_exclude_is_refused():
 def test_register_types_of_the_arithmetic_are_those_that_ptxas_takes():
     group = [each for each in FAMILIES if each.opcode in {"add", "mad", "fma", "shl", "selp", "setp", "mma"}]
     assert register_type_disagreements(group, SAMPLE, target("sm_90")) == []
+
+
+def test_disagreements_are_few_groups():
+    assert len(GROUPS) <= 25
+    assert len({group.section for group in GROUPS}) == len(GROUPS)
 
 
 def test_a_wrong_row_is_seen():
