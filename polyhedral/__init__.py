@@ -15,6 +15,8 @@ from polyhedral.affine import (
 from polyhedral.bits import BitMatrix, bank_conflict_degree
 from polyhedral.dependences import Access, Dependence, Kind, Reduction, ScheduledStatement, dependences, primed
 from polyhedral.difference import negations
+from polyhedral.isl_lexer import NotationError
+from polyhedral.isl_parser import parse, parse_map, parse_members, parse_set
 from polyhedral.legality import (
     Entry,
     QuotientDim,
@@ -32,6 +34,7 @@ from polyhedral.maps import Map
 from polyhedral.python_text import payloads_of, to_python
 from polyhedral.scan import Statement, scan
 from polyhedral.sets import Set
+from polyhedral.spaces import Space, UnionMap, UnionSet
 from polyhedral.system import System
 from polyhedral.tiling import full_tiles, isolated, tile
 from polyhedral.tree import Block, Bound, Guard, Leaf, Let, Loop, Node, Term, execute, pseudo_c
@@ -57,16 +60,20 @@ __all__ = [
     "Loop",
     "Map",
     "Node",
+    "NotationError",
     "QuotientDim",
     "Reduction",
     "Remainder",
     "ScheduledStatement",
     "Schedules",
     "Set",
+    "Space",
     "Statement",
     "System",
     "Term",
     "Times",
+    "UnionMap",
+    "UnionSet",
     "Violation",
     "as_affine",
     "bank_conflict_degree",
@@ -81,6 +88,10 @@ __all__ = [
     "legal",
     "negations",
     "parallelism_violation",
+    "parse",
+    "parse_map",
+    "parse_members",
+    "parse_set",
     "payloads_of",
     "permutability_violation",
     "primed",

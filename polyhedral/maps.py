@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from attrs import field, frozen
 
 from polyhedral.affine import Affine, as_affine, var
+from polyhedral.isl_text import arrow, body_texts, braces, tuple_text
 from polyhedral.sets import Set
-from polyhedral.system import Part, System
+from polyhedral.system import FALSE, Part, System
 
 
 def _checked_out(instance: Map, attribute: object, out_dims: tuple[str, ...]) -> None:
@@ -148,5 +149,5 @@ class Map:
         return Map(self.in_dims, self.out_dims, pairs.pieces)
 
     def __str__(self) -> str:
-        text = " or ".join(f"({p})" for p in self.pieces) or "false"
-        return f"{{ [{', '.join(self.in_dims)}] -> [{', '.join(self.out_dims)}] : {text} }}"
+        tuples = arrow(tuple_text("", self.in_dims), tuple_text("", self.out_dims))
+        return braces(self.params, body_texts(tuples, self.pieces or (FALSE,)))

@@ -9,7 +9,8 @@ from attrs import field, frozen
 from polyhedral.affine import Affine
 from polyhedral.coalescing import coalesced, simple_hull
 from polyhedral.difference import difference
-from polyhedral.system import UNIVERSE, Bounds, Part, System, disjoint
+from polyhedral.isl_text import body_texts, braces, tuple_text
+from polyhedral.system import FALSE, UNIVERSE, Bounds, Part, System, disjoint
 
 
 def _checked_dims(instance: Set, attribute: object, dims: tuple[str, ...]) -> None:
@@ -173,4 +174,4 @@ class Set:
             raise ValueError(f"sets over {self.dims} and {other.dims} do not combine: their dimensions differ")
 
     def __str__(self) -> str:
-        return f"{{ [{', '.join(self.dims)}] : {' or '.join(f'({p})' for p in self.pieces) or 'false'} }}"
+        return braces(self.params, body_texts(tuple_text("", self.dims), self.pieces or (FALSE,)))

@@ -1,0 +1,138 @@
+"""Named tuples of dimensions, and unions of sets and maps over several of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from attrs import field, frozen
+
+from polyhedral.isl_text import arrow, body_texts, braces, tuple_text
+from polyhedral.maps import Map
+from polyhedral.sets import Set
+
+
+@frozen(order=True)
+class Space:
+    """A tuple with a name, maybe empty: `width` dimensions, or a pair of spaces wrapped into one."""
+
+    name: str
+    width: int
+    wrapped: tuple[Space, Space] | None = None
+
+    def text(self, dims: Iterable[str]) -> str:
+        """The tuple with these dimensions in isl's notation."""
+        own = tuple(dims)
+        if self.wrapped is None:
+            return tuple_text(self.name, own)
+        first, second = self.wrapped
+        return f"{self.name}[{first.text(own[: first.width])} -> {second.text(own[first.width :])}]"
+
+
+def _one_each(parts: Iterable[tuple[Space, Set]]) -> tuple[tuple[Space, Set], ...]:
+    found: dict[Space, Set] = {}
+    for space, points in parts:
+        if len(points.dims) != space.width:
+            raise ValueError(f"a set over {points.dims} is not one of {space.width} dimensions, as {space} says")
+        old = found.get(space)
+        found[space] = points if old is None else old | _renamed(points, old.dims)
+    return tuple(sorted((item for item in found.items() if not item[1].is_empty()), key=lambda item: item[0].text(())))
+
+
+def _renamed(points: Set, dims: tuple[str, ...]) -> Set:
+    return points if points.dims == dims else points.rename(dict(zip(points.dims, dims, strict=True)))
+
+
+@frozen
+class UnionSet:
+    """Sets of differently named tuples, one for each space; empty ones are left out."""
+
+    parts: tuple[tuple[Space, Set], ...] = field(converter=_one_each, default=())
+
+    def of(self, name: str) -> Set:
+        """The set of the one space of this name; KeyError where there is none, or more than one."""
+        found = [s for space, s in self.parts if space.name == name]
+        if len(found) != 1:
+            raise KeyError(f"{len(found)} spaces are called {name!r}: there are {[str(s.name) for s, _ in self.parts]}")
+        return found[0]
+
+    def get(self, space: Space) -> Set:
+        """The set of a space, empty where there is none."""
+        return dict(self.parts).get(space) or Set.empty(tuple(f"i{k}" for k in range(space.width)))
+
+    @property
+    def spaces(self) -> tuple[Space, ...]:
+        """The spaces that have a point."""
+        return tuple(s for s, _ in self.parts)
+
+    def __or__(self, other: UnionSet) -> UnionSet:
+        return UnionSet(self.parts + other.parts)
+
+    def __and__(self, other: UnionSet) -> UnionSet:
+        return self._with(other, lambda a, b: a & b)
+
+    def __sub__(self, other: UnionSet) -> UnionSet:
+        return self._with(other, lambda a, b: a - b)
+
+    def _with(self, other: UnionSet, join: Callable[[Set, Set], Set]) -> UnionSet:
+        return UnionSet(tuple((s, join(p, _renamed(other.get(s), p.dims))) for s, p in self.parts))
+
+    def is_empty(self) -> bool:
+        """Whether there is no point for any value of the parameters."""
+        return not self.parts
+
+    def is_subset(self, other: UnionSet) -> bool:
+        """Whether each point is in `other`, for every value of the parameters."""
+        return (self - other).is_empty()
+
+    def equals(self, other: UnionSet) -> bool:
+        """Whether both have the same points for every value of the parameters."""
+        return self.is_subset(other) and other.is_subset(self)
+
+    def __str__(self) -> str:
+        params = sorted({n for _, p in self.parts for n in p.params})
+        return braces(params, [b for s, p in self.parts for b in body_texts(s.text(p.dims), p.pieces)])
+
+
+@frozen
+class UnionMap:
+    """Maps between differently named tuples, one for each pair of spaces."""
+
+    parts: tuple[tuple[Space, Space, Map], ...] = ()
+
+    def inverse(self) -> UnionMap:
+        """The pairs turned round."""
+        return UnionMap(tuple((b, a, m.inverse()) for a, b, m in self.parts))
+
+    def domain(self) -> UnionSet:
+        """The points that have an image."""
+        return UnionSet(tuple((a, m.domain()) for a, _, m in self.parts))
+
+    def range(self) -> UnionSet:
+        """The points that are an image."""
+        return UnionSet(tuple((b, m.range()) for _, b, m in self.parts))
+
+    def apply(self, points: UnionSet) -> UnionSet:
+        """The images of `points`."""
+        return UnionSet(tuple((b, m.apply(points.get(a))) for a, b, m in self.parts))
+
+    def intersect_domain(self, points: UnionSet) -> UnionMap:
+        """The pairs that start in `points`."""
+        return self._kept((a, b, m.intersect_domain(points.get(a))) for a, b, m in self.parts)
+
+    def then(self, other: UnionMap) -> UnionMap:
+        """The pairs x, z such that this map has x, y and `other` has y, z for some y."""
+        return self._kept((a, d, m.then(o)) for a, b, m in self.parts for c, d, o in other.parts if b == c)
+
+    @staticmethod
+    def _kept(parts: Iterable[tuple[Space, Space, Map]]) -> UnionMap:
+        return UnionMap(tuple(p for p in parts if not p[2].is_empty()))
+
+    def __or__(self, other: UnionMap) -> UnionMap:
+        return UnionMap(self.parts + other.parts)
+
+    def __str__(self) -> str:
+        params = sorted({n for _, _, m in self.parts for n in m.params})
+        texts = [
+            b for a, c, m in self.parts for b in body_texts(arrow(a.text(m.in_dims), c.text(m.out_dims)), m.pieces)
+        ]
+        return braces(params, texts)
