@@ -14,11 +14,11 @@ from pytest_benchmark.fixture import BenchmarkFixture
 from ptxgen.emit import emit
 from ptxgen.kernels import Matmul, MatmulSpec, generate, matmul_compute, matmul_plan, parse_epilogue
 from ptxgen.kernels.matmul_plan import MatmulTiling
-from ptxgen.plan import aligned, multiple
+from ptxgen.plan import Fact, aligned, multiple
 
 GENERATE_SECONDS, SIMULATE_SECONDS = 0.250, 1.5
 SPEC = MatmulSpec(epilogue=parse_epilogue("bias,relu"))
-FACTS = (*aligned("A", "B", "D", bytes=16), multiple("lda", 8), multiple("ldb", 8), multiple("ldd", 8))
+FACTS: tuple[Fact, ...] = (*aligned("A", "B", "D", bytes=16), multiple("lda", 8), multiple("ldb", 8), multiple("ldd", 8))
 
 
 def statement_to_text() -> str:
