@@ -50,11 +50,7 @@ def test_no_bank_conflicts_anywhere(layout: Layout) -> None:
 
 @every_layout
 def test_global_loads_use_full_sectors(layout: Layout) -> None:
-    loads = [
-        s.global_
-        for s in main_loop(layout).statements
-        if s.global_ is not None and s.instruction.form.name.startswith("ld.global")
-    ]
+    loads = [s.global_ for s in main_loop(layout).statements if s.instruction.form.name.startswith("ld.global")]
     assert loads
     assert all(traffic.efficiency == 1.0 for traffic in loads)
 

@@ -158,8 +158,7 @@ def test_beta_of_zero_never_reads_its_operand() -> None:
         assert outcome.report is not None
         assert np.isfinite(outcome.arrays["D"]).all() == (beta == 0.0)
         sites = [s for s in outcome.report.global_sites if s.instruction.form.opcode == "ld"]
-        traffics = [site.global_ for site in sites]
-        return sum(int(traffic.bytes) for traffic in traffics if traffic is not None)
+        return sum(site.global_.bytes for site in sites)
 
     assert bytes_read(1.0) - bytes_read(0.0) == inputs["C"].nbytes
 
