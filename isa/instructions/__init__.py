@@ -33,8 +33,8 @@ from isa.rows import Family
 CHAPTERS: tuple[tuple[Family, ...], ...] = (
     integer.FAMILIES, floating.FAMILIES, half.FAMILIES, mixed.FAMILIES, comparison.FAMILIES, logic.FAMILIES,
     movement.FAMILIES, conversion.FAMILIES, memory.FAMILIES, asynchronous.FAMILIES, copies.FAMILIES, tensors.FAMILIES,
-    control.FAMILIES, synchronisation.FAMILIES, mbarrier.FAMILIES, atomic.FAMILIES, warp.FAMILIES, matrix.FAMILIES, wmma.FAMILIES,
-    matrix_moves.FAMILIES, wgmma.FAMILIES, tcgen05.FAMILIES, texture.FAMILIES, video.FAMILIES,
+    control.FAMILIES, synchronisation.FAMILIES, mbarrier.FAMILIES, atomic.FAMILIES, warp.FAMILIES, matrix.FAMILIES,
+    wmma.FAMILIES, matrix_moves.FAMILIES, wgmma.FAMILIES, tcgen05.FAMILIES, texture.FAMILIES, video.FAMILIES,
 )  # fmt: skip
 
 

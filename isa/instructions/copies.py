@@ -28,6 +28,7 @@ DESTINATION, SOURCE, MBAR = _address("destination"), _address("source"), _addres
 # Copies by lane.
 TO_SHARED = slot("destination", "shared shared::cta", shared__cta=since("7.8"))
 FROM_GLOBAL = slot("source", "global")
+MBAR_SPACE = slot("space", "shared shared::cta", shared__cta=since("7.8"))
 _7_4 = since("7.4")
 PREFETCHED = slot("prefetch", "L2::64B L2::128B L2::256B", L2__64B=_7_4, L2__128B=_7_4, L2__256B=_7_4).maybe
 _LANE_TAIL = (TO_SHARED, FROM_GLOBAL, L2_HINT, PREFETCHED)
@@ -116,8 +117,7 @@ FAMILIES = (
         line(word("commit_group")),
         line(word("wait_group"), operands=(GROUPS,)),
         line(word("wait_all")),
-        line(word("mbarrier"), word("arrive"), flag("noinc"),
-             slot("space", "shared shared::cta", shared__cta=since("7.8")).maybe, slot("type", "b64"), operands=(MBAR,)),
+        line(word("mbarrier"), word("arrive"), flag("noinc"), MBAR_SPACE.maybe, slot("type", "b64"), operands=(MBAR,)),
         rules=(rule(since=_SM_80),),
         about="copy from global to shared memory, each lane its bytes",
     ),
