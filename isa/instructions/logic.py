@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from isa.availability import since
-from isa.instructions.vocabulary import COUNT_B, COUNT_C, A, B, C, D, immediate, predicate, written_predicate
+from isa.instructions.vocabulary import COUNT_B, COUNT_C, A, B, C, D, immediate, predicate, written, written_predicate
 from isa.operands import Range
 from isa.rows import family, line, slot
 
@@ -31,7 +31,8 @@ FAMILIES = (
         line(WORD, operands=(D, A, B, C, LUT), since=since("4.3", 50)),
         line(
             slot("bool", "or and"), WORD,
-            operands=(D, written_predicate("p", joined=True), A, B, C, LUT, predicate("q")), since=since("8.2", 70),
+            operands=(written(sink=True), written_predicate("p", joined=True), A, B, C, LUT, predicate("q")),
+            since=since("8.2", 70),
         ),
         about="any bitwise function of three, by its table",
     ),
