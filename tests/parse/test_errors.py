@@ -4,7 +4,6 @@ import pytest
 
 from isa.targets import target
 from ptxgen.errors import PtxSyntaxError
-from ptxgen.ir import Instruction
 from ptxgen.parse import Misuse, parse, read
 from ptxgen.verify import verify
 from tests.oracles.ptxas import verdict
@@ -52,7 +51,7 @@ def test_the_message_its_place_and_its_line(text: str, column: int, words: str, 
     if shown is None:
         assert (error.line, error.column) == (FIRST_LINE, column)
         assert str(error).startswith(f"user.ptx:{FIRST_LINE}:{column}: ")
-        message, line, caret = str(error).split("\n")
+        _, line, caret = str(error).split("\n")
         assert line.strip() == text
         assert caret.index("^") == line.index(text) + column - 1
 
@@ -94,8 +93,7 @@ def test_what_means_nothing_is_left_out_and_told() -> None:
     assert [(each.code, each.origin.line - FIRST_LINE if each.origin else 0) for each in reading.findings] == [
         ("instruction.unknown", 0), ("register.undeclared", 1), ("label.unknown", 3), ("name.unknown", 4),
     ]  # fmt: skip
-    kept = [each for each in kernel_of(reading.module).instructions() if isinstance(each, Instruction)]
-    assert [str(each) for each in kept] == ["mov.u32 %r3, 4;", "ret;"]
+    assert [str(each) for each in kernel_of(reading.module).instructions()] == ["mov.u32 %r3, 4;", "ret;"]
     assert verify(reading.module) == ()
 
 

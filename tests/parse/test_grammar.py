@@ -192,7 +192,8 @@ def test_a_statement_becomes_its_node(text: str, nodes: list[Any]) -> None:
 
 ITEMS: list[tuple[str, list[Any]]] = [
     (".global .u32 a = 5, b[2] = {1, 2};",
-     [Variable("a", u32, Space.GLOBAL, initial=Int(5)), Variable("b", u32, Space.GLOBAL, (2,), initial=(Int(1), Int(2)))]),
+     [Variable("a", u32, Space.GLOBAL, initial=Int(5)),
+      Variable("b", u32, Space.GLOBAL, (2,), initial=(Int(1), Int(2)))]),
     (".global .f32 a[2][1] = {{1.0}, {0f40000000}};",
      [Variable("a", f32, Space.GLOBAL, (2, 1), initial=((Float(0x3F800000, f32),), (Float(0x40000000, f32),)))]),
     (".const .align 8 .b64 a[] = {x, x+4, generic(x)+8};",
@@ -214,7 +215,8 @@ ITEMS: list[tuple[str, list[Any]]] = [
                (Directive(DirectiveKind.NORETURN),), None)]),
     (".entry f(.param .u64 .ptr .global .align 16 a, .param .u64 .ptr b) .maxntid 128 .minnctapersm 2\n{ }",
      [Function(FunctionKind.ENTRY, "f", Linkage.PRIVATE, (),
-               (Parameter("a", b64, pointer=PointerFacts(Space.GLOBAL, 16)), Parameter("b", b64, pointer=PointerFacts(None))),
+               (Parameter("a", b64, pointer=PointerFacts(Space.GLOBAL, 16)),
+                Parameter("b", b64, pointer=PointerFacts(None))),
                (Directive(DirectiveKind.MAXNTID, (128,)), Directive(DirectiveKind.MINNCTAPERSM, (2,))), Scope(()))]),
     (".entry f .reqntid 8, 4 .reqnctapercluster 2, 1, 1 .blocksareclusters .pragma \"nounroll\"; { }",
      [Function(FunctionKind.ENTRY, "f", Linkage.PRIVATE, (), (),
