@@ -63,12 +63,12 @@ def flag(text: str, since: Availability = ALWAYS) -> Slot:
 class Operand:
     """An operand slot as a function of the words. `count` 0 means a single register where vectors are possible.
 
-    `wide` takes registers wider than the type (`ld`, `st`, `cvt`) if registers can have the type; `when` names the
-    modifier slots that must be filled for the operand to be there; `optional` ones may be left out. Where `count`
-    depends on the words, `sink` holds for vectors only. A VALUE of a half-precision or packed type must be a
-    register (ptxas takes no such immediate). The type of an ADDRESS is that of its base register (none: any integer of
-    32 or 64 bits), that of a COORDINATE is that of its elements. `minus`, `selectors`, `partial`,
-    `sampler` and `unified` are those of the `OperandSlot`.
+    `untyped` takes registers of bits only, though others have the size; `wide` takes registers wider than the type
+    (`ld`, `st`, `cvt`) if registers can have it. `when` names the modifier slots that must be filled for the operand to
+    be there; `optional` ones may be left out. Where `count` depends on the words, `sink` holds for vectors only. A
+    VALUE of a half-precision or packed type must be a register (ptxas takes no such immediate). The type of an ADDRESS
+    is that of its base register (none: any integer of 32 or 64 bits), that of a COORDINATE is that of its elements.
+    `minus`, `selectors`, `partial`, `sampler` and `unified` are those of the `OperandSlot`.
     """
 
     name: str
@@ -77,6 +77,7 @@ class Operand:
     type: Type | Derivation | None = None
     count: int | Derivation = 0
     wide: bool = False
+    untyped: bool = False
     domain: Domain | Derivation | None = None
     when: tuple[str, ...] = ()
     optional: bool = False
@@ -146,6 +147,8 @@ class Operand:
             return _ADDRESS_TYPES
         if of_type is None or self.kind is OperandKind.IMMEDIATE:
             return frozenset()
+        if self.untyped:
+            return frozenset(each for each in of_type.accepts if each.kind is Kind.BITS)
         return wider(of_type) if self.wide and of_type.register else of_type.accepts
 
 

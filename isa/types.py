@@ -93,6 +93,7 @@ e2m3x2 = Type("e2m3x2", 16, Kind.FLOAT, register=False, lanes=2)
 e3m2x2 = Type("e3m2x2", 16, Kind.FLOAT, register=False, lanes=2)
 e2m1x2 = Type("e2m1x2", 8, Kind.FLOAT, register=False, lanes=2)
 ue8m0x2 = Type("ue8m0x2", 16, Kind.FLOAT, register=False, lanes=2)
+ue5m3x2 = Type("ue5m3x2", 16, Kind.FLOAT, register=False, lanes=2)
 s2f6x2 = Type("s2f6x2", 16, Kind.FLOAT, register=False, lanes=2)
 e4m3x4 = Type("e4m3x4", 32, Kind.FLOAT, register=False, lanes=4)
 e5m2x4 = Type("e5m2x4", 32, Kind.FLOAT, register=False, lanes=4)
@@ -116,7 +117,7 @@ surfref = Type("surfref", 64, Kind.BITS, register=False)
 TYPES: tuple[Type, ...] = (
     pred, b8, b16, b32, b64, b128, u8, u16, u32, u64, s8, s16, s32, s64, f16, f16x2, f32, f64,
     bf16, bf16x2, tf32, e4m3, e5m2, e2m3, e3m2, e2m1, ue8m0, ue4m3, e4m3x2, e5m2x2, e2m3x2, e3m2x2, e2m1x2, ue8m0x2,
-    s2f6x2, e4m3x4, e5m2x4, e2m3x4, e3m2x4, e2m1x4, f32x2, u16x2, s16x2, u8x4, s8x4, u4, s4, b1, texref,
+    ue5m3x2, s2f6x2, e4m3x4, e5m2x4, e2m3x4, e3m2x4, e2m1x4, f32x2, u16x2, s16x2, u8x4, s8x4, u4, s4, b1, texref,
     samplerref, surfref,
 )  # fmt: skip
 REGISTER_TYPES: tuple[Type, ...] = tuple(each for each in TYPES if each.register)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from isa.availability import Availability, since
 from isa.derive import by
-from isa.instructions.vocabulary import FAMILY, FTZ, RELU_80, SAT, SPECIFIC, register, value, written
+from isa.instructions.vocabulary import FAMILY, FTZ, RELU_80, SAT, SPECIFIC, value, written
 from isa.operands import OperandKind, Role
 from isa.rows import Line, Operand, family, flag, line, slot, table, word
-from isa.types import b32, f32, s32, u32, ue8m0x2
+from isa.types import b16, b32, f32, s32, u32
 
 _INTEGER = "u8 u16 u32 u64 s8 s16 s32 s64"
 _FLOAT = "f16 f32 f64"
@@ -30,6 +30,9 @@ TINY_TO_BF16 = since("9.2", SPECIFIC, FAMILY)
 TINY_TO_BF16 = since("9.2", SPECIFIC, FAMILY)
 STOCHASTIC_SINCE = since("8.7", "sm_100a sm_103a sm_107a")
 FIXED_SINCE = since("9.1", "sm_100a sm_103a sm_107a sm_110a sm_120a sm_121a")
+TRUNCATED_SINCE = since("9.4", "sm_107a sm_107f")
+DOWN = slot("frnd", "rn rz", rz=TRUNCATED_SINCE)
+WIDE_UNSIGNED = slot("dtype", "ue5m3x2")
 BYTES = "e4m3x2 e5m2x2"
 TINY = "e2m1x2 e2m3x2 e3m2x2"
 
@@ -41,11 +44,11 @@ _WIDE_A = Operand("a", Role.READ, OperandKind.VALUE, f32, wide=True)
 _WIDE_B = Operand("b", Role.READ, OperandKind.VALUE, f32, wide=True)
 _PAIR, _SINGLE = (_CONVERTED, _WIDE_A, _WIDE_B), (_CONVERTED, _WIDE_A)
 _EXACT_PAIR = (written("d", by("dtype")), value("a", f32), value("b", f32))
-_BITS = register("rbits", b32)
+_BITS = Operand("rbits", Role.READ, OperandKind.REGISTER, b32, untyped=True)
 _FOUR = (
     written("d", by("dtype")), Operand("a", Role.READ, OperandKind.VALUE, f32, 4, immediates=True), _BITS,
 )  # fmt: skip
-_SCALE = Operand("scale", Role.READ, OperandKind.REGISTER, ue8m0x2, when=("scaled::n2::ue8m0",))
+_SCALE = Operand("scale", Role.READ, OperandKind.REGISTER, b16, untyped=True, when=("scaled::n2::ue8m0",))
 
 _EVER = since("1.0")
 _PLAIN = table(
@@ -97,9 +100,9 @@ def _packed(dtype: str, first: Availability, from_pairs: Availability) -> tuple[
     """Two numbers of 4, 6 or 8 bits from f32 and from pairs of halves, and back into pairs."""
     both, back = slot("dtype", dtype), slot("atype", dtype)
     return (
-        line(NEAREST, SATFINITE, RELU, both, FROM_F32, operands=_EXACT_PAIR, since=first),
-        line(NEAREST, SATFINITE, RELU, both, slot("atype", "f16x2"), operands=_EXACT, since=from_pairs),
-        line(NEAREST, SATFINITE, RELU, both, slot("atype", "bf16x2"), operands=_EXACT, since=TINY_FROM_PAIRS),
+        line(DOWN, SATFINITE, RELU, both, FROM_F32, operands=_EXACT_PAIR, since=first),
+        line(DOWN, SATFINITE, RELU, both, slot("atype", "f16x2"), operands=_EXACT, since=from_pairs),
+        line(DOWN, SATFINITE, RELU, both, slot("atype", "bf16x2"), operands=_EXACT, since=TINY_FROM_PAIRS),
         line(NEAREST, RELU, slot("dtype", "f16x2"), back, operands=_EXACT, since=first),
         line(NEAREST, flag("satfinite"), RELU, SCALED, slot("dtype", "bf16x2"), back, operands=(*_EXACT, _SCALE),
              since=TINY_TO_BF16),
@@ -126,7 +129,10 @@ FAMILIES = (
         line(EITHER, RELU_80, SATFINITE_MAYBE, slot("dtype", "bf16x2"), FROM_F32, operands=_EXACT_PAIR,
              since=since("7.0", 80)),
         line(EITHER, RELU_80, SATFINITE_MAYBE, BF16_TO, FROM_F32, operands=_SINGLE, since=since("7.0", 80)),
-        line(slot("frnd", "rs"), RELU, flag("satfinite"), slot("dtype", "f16x2 bf16x2"), FROM_F32,
+        line(TO_FLOAT.of("rm", "rp"), BF16_TO, FROM_F32, operands=_EXACT, since=since("7.0", 80)),
+        line(slot("frnd", "rs"), RELU, flag("satfinite"), slot("dtype", "f16x2"), FROM_F32,
+             operands=(*_PAIR, _BITS), since=STOCHASTIC_SINCE),
+        line(slot("frnd", "rs"), RELU, flag("satfinite"), slot("dtype", "bf16x2"), FROM_F32,
              operands=(*_EXACT_PAIR, _BITS), since=STOCHASTIC_SINCE),
         line(slot("frnd", "rna"), SATFINITE_MAYBE, slot("dtype", "tf32"), FROM_F32, operands=_SINGLE,
              since=since("7.0", 80)),
@@ -141,6 +147,13 @@ FAMILIES = (
         line(TO_FLOAT.of("rz", "rp"), flag("satfinite"), slot("dtype", "ue8m0x2"), slot("atype", "bf16x2"),
              operands=_EXACT, since=TINY_SINCE),
         line(NEAREST, slot("dtype", "bf16x2"), slot("atype", "ue8m0x2"), operands=_EXACT, since=TINY_SINCE),
+        line(TO_FLOAT.of("rn", "rz", "rp"), flag("satfinite"), WIDE_UNSIGNED, FROM_F32, operands=_EXACT_PAIR,
+             since=TRUNCATED_SINCE),
+        line(TO_FLOAT.of("rn", "rz", "rp"), flag("satfinite"), WIDE_UNSIGNED, slot("atype", "f16x2 bf16x2"),
+             operands=_EXACT, since=TRUNCATED_SINCE),
+        line(NEAREST, slot("dtype", "f16x2"), slot("atype", "ue5m3x2"), operands=_EXACT, since=TRUNCATED_SINCE),
+        line(NEAREST, flag("satfinite"), SCALED, slot("dtype", "bf16x2"), slot("atype", "ue5m3x2"),
+             operands=(*_EXACT, _SCALE), since=TRUNCATED_SINCE),
         line(NEAREST, SATFINITE, RELU, SCALED, slot("dtype", "s2f6x2"), FROM_F32,
              operands=(*_EXACT_PAIR, _SCALE), since=FIXED_SINCE),
         line(NEAREST, SATFINITE, RELU, SCALED, slot("dtype", "s2f6x2"), slot("atype", "bf16x2"),

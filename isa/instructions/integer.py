@@ -90,6 +90,7 @@ FAMILIES = (
             line(word("relu", since("8.0", 90)), slot("type", "s32 s16x2"), operands=BINARY),
             line(BYTES, operands=BINARY, since=BYTES_SINCE),
             line(word("relu"), BYTES.of("s8x4"), operands=BINARY, since=BYTES_SINCE),
+            line(slot("type", "s32 s16x2"), word("relu", since("8.0", 90)), operands=BINARY),
             about=about,
         )
         for opcode, about in (("min", "the smaller"), ("max", "the larger"))
