@@ -156,11 +156,21 @@ def _checked(attempt: _Attempt, reads: bool) -> Target:
         unallocated = memory.arena.lacks_allocated(index, width)
         what = f"touches {width} bytes outside every allocation of {memory.name} memory"
         attempt.drop(unallocated, "memory.bounds", what)
+        if lacking is not None and memory.arena.owed:
+            owed = memory.arena.owes(index, width)
+            what = f"reads {width} bytes of {memory.name} memory that a copy under way has not delivered"
+            going = attempt.mask
+            attempt.drop(owed, f"async.{memory.name}", what)
+            attempt.mask = going
+            lacking = lacking & ~owed
         if lacking is not None and Check.UNINITIALISED_MEMORY in journal.checks:
             going = attempt.mask
             what = f"reads {width} bytes of {memory.name} memory, not all of them written by anything"
             attempt.drop(lacking & ~unallocated, f"uninitialised.{memory.name}", what)
             attempt.mask = going
+    if not reads and memory.arena.owed:
+        what = f"writes {width} bytes of {memory.name} memory that a copy under way is to write"
+        attempt.drop(memory.arena.owes(index, width), f"async.{memory.name}", what)
     if Check.TRAFFIC in journal.checks:
         _count(attempt.request, attempt.batch, memory, index, attempt.addresses, attempt.mask)
     return Target(memory, index, attempt.addresses, attempt.mask)

@@ -61,10 +61,12 @@ def _free(batch: Batch, barrier: int, complete: Array) -> list[Group]:
         lanes = group.lanes()
         _judge(batch, group, rows)
         gone = group.part(lanes & rows[:, None], group.pc + 1)
+        if gone is not None:
+            gone.answer = group.answer
         stays = group.part(lanes & ~rows[:, None], group.pc)
         freed += [gone] if gone is not None else []
         if stays is not None:
-            stays.barrier, stays.threads = group.barrier, group.threads
+            stays.barrier, stays.threads, stays.answer = group.barrier, group.threads, group.answer
             stays.missing = batch.present[stays.warps] & ~stays.lanes() if group.missing is not None else None
             rest.append(stays)
     batch.waiting[:] = rest
@@ -76,9 +78,23 @@ def _free(batch: Batch, barrier: int, complete: Array) -> list[Group]:
         batch.arrivals[barrier][1][complete] = 0
         if not count.any():
             del batch.arrivals[barrier]
+    _answer(batch, barrier, freed, complete)
     warps = np.unique(np.concatenate([group.warps[group.lanes().any(axis=1)] for group in freed]))
     batch.clocks.barrier(warps, known)
     return freed
+
+
+def _answer(batch: Batch, barrier: int, freed: list[Group], complete: Array) -> None:
+    """Give the groups of a reducing barrier what its threads brought, and forget it."""
+    ballots = batch.ballots.get(barrier)
+    if ballots is None:
+        return
+    for group in freed:
+        if group.answer is not None:
+            brought = ballots[group.warps // batch.warps_per_cta]
+            group.answer(group, brought[:, :1], brought[:, 1:])
+            group.answer = None
+    ballots[complete] = 0
 
 
 def _judge(batch: Batch, group: Group, rows: Array) -> None:

@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 from attrs import define, field
 from numpy.typing import NDArray
 
+from ptxgen.simulate.copies import Copies
 from ptxgen.simulate.fragments import Fragments
 from ptxgen.simulate.group import LANES, Group
 from ptxgen.simulate.journal import Journal
@@ -40,6 +41,8 @@ class Batch:
     `existing` [warps, 32] are the lanes that the block has, `present` those that have not ended. `arrivals` holds per
     barrier what `arrive` brought: threads [ctas] and knowledge [ctas, warps]. `flags` holds what threads of a CTA have
     released at an address, by space, cell and CTA; None in a kernel without fences, where addresses order nothing.
+    `ballots` are, per barrier, the threads [ctas, 2] that brought false and true, `copies` what is under way, `ticks`
+    the readings of clocks.
     """
 
     first: int
@@ -54,6 +57,9 @@ class Batch:
     waiting: list[Group] = field(factory=list)
     flags: dict[tuple[str, int, int], Array] | None = None
     fragments: Fragments = field(factory=Fragments)
+    ballots: dict[int, Array] = field(factory=dict)
+    copies: Copies = field(factory=Copies)
+    ticks: int = 0
 
     @property
     def warps(self) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from isa.types import Kind
+from ptxgen.ir import Special
 from ptxgen.simulate.semantics import (
     atomics,
     bits,
@@ -14,17 +15,19 @@ from ptxgen.simulate.semantics import (
     conversions,
     floats,
     integers,
+    lane_copies,
+    matrix_moves,
     memory,
     moves,
     warps,
 )
 from ptxgen.simulate.signals import Step
 from ptxgen.simulate.site import Compute, Site
+from ptxgen.simulate.specials import CLOCKS
 from ptxgen.simulate.steps import assigned
 
 Maker = Callable[[Site], Step]
 
-_REFUSED_WORDS = frozenset({"shared::cluster"})
 _CARRIED = frozenset({"addc", "subc", "madc"})
 _INTEGERS: dict[str, Callable[[Site], Compute]] = {
     "add": integers.add, "sub": integers.sub, "mul": integers.mul, "mad": integers.mad, "mul24": integers.mul24,
@@ -48,20 +51,24 @@ _VALUES: dict[str, Callable[[Site], Compute]] = {
 }  # fmt: skip
 _STEPS: dict[str, Maker] = {
     "ld": memory.load, "st": memory.store, "atom": atomics.atom, "red": atomics.red, "shfl": warps.shfl,
-    "vote": warps.vote, "match": warps.match, "redux.sync": warps.redux, "activemask": warps.activemask,
+    "vote": warps.vote, "match": warps.match, "redux.sync": warps.redux, "elect.sync": warps.elect,
+    "cp.async": lane_copies.cp_async,
+    "ldmatrix": matrix_moves.ldmatrix, "stmatrix": matrix_moves.stmatrix, "movmatrix": matrix_moves.movmatrix,
+    "ldu": memory.load, "activemask": warps.activemask,
     "bar.warp.sync": warps.bar_warp_sync, "bar": control.bar, "barrier": control.bar, "ret": control.end,
     "exit": control.end, "trap": control.end, "membar": control.nothing, "fence": control.nothing,
     "nanosleep": control.nothing, "prefetch": control.nothing, "pmevent": control.nothing, "brkpt": control.nothing,
+    "prefetchu": control.nothing, "applypriority": control.nothing, "griddepcontrol": control.nothing,
+    "setmaxnreg": control.nothing,
 }  # fmt: skip
 
 
 def maker_of(site: Site) -> Maker:
     """The function that decodes the instruction; UnsupportedError for one that the simulator does not run."""
-    refused = site.words & _REFUSED_WORDS
-    if refused:
-        raise site.unsupported("." + " .".join(sorted(refused)))
     if site.has("cc") or site.opcode in _CARRIED:
         return carries.carried
+    if site.opcode == "mov" and any(isinstance(each, Special) and each.name in CLOCKS for each in site.operands):
+        return control.clock
     if site.opcode in _STEPS:
         return _STEPS[site.opcode]
     compute = _compute_of(site)
@@ -71,7 +78,7 @@ def maker_of(site: Site) -> Maker:
 def _compute_of(site: Site) -> Callable[[Site], Compute]:
     if site.opcode in _VALUES:
         return _VALUES[site.opcode]
-    of = site.slots[-1].type
+    of = site.slots[-1].type if site.slots else None
     table = _FLOATS if of is not None and of.kind is Kind.FLOAT else _INTEGERS
     if site.opcode not in table:
         raise site.unsupported("the simulator has no such instruction")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -18,11 +18,12 @@ class Group:
     `warps` are sorted numbers within the batch. `alive` is None when every lane of every warp is here, else
     [warps, 32]; what dead lanes compute nobody reads. `last_turn` is when the group was last scheduled, `forced` lets
     it pass a meeting that cannot come about, `missing` are the lanes of its warps that were elsewhere when it arrived
-    at a barrier, `barrier` and `threads` what it waits for there.
+    at a barrier, `barrier` and `threads` what it waits for there, `answer` writes what a reducing barrier found.
     """
 
     __slots__ = (
-        "_census", "alive", "barrier", "forced", "last_turn", "missing", "pc", "registers", "threads", "warps",
+        "_census", "alive", "answer", "barrier", "forced", "last_turn", "missing", "pc", "registers", "threads",
+        "warps",
     )  # fmt: skip
 
     def __init__(self, pc: int, warps: Array, alive: Array | None, registers: list[Any], last_turn: int = 0) -> None:
@@ -31,6 +32,7 @@ class Group:
         self.missing: Array | None = None
         self.barrier = 0
         self.threads: int | None = None
+        self.answer: Callable[[Group, Array, Array], None] | None = None
         self._census: tuple[int, int] | None = None
 
     @property
@@ -108,7 +110,7 @@ def merged(a: Group, b: Group, live: Iterable[int]) -> Group:
             registers[place] = np.where(b_lanes, other, mine)
     alive = a_lanes | b_lanes
     together = Group(a.pc, union, None if alive.all() else alive, registers, min(a.last_turn, b.last_turn))
-    together.barrier, together.threads = a.barrier, a.threads
+    together.barrier, together.threads, together.answer = a.barrier, a.threads, a.answer
     if a.missing is not None or b.missing is not None:
         missing = _missing(a, a_rows, union) | _missing(b, b_rows, union)
         together.missing = missing & ~alive

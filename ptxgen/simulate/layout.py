@@ -11,7 +11,9 @@ from ptxgen.errors import UnsupportedError
 from ptxgen.ir import Float, Function, Instruction, Int, Module, Space, SymbolAddress, Variable, walk
 from ptxgen.simulate.memory import FIRST_BYTE, GLOBAL_BASE
 
-_MEMORY_OPCODES = frozenset({"ld", "st", "atom", "red"})
+_MEMORY_OPCODES = frozenset({"ld", "ldu", "st", "atom", "red"})
+_ROWS_OF_MATRICES = frozenset({"ldmatrix", "stmatrix"})
+_ROW_BYTES = 16
 _SYNCHRONISING = frozenset({"acquire", "release", "acq_rel"})
 _WORD_GRAIN = 16
 
@@ -162,6 +164,15 @@ def _accesses(made: Layout, function: Function) -> None:
             made.fences_across |= "cta" not in (words.get("level"), words.get("scope"))
         if opcode in _MEMORY_OPCODES:
             _note_access(made, instruction)
+        elif opcode in _ROWS_OF_MATRICES:
+            _narrow(made, Space.SHARED, _ROW_BYTES)
+        elif opcode == "cp.async" and len(instruction.operands) > 2:
+            for space in (Space.GLOBAL, Space.SHARED):
+                _narrow(made, space, int(getattr(instruction.operands[2], "value", 4)))
+
+
+def _narrow(made: Layout, space: Space, width_bytes: int) -> None:
+    made.grains[space] = min(made.grains.get(space, _WORD_GRAIN), width_bytes)
 
 
 def _note_access(made: Layout, instruction: Instruction) -> None:
@@ -169,13 +180,13 @@ def _note_access(made: Layout, instruction: Instruction) -> None:
     width = access_bytes(instruction)
     spaces = (Space.GLOBAL, Space.SHARED) if not space else (Space(space),)
     for each in spaces:
-        made.grains[each] = min(made.grains.get(each, _WORD_GRAIN), width)
-    if instruction.form.opcode != "ld" and Space.GLOBAL in spaces:
+        _narrow(made, each, width)
+    if instruction.form.opcode not in ("ld", "ldu") and Space.GLOBAL in spaces:
         made.writes_global = True
 
 
 def access_bytes(instruction: Instruction) -> int:
     """The bytes that one lane of a load, store or atomic moves."""
     words = instruction.form.words
-    count = int(words["vec"][1:]) if "vec" in words else 1
+    count = int(words["vec"][1:]) if "vec" in words and instruction.form.opcode not in ("atom", "red") else 1
     return instruction.form.type_of().bytes * count

@@ -12,7 +12,7 @@ from ptxgen.errors import LaunchError
 
 Array: TypeAlias = NDArray[Any]
 
-UNALLOCATED, ALLOCATED, WRITTEN = 0, 1, 2
+UNALLOCATED, ALLOCATED, WRITTEN, OWED = 0, 1, 2, 3
 GLOBAL_BASE = 0x7F00_0000_0000
 SHARED_WINDOW = 0x7E00_0000_0000
 LOCAL_WINDOW = 0x7D00_0000_0000
@@ -32,12 +32,14 @@ _LOW_BITS: dict[int, Any] = {
 class Arena:
     """The bytes of one space and their shadow, viewed at every access width.
 
-    `data` and `shadow` are uint8 arrays of one length, a multiple of 16.
+    `data` and `shadow` are uint8 arrays of one length, a multiple of 16. `owed` counts the copies under way into it,
+    whose bytes are OWED.
     """
 
     def __init__(self, size_bytes: int, state: int = UNALLOCATED) -> None:
         padded = -(-max(size_bytes, 16) // 16) * 16
         self.size_bytes = padded
+        self.owed = 0
         self.data = np.zeros(padded, np.uint8)
         self.shadow = np.full(padded, state, np.uint8) if state else np.zeros(padded, np.uint8)
         self._data: dict[int, Array] = {width: self.data.view(dtype) for width, dtype in _LANE_DTYPE.items()}
@@ -56,6 +58,21 @@ class Arena:
             pairs[place] = WRITTEN * _LOW_BITS[8]
         else:
             self._shadow[width_bytes][place] = WRITTEN * _LOW_BITS[width_bytes]
+
+    def mark(self, index: Array, width_bytes: int, state: int) -> None:
+        """Set the shadow of accesses."""
+        for byte in range(0, width_bytes, min(width_bytes, 8)):
+            step = min(width_bytes, 8)
+            self._shadow[step][(index + byte) // step] = state * _LOW_BITS[step]
+
+    def owes(self, index: Array, width_bytes: int) -> Array:
+        """True where some byte of the access is owed by a copy under way; shape of `index`."""
+        if width_bytes == 16:
+            return self.owes(index, 8) | self.owes(index + 8, 8)
+        state = self._shadow[width_bytes].take(index // width_bytes, mode="clip")
+        low = _LOW_BITS[width_bytes]
+        owed: Array = (state & (state >> state.dtype.type(1)) & low) != 0
+        return owed
 
     def lacks_written(self, index: Array, width_bytes: int) -> Array:
         """True where some byte of the access was never written or is not allocated; shape of `index`."""

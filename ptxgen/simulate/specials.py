@@ -19,6 +19,10 @@ _MASKS = {
     "lt": (np.uint32(1) << _LANE) - np.uint32(1),
     "le": ((np.uint32(1) << _LANE) - np.uint32(1)) | (np.uint32(1) << _LANE),
 }
+_ALONE = {
+    "cluster_ctaid": 0, "cluster_nctaid": 1, "cluster_ctarank": 0, "cluster_nctarank": 1, "is_explicit_cluster": 0,
+}  # fmt: skip
+CLOCKS = frozenset({"clock", "clock_hi", "clock64", "globaltimer", "globaltimer_lo", "globaltimer_hi"})
 _MASKS["gt"], _MASKS["ge"] = ~_MASKS["le"], ~_MASKS["lt"]
 
 
@@ -27,6 +31,10 @@ def special_values(
 ) -> Array:
     """The values of `%name`, broadcasting to [warps, 32]. UnsupportedError for one that changes while a thread runs."""
     base, _, axis = name.partition(".")
+    if base in _ALONE:
+        return _same(_ALONE[base])
+    if base in ("clusterid", "nclusterid"):
+        return _extent_values("ctaid" if base == "clusterid" else "nctaid", "xyz".index(axis), batch, grid, block)
     if axis in ("x", "y", "z") and base in ("tid", "ctaid", "ntid", "nctaid"):
         return _extent_values(base, "xyz".index(axis), batch, grid, block)
     if base.startswith("lanemask_"):
@@ -53,6 +61,8 @@ def special_values(
 def supported(name: str) -> bool:
     """True if `special_values` knows the register."""
     base, _, axis = name.partition(".")
+    if base in _ALONE or base in ("clusterid", "nclusterid"):
+        return True
     if axis:
         return axis in ("x", "y", "z") and base in ("tid", "ctaid", "ntid", "nctaid")
     return base.startswith("lanemask_") or name in {

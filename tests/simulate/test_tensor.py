@@ -9,6 +9,8 @@ import pytest
 
 from isa.numerics import numerics
 from isa.targets import target
+from ptxgen.simulate.exact_products import chained, emulated_bytes, operand
+from ptxgen.simulate.formats import FORMATS
 from ptxgen.simulate.tensor import dot, halves
 
 RECORDED = [
@@ -35,6 +37,39 @@ def test_all_recorded_outputs(shared_folder: Path, device, name, shape):
     assert int((single == recorded["fp16_d_fp32"]).sum()) == 5000
     half = dot(a, b, c.astype(np.float16), bits, to_f16=True).astype(np.float32).view(np.uint32)
     assert int((half == recorded["fp16_d_fp16"]).sum()) == 5000
+
+
+FORMATS_OF = {
+    "V100": ("sm_70", {"fp16": "m8n8k4"}),
+    "A100": ("sm_80", {"fp16": "m16n8k8", "bf16": "m16n8k8", "tf32": "m16n8k4"}),
+    "Ada": ("sm_89", {"fp16": "m16n8k8", "bf16": "m16n8k8", "tf32": "m16n8k4", "E4M3": "m16n8k32", "E5M2": "m16n8k32"}),
+    "H200": ("sm_90", {"fp16": "m16n8k16", "bf16": "m16n8k16", "tf32": "m16n8k4", "E4M3": "wgmma", "E5M2": "wgmma"}),
+}
+NAMES = {"fp16": "f16", "bf16": "bf16", "tf32": "tf32", "E4M3": "e4m3", "E5M2": "e5m2"}
+
+
+@pytest.mark.parametrize(
+    "device, kind", [(device, kind) for device, (_, kinds) in FORMATS_OF.items() for kind in kinds]
+)
+def test_every_recorded_format(shared_folder: Path, device, kind):
+    recorded = np.load(shared_folder / "vectors" / f"{device}.npz")
+    name, shapes = FORMATS_OF[device]
+    element = NAMES[kind]
+    least = FORMATS[element].least_exponent
+    a, b = (recorded[f"{kind}_{each}"].view(np.float32).astype(np.float64).T[:, None] for each in "ab")
+    c = recorded[f"{kind}_c_f32"].view(np.float32)[None, None]
+    wgmma = shapes[kind] == "wgmma"
+    record = numerics(target(name), "wgmma" if wgmma else "mma", shapes[kind], element)
+    single = chained(operand(a, least), operand(b, least), np.zeros_like(c) if wgmma else c, record, False)
+    assert int((single[0, 0].view(np.uint32) == recorded[f"{kind}_d_fp32"]).sum()) == 5000
+    if f"{kind}_d_fp16" in recorded:
+        start = c.astype(np.float16)
+        if wgmma:
+            half = emulated_bytes(a, b, start, numerics(target(name), "mma", "m16n8k16", "f16"))
+        else:
+            half = chained(operand(a, least), operand(b, least), start, record, True)
+        found = half[0, 0].astype(np.float32).view(np.uint32)
+        assert int((found == recorded[f"{kind}_d_fp16"]).sum()) == 5000
 
 
 def by_the_book(a: list[float], b: list[float], c: float, bits: int, c_least: int) -> Fraction:

@@ -12,45 +12,64 @@ from isa.types import Type
 from ptxgen.simulate import rounding
 from ptxgen.simulate.accesses import Target, request_of, targets, watch
 from ptxgen.simulate.batch import Batch
+from ptxgen.simulate.formats import FORMATS, decoded, encoded
 from ptxgen.simulate.group import Group
 from ptxgen.simulate.semantics.packed import packed, unpacked
 from ptxgen.simulate.signals import Step
 from ptxgen.simulate.site import Array, Reader, Site, value_dtype
 from ptxgen.simulate.steps import assign
 
+Writer = Callable[[list[Any], Array, "Array | None"], None] | None
 Update = Callable[[Array, Array, Array], Array]
 
 
 def atom(site: Site) -> Step:
     """Read, modify, write; the old value comes back. Lanes at one address take turns in lane order."""
-    return _atomic(site, 1, assign(site, site.destinations()[0]))
+    return _atomic(site, 1, [assign(site, place) for place in site.destinations()])
 
 
 def red(site: Site) -> Step:
     """Modify memory without the old value."""
-    return _atomic(site, 0, None)
+    return _atomic(site, 0, [None] * len(site.vector(1, np.uint64)))
 
 
-def _atomic(site: Site, address: int, write: Callable[[list[Any], Array, Array | None], None] | None) -> Step:
+def _atomic(site: Site, address: int, writers: list[Writer]) -> Step:
+    """One update per element; those of a vector are atomic each for itself (manual)."""
     of = site.type(address + 1)
     if of.bits not in (16, 32, 64):
         raise site.unsupported(f"type .{of}")
-    request = evolve(request_of(site, address, of.bytes), strong=True)
     stored = np.dtype(f"u{of.bytes}")
     update = _update(site, of)
-    operand = site.read(address + 1, stored)
-    swap = site.read(address + 2, stored) if site.has("cas") else operand
-    guard = request.guard
+    operands = site.vector(address + 1, stored)
+    swap = site.read(address + 2, stored) if site.has("cas") else None
+    first = evolve(request_of(site, address, of.bytes), strong=True)
+    requests = [evolve(first, address=_moved(first.address, of.bytes * place)) for place in range(len(operands))]
+    flushes = of.name == "f32" and site.has("add") and not site.has("noftz")
 
     def step(group: Group, batch: Batch) -> None:
-        old = np.zeros(group.shape, stored)
-        for target in targets(request, group, batch, reads=True):
-            _turns(target, group, update, (operand, swap), old, stored)
-            watch(request, group, batch, target, None, writes=True)
-        if write is not None:
-            write(group.registers, old, guard(group.registers) if guard is not None else None)
+        for request, operand, write in zip(requests, operands, writers, strict=True):
+            old = np.zeros(group.shape, stored)
+            for target in targets(request, group, batch, reads=True):
+                chosen = _flushing(update) if flushes and target.memory.name == "global" else update
+                _turns(target, group, chosen, (operand, swap or operand), old, stored)
+                watch(request, group, batch, target, None, writes=True)
+            if write is not None:
+                write(group.registers, old, request.guard(group.registers) if request.guard is not None else None)
 
     return step
+
+
+def _moved(address: Reader, by: int) -> Reader:
+    return address if by == 0 else (lambda r: address(r) + by)
+
+
+def _flushing(update: Update) -> Update:
+    """Sums of f32 in global memory flush subnormals, those in shared memory do not (manual, `atom`)."""
+
+    def flushed(bits: Array) -> Array:
+        return rounding.flush_f32(bits.view(np.float32)).view(np.uint32)
+
+    return lambda old, a, b: flushed(update(flushed(old), flushed(a), b))
 
 
 def _turns(
@@ -76,6 +95,8 @@ def _turns(
 def _update(site: Site, of: Type) -> Update:
     operation = str(site.instruction.form.words["op"])
     dtype = value_dtype(of)
+    if of.name in ("f16", "bf16", "f16x2", "bf16x2"):
+        return _of_halves(_HALF_OPERATIONS[operation], of)
     match operation:
         case "exch":
             return lambda old, a, b: a
@@ -94,12 +115,6 @@ def _update(site: Site, of: Type) -> Update:
         case "min" | "max":
             choose = np.minimum if operation == "min" else np.maximum
             return lambda old, a, b: choose(old.view(dtype), a.view(dtype)).view(old.dtype)
-        case "add" if of.name.startswith("bf16"):
-            raise site.unsupported(f"type .{of}")
-        case "add" if of.name == "f16x2":
-            return lambda old, a, b: packed(_half_sum(unpacked(old), unpacked(a)))
-        case "add" if of.name == "f16":
-            return lambda old, a, b: _half_sum(old.view(np.float16), a.view(np.float16)).view(np.uint16)
         case "add" if of.name == "f32":
             return lambda old, a, b: rounding.add_f32(old.view(np.float32), a.view(np.float32)).view(np.uint32)
         case "add":
@@ -107,5 +122,17 @@ def _update(site: Site, of: Type) -> Update:
     raise site.unsupported(f"operation .{operation}")
 
 
-def _half_sum(a: Array, b: Array) -> Array:
-    return rounding.f16_from_odd(a.astype(np.float64) + b.astype(np.float64))
+_HALF_OPERATIONS: dict[str, Callable[[Array, Array], Array]] = {
+    "add": rounding.odd_sum, "min": np.fmin, "max": np.fmax,
+}  # fmt: skip
+
+
+def _of_halves(function: Callable[[Array, Array], Array], of: Type) -> Update:
+    """A function of float64 arrays on the elements of a 16-bit format."""
+    form = FORMATS[of.name.removesuffix("x2")]
+
+    def update(old: Array, a: Array, b: Array) -> Array:
+        x, y = (decoded(unpacked(each, np.uint16), form) for each in (old, a))
+        return packed(encoded(function(x, y), form), old.dtype)
+
+    return update

@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from ptxgen.ir import Int
+from ptxgen.ir import Int, operand_text
 from ptxgen.simulate.batch import Batch
 from ptxgen.simulate.group import Group
 from ptxgen.simulate.signals import Outcome, Parted, Signal, Step
 from ptxgen.simulate.site import Array, Reader, Site
+from ptxgen.simulate.steps import assign
 
 
 def bra(site: Site, target: int) -> Step:
@@ -78,11 +79,11 @@ def finish(group: Group, batch: Batch, lanes: Array, after: int) -> Outcome:
 
 
 def bar(site: Site) -> Step:
-    """`bar.sync` and `bar.arrive`, also spelled `barrier`."""
-    if site.has("red"):
-        raise site.unsupported("the reduction")
+    """`bar.sync`, `bar.arrive` and `bar.red`, also spelled `barrier`."""
     if site.instruction.guard is not None:
         raise site.unsupported("a barrier under a guard")
+    if site.has("red"):
+        return _reduce(site)
     identity = site.read(0, np.uint32)
     threads = site.read(1, np.uint32) if len(site.slots) > 1 else None
     return _arrive(site, identity, threads) if site.has("arrive") else _sync(site, identity, threads)
@@ -102,6 +103,51 @@ def _sync(site: Site, identity: Reader, threads: Reader | None) -> Step:
         missing = batch.present[group.warps] & ~group.lanes()
         group.missing = missing if missing.any() else None
         return Signal.WAIT
+
+    return step
+
+
+def _reduce(site: Site) -> Step:
+    """The number of threads with a true predicate, or whether all or any have one, over all that meet."""
+    identity = site.read(1, np.uint32)
+    threads = site.read(2, np.uint32) if len(site.slots) > 3 else None
+    truth = site.read(len(site.slots) - 1, np.bool_)
+    write = assign(site, site.destinations()[0])
+    operation = str(site.instruction.form.words["op"])
+
+    def answer(group: Group, no: Array, yes: Array) -> None:
+        found = yes.astype(np.uint32) if operation == "popc" else no == 0 if operation == "and" else yes > 0
+        write(group.registers, found, None)
+
+    def step(group: Group, batch: Batch) -> Outcome:
+        if (apart := _by_barrier(site, group, identity, threads)) is not None:
+            return apart
+        group.barrier = int(_one(identity, group))
+        group.threads = None if threads is None else int(_one(threads, group))
+        group.answer = answer
+        lanes, true = group.lanes(), np.broadcast_to(truth(group.registers), group.shape)
+        ballots = batch.ballots.setdefault(group.barrier, np.zeros((batch.ctas, 2), np.int64))
+        ctas = group.warps // batch.warps_per_cta
+        brought = np.stack([(lanes & ~true).sum(axis=1), (lanes & true).sum(axis=1)], axis=1)
+        np.add.at(ballots, ctas, brought)
+        missing = batch.present[group.warps] & ~lanes
+        group.missing = missing if missing.any() else None
+        return Signal.WAIT
+
+    return step
+
+
+def clock(site: Site) -> Step:
+    """A clock as a counter of what has run: every reading is later than the one before."""
+    write = assign(site, site.destinations()[0])
+    guard = site.guard()
+    name = operand_text(site.operands[1])
+    shift = 32 if name.endswith("_hi") else 0
+
+    def step(group: Group, batch: Batch) -> None:
+        batch.ticks += 1
+        value = np.full((1, 1), (batch.journal.scheduled + batch.ticks) >> shift, np.uint64)
+        write(group.registers, value, guard(group.registers) if guard is not None else None)
 
     return step
 

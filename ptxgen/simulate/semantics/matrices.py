@@ -2,48 +2,84 @@
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Callable, Mapping
+from typing import Any
 
-from isa.fragments import fragment
+import numpy as np
+from attrs import frozen
+
+from isa.fragments import Fragment, fragment
 from isa.numerics import Numerics, UnsettledNumerics, numerics
 from isa.targets import Target
+from isa.types import type_named
 from ptxgen.simulate.batch import Batch
-from ptxgen.simulate.fragments import shuffle_of, stacked
+from ptxgen.simulate.elements import elements_of, values_of
+from ptxgen.simulate.exact_products import (
+    chain_f64,
+    chained,
+    emulated_bytes,
+    operand,
+    product_of_bits,
+    product_of_integers,
+)  # fmt: skip
+from ptxgen.simulate.formats import FORMATS
+from ptxgen.simulate.fragments import Shuffle, shuffle_of, stacked
 from ptxgen.simulate.group import Group
 from ptxgen.simulate.semantics.warps import meeting
 from ptxgen.simulate.signals import Step
-from ptxgen.simulate.site import Array, Reader, Site
+from ptxgen.simulate.site import Array, Site
 from ptxgen.simulate.steps import assign
 from ptxgen.simulate.tensor import Halves, dot
 
+Registers = tuple[Array, ...]
+Product = Callable[[Group, Batch, Registers, Registers, Array], Array]
+Multiply = Callable[[Array, Array, Array], Array]
+
+_REFUSED = {"sparsity": "sparse products have no record", "block_scale": "scaled blocks have no record"}
+_C_DTYPES = {"f16": np.float16, "f32": np.float32, "f64": np.float64, "s32": np.int32}
+
 
 def mma(site: Site, target: Target) -> Step:
-    """D = A * B + C of f16 inputs; blocks of the record's length are chained in ascending k, rounded in between."""
+    """D = A * B + C over a warp.
+
+    Floats in blocks of the record's length, chained in ascending k and rounded in between; f64 a chain of fused
+    multiply-adds; integers and bits exact.
+    """
     words = site.instruction.form.words
-    shape = str(words["shape"])
-    if words["atype"] != "f16" or words["btype"] != "f16":
-        raise site.unsupported(f"inputs of type .{words['atype']}")
-    record = _record(site, target, shape)
-    a_map = fragment(shape, "a", "f16", str(words["alayout"]))
-    b_map = fragment(shape, "b", "f16", str(words["blayout"]))
+    for slot, why in _REFUSED.items():
+        if slot in words:
+            raise site.unsupported(why)
+    shape, atype, btype = str(words["shape"]), str(words["atype"]), str(words["btype"])
+    a_map = fragment(shape, "a", atype, _layout(words, "a"))
+    b_map = fragment(shape, "b", btype, _layout(words, "b"))
     c_map, d_map = fragment(shape, "c", str(words["ctype"])), fragment(shape, "d", str(words["dtype"]))
-    a_shuffle, b_shuffle, c_shuffle, d_shuffle = map(shuffle_of, (a_map, b_map, c_map, d_map))
-    readers = [_vector(site, index) for index in (1, 2, 3)]
+    product = _product(site, target, a_map, b_map)
+    return warp_product(site, product, c_map, d_map)
+
+
+def _layout(words: Mapping[str, str], operand_name: str) -> str:
+    return str(words[f"{operand_name}layout"])
+
+
+def warp_product(site: Site, product: Product, c_map: Fragment, d_map: Fragment) -> Step:
+    """The step of a product whose operands stand in the order d, a, b, c."""
+    words = site.instruction.form.words
+    c_shuffle, d_shuffle = shuffle_of(c_map), shuffle_of(d_map)
+    stored = np.dtype(np.uint64 if words["dtype"] == "f64" else np.uint32)
+    readers = [site.vector(1, _register_of(words["atype"])), site.vector(2, _register_of(words["btype"])),
+               site.vector(3, stored)]  # fmt: skip
     places = [place for place in site.destinations() if place is not None]
     writers = [assign(site, place) for place in places]
     guard = site.guard()
-    c_type = np.float32 if words["ctype"] == "f32" else np.float16
-    to_f16 = words["dtype"] == "f16"
+    c_type = _C_DTYPES[str(words["ctype"])]
 
     def then(group: Group, batch: Batch) -> None:
         r = group.registers
-        a_registers, b_registers, c_registers = (tuple(reader(r) for reader in each) for each in readers)
-        a = batch.fragments.prepared(a_shuffle, a_registers, group, False)
-        b = batch.fragments.prepared(b_shuffle, b_registers, group, True)
+        a, b, c_registers = (tuple(reader(r) for reader in each) for each in readers)
         c = c_shuffle.matrix(stacked(c_registers, group).view(c_type), len(group.warps))
-        d = _chained(a, b, c, record, to_f16)
+        d = product(group, batch, a, b, c)
         results = d_shuffle.registers(d, len(group.warps)).reshape(d_map.registers, *group.shape, -1)
-        bits = results.view(np.uint32)[..., 0]
+        bits = results.view(stored)[..., 0]
         if guard is None:
             for place, value in zip(places, bits, strict=True):
                 r[place] = value
@@ -55,18 +91,91 @@ def mma(site: Site, target: Target) -> Step:
     return meeting(site, None, then)
 
 
-def _record(site: Site, target: Target, shape: str) -> Numerics:
+def _register_of(element: str) -> np.dtype[Any]:
+    return np.dtype(np.uint64 if element == "f64" else np.uint32)
+
+
+def _product(site: Site, target: Target, a_map: Fragment, b_map: Fragment) -> Product:
+    """From the registers of A and B and the matrix C to the matrix D."""
+    words = site.instruction.form.words
+    a_shuffle, b_shuffle = shuffle_of(a_map), shuffle_of(b_map)
+    if words["atype"] == "f16":
+        return _halves(
+            a_shuffle, b_shuffle, record_of(site, target, "mma", str(words["shape"])), words["dtype"] == "f16"
+        )
+    multiply = multiply_of(site, target)
+    a_elements, b_elements = elements_of(str(words["atype"])), elements_of(str(words["btype"]))
+
+    def product(group: Group, batch: Batch, a: Registers, b: Registers, c: Array) -> Array:
+        count = len(group.warps)
+        left = a_shuffle.matrix(a_elements(stacked(a, group)), count).swapaxes(0, 1)
+        return multiply(left, b_shuffle.matrix(b_elements(stacked(b, group)), count), c)
+
+    return product
+
+
+def _halves(a_shuffle: Shuffle, b_shuffle: Shuffle, record: Numerics, to_f16: bool) -> Product:
+    def product(group: Group, batch: Batch, a: Registers, b: Registers, c: Array) -> Array:
+        left = batch.fragments.prepared(a_shuffle, a, group, False)
+        right = batch.fragments.prepared(b_shuffle, b, group, True)
+        return chained_halves(left, right, c, record, to_f16)
+
+    return product
+
+
+@frozen(eq=False)
+class _Floats:
+    """Float products by a record; operands are float64 values of formats with these least exponents."""
+
+    record: Numerics
+    least_a: int
+    least_b: int
+    to_f16: bool
+
+    def __call__(self, a: Array, b: Array, c: Array) -> Array:
+        return chained(operand(a, self.least_a), operand(b, self.least_b), c, self.record, self.to_f16)
+
+
+def multiply_of(site: Site, target: Target, opcode: str = "mma", shape: str = "") -> Multiply:
+    """D from A [k, rows, n], B [k, columns, n] (element bits) and C; `shape` is the one whose record counts."""
+    words = site.instruction.form.words
+    atype, btype = str(words["atype"]), str(words["btype"])
+    a_values, b_values = values_of(atype), values_of(btype)
+    if atype == "f64":
+        if words.get("rnd", "rn") != "rn":
+            raise site.unsupported("a directed rounding has no record")
+        return lambda a, b, c: chain_f64(a_values(a), b_values(b), c)
+    if atype == "b1":
+        exclusive = site.has("xor")
+        return lambda a, b, c: product_of_bits(a_values(a), b_values(b), c, exclusive)
+    if words["dtype"] == "s32":
+        saturated = site.has("satfinite")
+        return lambda a, b, c: product_of_integers(a_values(a), b_values(b), c, saturated)
+    to_f16 = words["dtype"] == "f16"
+    if (
+        target.number == 90
+        and opcode == "mma"
+        and to_f16
+        and type_named(atype).bits == 8
+        and words["shape"] == "m16n8k32"
+    ):
+        halves_record = numerics(target, "mma", "m16n8k16", "f16")
+        return lambda a, b, c: emulated_bytes(a_values(a), b_values(b), c, halves_record)
+    record = record_of(site, target, opcode, shape or str(words["shape"]))
+    floats = _Floats(record, FORMATS[atype].least_exponent, FORMATS[btype].least_exponent, to_f16)
+    return lambda a, b, c: floats(a_values(a), b_values(b), c)
+
+
+def record_of(site: Site, target: Target, opcode: str, shape: str) -> Numerics:
+    """The record of the instruction's inputs on a target; UnsupportedError names what is not recorded."""
     try:
-        return numerics(target, "mma", shape, "f16")
+        return numerics(target, opcode, shape, str(site.instruction.form.words.get("atype", "f16")))
     except UnsettledNumerics as error:
         raise site.unsupported(str(error)) from error
 
 
-def _vector(site: Site, index: int) -> list[Reader]:
-    return site.vector(index, np.uint32)
-
-
-def _chained(a: Halves, b: Halves, c: Array, record: Numerics, to_f16: bool) -> Array:
+def chained_halves(a: Halves, b: Halves, c: Array, record: Numerics, to_f16: bool) -> Array:
+    """c + a * b of f16 operands [k, ..., n], blocks of the record in ascending k."""
     depth = a.values.shape[0]
     for start in range(0, depth, record.block):
         block = slice(start, start + record.block)

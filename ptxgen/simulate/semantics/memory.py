@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from isa.types import Kind
+from isa.types import Kind, Type
 from ptxgen.ir import Address, SymbolAddress
 from ptxgen.simulate.accesses import Target, request_of, targets, watch
 from ptxgen.simulate.batch import Batch
@@ -25,6 +25,7 @@ def load(site: Site) -> Step:
         return _parameter(site)
     of = site.type(0)
     count = max(site.slots[0].count, 1)
+    _refuse_wide(site, of, count)
     dtype = np.dtype(_NARROW[of.bytes])
     seen = value_dtype(of) if of.kind is Kind.SIGNED else dtype
     request = request_of(site, 1, of.bytes * count)
@@ -45,6 +46,11 @@ def load(site: Site) -> Step:
             write(group.registers, part.view(seen), keep)
 
     return step
+
+
+def _refuse_wide(site: Site, of: Type, count: int) -> None:
+    if of.bytes > 8 or of.bytes * count > 16:
+        raise site.unsupported(f"{of.bytes * count} bytes a lane of type .{of}")
 
 
 def _parts(raw: Array, dtype: np.dtype[Any], count: int) -> list[Array]:
@@ -77,6 +83,7 @@ def store(site: Site) -> Step:
     """A register, or the registers of a vector, to memory."""
     of = site.type(1)
     count = max(site.slots[1].count, 1)
+    _refuse_wide(site, of, count)
     dtype = np.dtype(_NARROW[of.bytes])
     request = request_of(site, 0, of.bytes * count)
     sources = site.vector(1, dtype)

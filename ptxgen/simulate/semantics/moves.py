@@ -15,6 +15,8 @@ _WINDOWS = {"shared": SHARED_WINDOW, "local": LOCAL_WINDOW, "const": CONST_WINDO
 def mov(site: Site) -> Compute:
     """A copy; or a register packed from, or unpacked into, the parts of a vector."""
     target, source = site.operands
+    if site.has("b128"):
+        raise site.unsupported("registers of 128 bits")
     if isinstance(source, tuple):
         return _pack(site, len(source))
     if isinstance(target, tuple):
@@ -50,9 +52,14 @@ def _unpack(site: Site, count: int) -> Compute:
     return compute
 
 
+def _space(site: Site) -> str | None:
+    named = str(site.instruction.form.words["space"]).partition("::")[0]
+    return named if named in _WINDOWS else None
+
+
 def cvta(site: Site) -> Compute:
     """An address of a space as a generic one, or back with `.to`."""
-    space = next((word for word in _WINDOWS if site.has(word)), None)
+    space = _space(site)
     if space is None:
         raise site.unsupported("this space")
     dtype = storage_dtype(site.type(0))
@@ -67,7 +74,7 @@ def cvta(site: Site) -> Compute:
 
 def isspacep(site: Site) -> Compute:
     """Whether a generic address lies in a space."""
-    space = next((word for word in _WINDOWS if site.has(word)), None)
+    space = _space(site)
     if space is None:
         raise site.unsupported("this space")
     a = site.read(1, np.uint64)

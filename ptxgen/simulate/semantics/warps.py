@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from isa.types import Kind
 from ptxgen.simulate.batch import Batch
 from ptxgen.simulate.group import LANES, Group
 from ptxgen.simulate.signals import Outcome, Signal, Step
@@ -108,9 +109,7 @@ def shfl(site: Site) -> Step:
         for write, result in zip(writers, results, strict=False):
             write(r, result, keep)
 
-    if members is None:
-        raise site.unsupported("the shuffle without .sync")
-    return meeting(site, members, then)
+    return then if members is None else meeting(site, members, then)
 
 
 def _source(mode: str, b: Array, c: Array, group: Group) -> tuple[Array, Array]:
@@ -137,11 +136,9 @@ def _source(mode: str, b: Array, c: Array, group: Group) -> tuple[Array, Array]:
 
 
 def vote(site: Site) -> Step:
-    """All, any, uniform, or the ballot of a predicate over the lanes of the mask."""
-    if not site.has("sync"):
-        raise site.unsupported("the vote without .sync")
+    """All, any, uniform, or the ballot of a predicate over the lanes of the mask; without `.sync`, that are here."""
     mode = str(site.instruction.form.words["mode"])
-    p, members = site.read(1, np.bool_), site.read(2, np.uint32)
+    p = site.read(1, np.bool_)
 
     def agree(group: Group, here: Array) -> Array:
         truth = np.broadcast_to(p(group.registers), group.shape)
@@ -156,36 +153,53 @@ def vote(site: Site) -> Step:
             case _:
                 return _mask_of(truth & here)
 
-    return _collective(site, members, agree)
+    return _collective(site, site.read(2, np.uint32) if site.has("sync") else None, agree)
 
 
-def _collective(site: Site, members: Reader, function: Callable[[Group, Array], Any]) -> Step:
-    """One destination from `function(group, participating lanes)`."""
-    write = assign(site, site.destinations()[0])
+def _collective(site: Site, members: Reader | None, function: Callable[[Group, Array], Any]) -> Step:
+    """The destinations from `function(group, participating lanes)`; without members the lanes that are here."""
+    writers = [assign(site, place) for place in site.destinations()]
     guard = site.guard()
 
     def then(group: Group, batch: Batch) -> None:
         r = group.registers
-        named = (np.broadcast_to(members(r), group.shape) & _BIT) != 0
         keep = guard(r) if guard is not None else None
         active = group.active(keep)
-        write(r, function(group, named if active is None else named & active), keep)
+        here = np.ones(group.shape, np.bool_) if active is None else active
+        if members is not None:
+            here = here & ((np.broadcast_to(members(r), group.shape) & _BIT) != 0)
+        found = function(group, here)
+        for write, value in zip(writers, found if isinstance(found, tuple) else (found,), strict=False):
+            write(r, value, keep)
 
-    return meeting(site, members, then)
+    return then if members is None else meeting(site, members, then)
 
 
 def match(site: Site) -> Step:
-    """The lanes of the mask that hold the same value; `.all` gives the mask only if all do."""
-    if site.has("all"):
-        raise site.unsupported("match.all")
-    a, members = site.read(1), site.read(2, np.uint32)
+    """The lanes of the mask that hold the same value; `.all` gives all of them if they all do, else none."""
+    written = sum(slot.written for slot in site.slots)
+    a, members = site.read(written), site.read(written + 1, np.uint32)
+    every = site.has("all")
 
-    def same(group: Group, here: Array) -> Array:
+    def same(group: Group, here: Array) -> Any:
         value = np.broadcast_to(a(group.registers), group.shape)
         equal = (value[:, :, None] == value[:, None, :]) & here[:, None, :]
-        return _mask_of(equal)[..., 0]
+        if not every:
+            return _mask_of(equal)[..., 0]
+        agreed = (equal == here[:, None, :]).all(axis=2)
+        return np.where(agreed, _mask_of(here), np.uint32(0)), agreed
 
     return _collective(site, members, same)
+
+
+def elect(site: Site) -> Step:
+    """The lowest lane of the mask is chosen (the manual leaves the choice open): its number, and whether one is it."""
+
+    def lowest(group: Group, here: Array) -> tuple[Array, Array]:
+        leader = here.argmax(axis=1)[:, None]
+        return leader.astype(np.uint32), np.arange(LANES) == leader
+
+    return _collective(site, site.read(2, np.uint32), lowest)
 
 
 _REDUCTIONS: dict[str, tuple[Any, Any]] = {
@@ -200,6 +214,8 @@ _REDUCTIONS: dict[str, tuple[Any, Any]] = {
 
 def redux(site: Site) -> Step:
     """The reduction of a value over the lanes of the mask."""
+    if site.type(0).kind is Kind.FLOAT:
+        raise site.unsupported("the reduction of floats")
     function, neutral = _REDUCTIONS[str(site.instruction.form.words["op"])]
     a, members = site.read(1), site.read(2, np.uint32)
 
