@@ -20,6 +20,21 @@ def test_the_examples_of_the_manual_and_of_cutlass():
     assert TensorCoreMatrix(0x2000, 16, 1024, Swizzle.BYTES_128).bits == 0x4000_4040_0001_0200
 
 
+@pytest.mark.parametrize(
+    ("swizzle", "of_wgmma", "of_tcgen05"),
+    [
+        (Swizzle.NONE, 0, 0),
+        (Swizzle.BYTES_32, 3, 6),
+        (Swizzle.BYTES_64, 2, 4),
+        (Swizzle.BYTES_128, 1, 2),
+    ],
+)
+def test_the_codes_of_swizzles_differ_between_generations(swizzle: Swizzle, of_wgmma: int, of_tcgen05: int):
+    assert SharedMatrix(0, 16, 16, swizzle).bits >> 62 == of_wgmma
+    assert TensorCoreMatrix(0, 16, 16, swizzle).bits >> 61 == of_tcgen05
+    assert TensorCoreMatrix(0, 16, 16, Swizzle.BYTES_128_BY_32).bits >> 61 == 1
+
+
 def test_products_hold_their_fields():
     made = Product("f16", 128, 256, "f32", "bf16", "bf16")
     assert made.bits == 1 << 4 | 1 << 7 | 1 << 10 | (256 >> 3) << 17 | (128 >> 4) << 24
