@@ -114,7 +114,8 @@ class Bodies:
                 return
             start, before = reader.start, len(scope.statements)
             try:
-                if not self._simple(scope, start) and not self._line(scope, start):
+                instruction = reader.kind == "word" or reader.text == "@"
+                if not (instruction and self._simple(scope, start)) and not self._line(scope, start):
                     self._statement(scope, start)
                     self._hoist(scope, before)
             except Misuse as error:
@@ -151,21 +152,27 @@ class Bodies:
 
     def _simple(self, scope: Open, start: int) -> bool:
         """Takes the simple instructions that follow each other here; False where there is none."""
-        reader, quick = self._reader, self._instructions.quick
+        reader, quick, plain = self._reader, self._instructions.quick, self._instructions.plain
         source, file, function, append = reader.source, reader.file, self._function, scope.statements.append
         cache, line, counted, end = scope.cache, reader.line(start), start, 0
         while (found := _SIMPLE.match(source, end or start)) is not None:
             negated, predicate, name, text = found.groups()
+            barred = False
             try:
                 guard = None if predicate is None else Guard(_register(cache[predicate]), negated == "!")
-                if name in _BRANCHES:
-                    operands, barred = (_label(text),), False
+                if text is None:
+                    operands: tuple[Any, ...] = ()
+                elif name in _BRANCHES:
+                    operands = (_label(text),)
+                elif "{" not in text and "|" not in text:
+                    operands = tuple([cache[piece] for piece in text.split(", ")])
                 else:
                     pieces, barred = _pieces(text)
                     operands = tuple([cache[piece] for piece in pieces])
             except KeyError:
                 break
-            form = quick(name, operands, barred)
+            forms = plain.get(name)
+            form = forms.get(len(operands)) if forms is not None and not barred else quick(name, operands, barred)
             if form is None:
                 break
             at = found.start(3)
@@ -292,21 +299,19 @@ class Bodies:
                 reader.fail(f"the directive {text} cannot stand in a function", wanted=_WANTED)
 
 
-def _pieces(text: str | None) -> tuple[Sequence[str], bool]:
+def _pieces(text: str) -> tuple[Sequence[str], bool]:
     """The operands of a text one by one, and whether the second stands behind a bar; KeyError for other bars."""
-    if not text:
-        return (), False
     if "|" in text:
         first, _, rest = text.partition("|")
         if "," in first or "|" in rest or "{" in rest:
             raise KeyError(text)
         return (first, *rest.split(", ")), True
-    return text.split(", ") if "{" not in text else _SPLIT.split(text), False
+    return _SPLIT.split(text), False
 
 
-def _label(text: str | None) -> LabelName:
+def _label(text: str) -> LabelName:
     """The label that a branch names; KeyError for anything else, which is read more slowly."""
-    if text is None or _WORD.fullmatch(text) is None:
+    if _WORD.fullmatch(text) is None:
         raise KeyError(text)
     return LabelName(text, UNPLACED)
 

@@ -39,9 +39,9 @@ class Instructions:
         self._reader, self._version, self._target = reader, version, target
         self._ordered: dict[str, list[Form]] = {}
         self._chosen: dict[tuple[object, ...], tuple[Form, Signature | None]] = {}
-        self.plain: dict[tuple[str, int], Form] = {}
-        self.barred: dict[tuple[str, int], Form] = {}
-        self.sorted: dict[tuple[object, ...], Form] = {}
+        self.plain: dict[str, dict[int, Form]] = {}
+        self._barred: dict[tuple[str, int], Form] = {}
+        self._sorted: dict[tuple[object, ...], Form] = {}
 
     def read(self, scope: Open, function: str) -> Instruction | Call:
         """The instruction or call that begins here, and a step past its semicolon."""
@@ -103,18 +103,21 @@ class Instructions:
         """Keeps what `quick` needs: forms told by the number of operands, by a bar behind the first, by their sorts."""
         joined = joined_slots(form, count)
         if only and not joined:
-            self.plain[form.name, count] = form
+            self.plain.setdefault(str(key[0]), {})[count] = form
         elif only and joined == {1}:
-            self.barred[form.name, count] = form
+            self._barred[str(key[0]), count] = form
         elif not joined:
-            self.sorted[key] = form
+            self._sorted[key] = form
 
     def quick(self, name: str, operands: tuple[Any, ...], barred: bool) -> Form | None:
-        """The form of a name that was met before with such operands; None where `form` must find it."""
-        key = (name, len(operands))
+        """The form of a name that was met before with such operands; None where `form` must find it.
+
+        `barred` tells that the second operand stands behind a bar. Names in `plain` need not ask: there the number of
+        operands says it all.
+        """
         if barred:
-            return self.barred.get(key)
-        return self.plain.get(key) or self.sorted.get((name, *map(_sort, operands)))
+            return self._barred.get((name, len(operands)))
+        return self._sorted.get((name, *map(_sort, operands)))
 
     def _forms(self, name: str, at: int) -> list[Form]:
         found = self._ordered.get(name)

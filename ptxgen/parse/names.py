@@ -47,12 +47,15 @@ class Open:
 
     def member(self, name: str) -> Register | None:
         """The register of a numbered family of this scope: `%r7` of `%r<100>`."""
-        for start in range(len(name.rstrip("0123456789")), len(name)):
-            number = name[start:]
-            family = self.families.get(name[:start])
-            if family is not None and (number == "0" or number[0] != "0") and int(number) < family[1]:
-                made = self.singles[name] = Register(name, family[0], self.ordinal)
-                return made
+        stem = name.rstrip("0123456789")
+        for start in range(len(stem), len(name)):
+            family = self.families.get(stem)
+            if family is not None:
+                number = name[start:]
+                if (number[0] != "0" or number == "0") and int(number) < family[1]:
+                    made = self.singles[name] = Register(name, family[0], self.ordinal)
+                    return made
+            stem += name[start]
         return None
 
     def declare_registers(self, name: str, type_: Type, count: int | None) -> None:
@@ -61,7 +64,8 @@ class Open:
             self.singles[name] = Register(name, type_, self.ordinal)
         else:
             self.families[name] = (type_, count)
-        self.cache = Meanings(self.find)
+        if self.cache or (self.parent is not None and self.cache is self.parent.cache):
+            self.cache = Meanings(self.find)
 
     def declare_symbol(self, name: str) -> None:
         """Makes a variable or function known."""

@@ -11,7 +11,6 @@ from isa.types import f32, f64
 from ptxgen.ir import Address, Float, Int, Negated, Register, Sink, Special, SymbolAddress
 
 _SPECIAL = {str(each): Special(each.name) for each in SPECIAL_REGISTERS}
-_WORD = re.compile(r"[A-Za-z][\w$]*|[_$%][\w$]+")
 _INTEGER = re.compile(r"-?(?:0|[1-9]\d*|0[xX][0-9a-fA-F]+)")
 _FLOAT = re.compile(r"0[fF][0-9a-fA-F]{8}|0[dD][0-9a-fA-F]{16}")
 _ADDRESS = re.compile(r"\[([A-Za-z][\w$]*|[_$%][\w$]+)(?:\+(-?(?:0|[1-9]\d{0,17})))?\]")
@@ -35,7 +34,12 @@ class Meanings(dict[str, Any]):
         return found
 
     def _meaning(self, text: str) -> Any:
+        found = self._find(text)
+        if found is not None:
+            return found
         match text[:1]:
+            case "%":
+                return _SPECIAL[text]
             case "[":
                 return self._address(text)
             case "{":
@@ -44,8 +48,9 @@ class Meanings(dict[str, Any]):
                 return _number(text)
             case "!":
                 return Negated(self._register(text[1:]))
-            case _:
-                return self._named(text)
+            case "_" if text == "_":
+                return _SINK
+        raise KeyError(text)
 
     def _address(self, text: str) -> Address:
         found = _ADDRESS.fullmatch(text)
@@ -63,16 +68,10 @@ class Meanings(dict[str, Any]):
         return parts
 
     def _register(self, text: str) -> Register:
-        found = self._find(text) if _WORD.fullmatch(text) else None
+        found = self._find(text)
         if not isinstance(found, Register):
             raise KeyError(text)
         return found
-
-    def _named(self, text: str) -> Register | SymbolAddress | Special | Sink:
-        if text == "_":
-            return _SINK
-        found = self._find(text) if _WORD.fullmatch(text) else None
-        return _SPECIAL[text] if found is None else found
 
 
 def _number(text: str) -> Int | Float:
