@@ -104,8 +104,13 @@ def _same_place(form: Form, signature: Signature, place: int) -> Iterator[Operan
     for other in (each for candidate in resolve(form.name) for each in candidate.signatures):
         theirs = [(each.kind, each.joined, each.count) for each in other.slots]
         around = theirs[:place] == sorts[:place] and theirs[place + 1 :] == sorts[place + 1 :]
-        if len(theirs) == len(sorts) and around and theirs[place][2] == sorts[place][2]:
+        if len(theirs) == len(sorts) and around and _shape(other.slots[place]) == _shape(signature.slots[place]):
             yield other.slots[place]
+
+
+def _shape(slot: OperandSlot) -> tuple[bool, int]:
+    """Whether the operand stands in brackets, and the size of a vector."""
+    return slot.kind in (OperandKind.ADDRESS, OperandKind.COORDINATE), slot.count
 
 
 def register_type_disagreements(group: Iterable[Family], at_most: int, on: Target) -> list[str]:
