@@ -56,7 +56,7 @@ def request_of(site: Site, operand: int, width_bytes: int) -> Request:
     space = words.get("space")
     strong = site.has("volatile", "relaxed", "acquire", "release", "mmio")
     if space is not None:
-        space = space.partition("::")[0]
+        space = "local" if space.startswith("param") else space.partition("::")[0]
     return Request(site.index, space, width_bytes, address_reader(site, operand), site.guard(), strong)
 
 
@@ -71,6 +71,9 @@ def address_reader(site: Site, operand: int) -> Callable[[list[Any]], Array]:
             return lambda r: r[place].astype(np.int64) + offset
         return (lambda r: r[place].view(np.int64) + offset) if offset else (lambda r: r[place].view(np.int64))
     base = address.base
+    if not isinstance(base, Int) and base.name in site.bank.stacked:
+        frame, place = site.bank.frame(), site.symbol(base.name) + base.offset + address.offset
+        return lambda r: r[frame] + place
     start = base.value if isinstance(base, Int) else site.symbol(base.name) + base.offset
     constant = site.bank.constant(start + address.offset, np.int64)
     return lambda r: r[constant]

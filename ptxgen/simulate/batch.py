@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from attrs import define, field
@@ -42,7 +43,8 @@ class Batch:
     barrier what `arrive` brought: threads [ctas] and knowledge [ctas, warps]. `flags` holds what threads of a CTA have
     released at an address, by space, cell and CTA; None in a kernel without fences, where addresses order nothing.
     `ballots` are, per barrier, the threads [ctas, 2] that brought false and true, `copies` what is under way, `ticks`
-    the readings of clocks.
+    the readings of clocks, `returned` per running call the groups that have come back, `enter` runs a group to the end
+    of a function.
     """
 
     first: int
@@ -60,6 +62,8 @@ class Batch:
     ballots: dict[int, Array] = field(factory=dict)
     copies: Copies = field(factory=Copies)
     ticks: int = 0
+    returned: list[list[Group]] = field(factory=list)
+    enter: Callable[[Group], None] | None = None
 
     @property
     def warps(self) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -55,7 +55,7 @@ class Launch:
 
 def run(program: Program, layout: Layout, memory: GlobalMemory, parameters: bytes, launch: Launch) -> Journal:
     """Run all CTAs, batch after batch; `memory` is left as the kernel left it."""
-    journal = Journal(program.flow.instructions, launch.grid, launch.block, launch.warps_per_cta, launch.checks)
+    journal = Journal(program.instructions, launch.grid, launch.block, launch.warps_per_cta, launch.checks)
     everywhere = _global(layout, memory, launch)
     chance = random.Random(launch.seed) if launch.seed is not None else None
     for first, count in _batches(launch, layout):
@@ -63,8 +63,16 @@ def run(program: Program, layout: Layout, memory: GlobalMemory, parameters: byte
         registers = _registers(program, batch, launch, layout, parameters)
         alive = None if batch.present.all() else batch.present.copy()
         start = Group(0, np.arange(batch.warps), alive, registers)
+        batch.enter = _entering(program, batch, launch.limit, chance)
         Scheduler(program, batch, launch.limit, chance).run(start)
     return journal
+
+
+def _entering(
+    program: Program, batch: Batch, limit: int | None, chance: random.Random | None
+) -> Callable[[Group], None]:
+    """What runs a group to the end of a function."""
+    return lambda group: Scheduler(program, batch, limit, chance, inside=True).run(group)
 
 
 def _global(layout: Layout, memory: GlobalMemory, launch: Launch) -> SpaceMemory:

@@ -9,6 +9,7 @@ from attrs import define, evolve, field
 
 from ptxgen.errors import UnsupportedError
 from ptxgen.ir import Float, Function, Instruction, Int, Module, Space, SymbolAddress, Variable, walk
+from ptxgen.simulate.functions import Body, stack_bytes
 from ptxgen.simulate.memory import FIRST_BYTE, GLOBAL_BASE
 
 _MEMORY_OPCODES = frozenset({"ld", "ldu", "st", "atom", "red"})
@@ -56,14 +57,19 @@ class Layout:
         return self.grains.get(space, 4)
 
 
-def layout_of(module: Module, function: Function) -> Layout:
-    """The layout of a kernel's variables; those of the module that are in shared memory included.
+def layout_of(module: Module, kernel: Body, functions: dict[str, Body], addresses: dict[str, int]) -> Layout:
+    """The layout of a kernel's variables and of those of the functions that it calls; the module's included.
 
-    Parameters get their offsets in the parameter block. UnsupportedError for initial values that are addresses.
+    Parameters get their offsets in the parameter block, variables of the kernel in local memory theirs in its frame.
+    `addresses` are those of functions. UnsupportedError for initial values that are no number and no address.
     """
-    made = Layout()
+    function = kernel.function
+    made = Layout(symbols=dict(addresses), local_bytes=stack_bytes(kernel.frame, functions))
+    made.symbols |= kernel.frame.offsets
     unsized: list[Variable] = []
-    for variable in _variables(module, function):
+    initialised: list[Variable] = []
+    everything = (function, *(body.function for body in functions.values()))
+    for variable in _variables(module, everything):
         match variable.space:
             case Space.SHARED if variable.size_bytes == 0:
                 unsized.append(variable)
@@ -72,31 +78,34 @@ def layout_of(module: Module, function: Function) -> Layout:
                 made.symbols[variable.name] = start
                 made.shared_spans.append((start, variable.size_bytes))
                 made.shared_bytes = start + variable.size_bytes
-            case Space.LOCAL:
-                start = _aligned(made.local_bytes, _alignment(variable))
-                made.symbols[variable.name] = start
-                made.local_bytes = start + variable.size_bytes
+            case Space.LOCAL | Space.PARAM:
+                continue
             case Space.GLOBAL:
                 start = _aligned(made.global_bytes, max(_alignment(variable), 16))
-                made.globals[variable.name] = (start, _initial_bytes(variable))
+                initialised.append(variable)
                 made.symbols[variable.name] = GLOBAL_BASE + FIRST_BYTE + start
                 made.global_bytes = start + variable.size_bytes
             case Space.CONST:
                 start = _aligned(len(made.const_bytes), _alignment(variable))
                 made.symbols[variable.name] = start
-                made.const_bytes = made.const_bytes.ljust(start, b"\0") + _initial_bytes(variable)
-            case Space.PARAM:
-                raise UnsupportedError(f"variable {variable.name} in parameter space")
+                made.const_bytes = made.const_bytes.ljust(start, b"\0") + _initial_bytes(variable, made.symbols)
+            case _:
+                raise UnsupportedError(f"variable {variable.name} in .{variable.space.value} memory")
+    for variable in initialised:
+        start = made.symbols[variable.name] - GLOBAL_BASE - FIRST_BYTE
+        made.globals[variable.name] = (start, _initial_bytes(variable, made.symbols))
     _dynamic(made, unsized)
     _parameters(made, function)
-    _accesses(made, function)
+    for each in everything:
+        _accesses(made, each)
     return made
 
 
-def _variables(module: Module, function: Function) -> Iterator[Variable]:
+def _variables(module: Module, functions: tuple[Function, ...]) -> Iterator[Variable]:
     yield from (item for item in module.items if isinstance(item, Variable))
-    if function.body is not None:
-        yield from (node for node in walk(function.body) if isinstance(node, Variable))
+    for function in functions:
+        if function.body is not None:
+            yield from (node for node in walk(function.body) if isinstance(node, Variable))
 
 
 def _dynamic(made: Layout, unsized: list[Variable]) -> None:
@@ -134,15 +143,17 @@ def _alignment(variable: Variable) -> int:
     return variable.align or variable.type.bits // 8 * variable.vector
 
 
-def _initial_bytes(variable: Variable) -> bytes:
-    written = b"" if variable.initial is None else _encoded(variable, variable.initial)
+def _initial_bytes(variable: Variable, symbols: dict[str, int]) -> bytes:
+    written = b"" if variable.initial is None else _encoded(variable, variable.initial, symbols)
     return written.ljust(variable.size_bytes, b"\0")
 
 
-def _encoded(variable: Variable, value: object) -> bytes:
+def _encoded(variable: Variable, value: object, symbols: dict[str, int]) -> bytes:
     match value:
         case tuple():
-            return b"".join(_encoded(variable, each) for each in value)
+            return b"".join(_encoded(variable, each, symbols) for each in value)
+        case SymbolAddress(name=name, offset=offset) if name in symbols:
+            return (symbols[name] + offset).to_bytes(variable.type.bits // 8, "little")
         case Int(value=number):
             size = variable.type.bits // 8
             return (number & ((1 << 8 * size) - 1)).to_bytes(size, "little")

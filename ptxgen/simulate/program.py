@@ -6,40 +6,61 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from attrs import define, field
+from attrs import define, field, frozen
 
+from isa.forms import resolve
 from isa.targets import Target
 from ptxgen.errors import Finding, KernelError, Severity, UnsupportedError
-from ptxgen.ir import Function, Instruction, LabelName
+from ptxgen.ir import Instruction, LabelName, Register
 from ptxgen.ir.access import reads, writes
 from ptxgen.ir.flow import Flow, NaturalLoop, branch_target, flow_of, natural_loops
 from ptxgen.ir.liveness import Liveness, liveness
 from ptxgen.simulate.batch import Batch
 from ptxgen.simulate.catalogue import maker_of
+from ptxgen.simulate.functions import Body
 from ptxgen.simulate.group import Group
 from ptxgen.simulate.journal import Check
+from ptxgen.simulate.semantics.calls import Callee, back, call, come_back
 from ptxgen.simulate.semantics.control import bra, finish
 from ptxgen.simulate.semantics.matrices import mma
 from ptxgen.simulate.signals import Outcome, Step
 from ptxgen.simulate.site import Bank, Site, site_of
 
 
-@define(eq=False)
-class Program:
-    """Steps by instruction, the last one past the end. `leaders` are block starts, `rank` the order of the blocks.
-
-    `doubtful` maps places of registers that some path may read unwritten to the places of their written flags.
+@frozen(eq=False)
+class Part:
+    """The kernel or a function in the program: its instructions stand from `start` on, one place behind them is its
+    end.
     """
 
+    start: int
     flow: Flow
+    live: Liveness
+    always: frozenset[int]
+
+
+@define(eq=False)
+class Program:
+    """Steps by instruction, those of functions behind the kernel's, each part with a last one past its end.
+
+    `leaders` are block starts, `rank` the order of the blocks within their part. `doubtful` maps places of registers
+    that some path may read unwritten to the places of their written flags. `flow` and `loops` are the kernel's.
+    """
+
+    parts: tuple[Part, ...]
+    instructions: tuple[Instruction, ...]
     bank: Bank
     steps: list[Step]
     leaders: list[bool]
     rank: list[tuple[int, int]]
     loops: tuple[NaturalLoop, ...]
     doubtful: dict[int, int]
-    _live: Liveness = field(repr=False)
     _places: dict[int, tuple[int, ...]] = field(factory=dict, repr=False)
+
+    @property
+    def flow(self) -> Flow:
+        """The blocks of the kernel."""
+        return self.parts[0].flow
 
     def live_places(self, pc: int) -> tuple[int, ...]:
         """The places still wanted when instruction `pc` starts: live registers, special registers, constants, flags."""
@@ -49,45 +70,107 @@ class Program:
         return found
 
     def _live_at(self, pc: int) -> tuple[int, ...]:
-        always = {*self.bank.initial, *self.bank.specials.values(), *self.doubtful.values()}
-        if pc >= len(self.flow.instructions):
+        part = next(each for each in reversed(self.parts) if each.start <= pc)
+        always = {*self.bank.initial, *self.bank.specials.values(), *self.bank.parameters, *self.doubtful.values()}
+        always |= part.always
+        flow, index = part.flow, pc - part.start
+        if index >= len(flow.instructions):
             return tuple(sorted(always))
-        block = self.flow.block_of(pc)
-        live = set(self._live.leaving[block])
-        for index in range(self.flow.blocks[block].stop - 1, pc - 1, -1):
-            instruction = self.flow.instructions[index]
+        block = flow.block_of(index)
+        live = set(part.live.leaving[block])
+        for each in range(flow.blocks[block].stop - 1, index - 1, -1):
+            instruction = flow.instructions[each]
             if instruction.guard is None:
                 live.difference_update(writes(instruction))
             live.update(reads(instruction))
         return tuple(sorted(always.union(self.bank.places[register] for register in live)))
 
 
-def decode(function: Function, target: Target, bank: Bank, checks: frozenset[Check]) -> Program:
-    """The program of a kernel; KernelError lists every instruction that the simulator does not run, by name."""
-    flow = flow_of(function)
-    if flow.unknown:
-        index, label = flow.unknown[0]
-        raise KernelError((_unsupported(flow.instructions[index], f"branches to unknown label {label.text}"),))
-    labels = {label: block.start for block in flow.blocks for label in block.labels}
-    alive = liveness(flow)
-    steps: list[Step] = []
-    refused: list[Finding] = []
-    for index, instruction in enumerate(flow.instructions):
-        try:
-            steps.append(_step(site_of(instruction, index, bank), labels, target))
-        except UnsupportedError as error:
-            refused.append(_unsupported(instruction, str(error)))
-    if refused:
-        raise KernelError(
-            refused, f"the simulator does not run {len(refused)} of {len(steps) + len(refused)} instructions"
-        )
-    doubtful = _doubtful(flow, alive, bank, steps) if Check.UNINITIALISED_REGISTERS in checks else {}
-    for register in alive.entering[0] if alive.entering else ():
-        bank.initial.setdefault(bank.place_of(register), np.zeros((1, 1), bank.dtypes[bank.place_of(register)]))
-    end = len(flow.instructions)
-    steps.append(lambda group, batch: finish(group, batch, group.lanes(), end))
-    loops = natural_loops(flow)
-    return Program(flow, bank, steps, *_order(flow, loops), loops, doubtful, alive)
+def decode(kernel: Body, callees: dict[str, Callee], target: Target, bank: Bank, checks: frozenset[Check]) -> Program:
+    """The program of a kernel and the functions that it calls.
+
+    KernelError lists every instruction that the simulator does not run, by name.
+    """
+    made = _Decoder(target, callees)
+    part = made.add(kernel, bank, of_kernel=True)
+    for callee in callees.values():
+        callee.start = len(made.steps)
+        made.starts[callee.body.function.name] = callee.start
+        made.add(callee.body, callee.bank, of_kernel=False)
+    if made.refused:
+        whole = len(made.instructions)
+        raise KernelError(made.refused, f"the simulator does not run {len(made.refused)} of {whole} instructions")
+    watched = Check.UNINITIALISED_REGISTERS in checks
+    doubtful = _doubtful(part.flow, part.live, bank, made.steps) if watched else {}
+    return Program(
+        tuple(made.parts), tuple(made.instructions), bank, made.steps, [*made.leaders, False], [*made.rank, (0, 0)],
+        natural_loops(part.flow), doubtful,
+    )  # fmt: skip
+
+
+@define(eq=False)
+class _Decoder:
+    """Decodes part after part into one list of steps."""
+
+    target: Target
+    callees: dict[str, Callee]
+    parts: list[Part] = field(factory=list)
+    instructions: list[Instruction] = field(factory=list)
+    steps: list[Step] = field(factory=list)
+    leaders: list[bool] = field(factory=list)
+    rank: list[tuple[int, int]] = field(factory=list)
+    refused: list[Finding] = field(factory=list)
+    starts: dict[str, int] = field(factory=dict)
+
+    def add(self, body: Body, bank: Bank, *, of_kernel: bool) -> Part:
+        """Decode one part."""
+        flow = flow_of(body.function)
+        start = len(self.steps)
+        if flow.unknown:
+            index, label = flow.unknown[0]
+            raise KernelError((_unsupported(flow.instructions[index], f"branches to unknown label {label.text}"),))
+        labels = {label: start + block.start for block in flow.blocks for label in block.labels}
+        for index, instruction in enumerate(flow.instructions, start):
+            try:
+                self.steps.append(self._step(body, instruction, index, bank, labels, of_kernel))
+            except UnsupportedError as error:
+                self.refused.append(_unsupported(instruction, str(error)))
+                self.steps.append(lambda group, batch: None)
+        alive = liveness(flow)
+        for register in alive.entering[0] if alive.entering else ():
+            bank.initial.setdefault(bank.place_of(register), np.zeros((1, 1), bank.dtypes[bank.place_of(register)]))
+        end = start + len(flow.instructions)
+        leave = finish if of_kernel else come_back
+        self.steps.append(lambda group, batch: leave(group, batch, group.lanes(), end))
+        self.instructions += flow.instructions
+        if self.callees:
+            self.instructions.append(Instruction(resolve("ret")[0], ()))
+        leaders, rank = _order(flow, natural_loops(flow))
+        self.leaders += leaders[:-1]
+        self.rank += rank[:-1]
+        returned = [] if of_kernel else [each for each in body.function.returns if each.register]
+        always = frozenset(bank.place_of(Register(each.name, each.type)) for each in returned)
+        self.parts.append(Part(start, flow, alive, always))
+        return self.parts[-1]
+
+    def _step(
+        self,
+        body: Body,
+        instruction: Instruction,
+        index: int,
+        bank: Bank,
+        labels: dict[LabelName, int],
+        of_kernel: bool,
+    ) -> Step:
+        site = site_of(instruction, index, bank)
+        statement = body.calls.get(id(instruction))
+        if statement is not None:
+            return call(site, statement, body.frame.size_bytes, self.callees)
+        if not of_kernel and site.opcode == "ret":
+            return back(site)
+        if not of_kernel and site.opcode in ("bar", "barrier"):
+            raise site.unsupported("a barrier of the CTA in a function")
+        return _step(site, labels, self.target)
 
 
 def _unsupported(instruction: Instruction, why: str) -> Finding:
@@ -97,9 +180,9 @@ def _unsupported(instruction: Instruction, why: str) -> Finding:
 def _step(site: Site, labels: dict[LabelName, int], target: Target) -> Step:
     goal = branch_target(site.instruction)
     if goal is not None:
-        if labels.get(goal) is None:
-            return bra(site, site.index + 1)
-        return bra(site, labels[goal])
+        return bra(site, labels.get(goal, site.index + 1))
+    if site.opcode == "call":
+        raise site.unsupported("a call without its statement")
     if site.opcode == "mma":
         return mma(site, target)
     return maker_of(site)(site)

@@ -25,13 +25,14 @@ class Scheduler:
     """Runs the groups of one batch to their end.
 
     A ready group that was passed over for `PATIENCE` turns per ready group goes first. With `chance` the order is
-    random, and groups are split at random.
+    random, and groups are split at random. One that runs a function (`inside`) leaves what waits to the outer one.
     """
 
     program: Program
     batch: Batch
     limit: int | None = None
     chance: random.Random | None = None
+    inside: bool = False
     ready: list[Group] = field(factory=list)
     apart: list[Group] = field(factory=list)
     turn: int = 0
@@ -145,6 +146,6 @@ class Scheduler:
             group.forced = True
             self.ready.append(group)
             return True
-        if self.batch.waiting:
+        if self.batch.waiting and not self.inside:
             report_stuck(self.batch)
         return False

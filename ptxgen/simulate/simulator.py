@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from typing import TypeAlias
 
 import numpy as np
@@ -13,11 +14,14 @@ from isa.targets import target as target_named
 from ptxgen.errors import LaunchError
 from ptxgen.ir import Function, Module
 from ptxgen.simulate.arguments import Argument, bind
+from ptxgen.simulate.functions import Body, body_of, reachable
 from ptxgen.simulate.journal import ALL_CHECKS, Check, Journal
 from ptxgen.simulate.launch import Launch, run
 from ptxgen.simulate.layout import Layout, layout_of
+from ptxgen.simulate.memory import FUNCTIONS_BASE
 from ptxgen.simulate.program import Program, decode
 from ptxgen.simulate.report import Count, Region, Report, Statement
+from ptxgen.simulate.semantics.calls import Callee
 from ptxgen.simulate.site import Bank
 from ptxgen.simulate.traffic import GlobalTraffic, SharedTraffic
 
@@ -92,10 +96,24 @@ def simulator(
 ) -> Simulator:
     """A kernel of `module` decoded to run many times; arguments and errors as of `simulate`."""
     function = _kernel(module, kernel)
-    layout = layout_of(module, function)
-    bank = Bank(dict(layout.symbols), layout.parameter_bytes)
+    functions = {each.name: body_of(each, kernel=False) for each in reachable(module, function)}
+    body = body_of(function, kernel=True)
+    addresses = {name: FUNCTIONS_BASE + 16 * place for place, name in enumerate(functions)}
+    layout = layout_of(module, body, functions, addresses)
+    bank = Bank(dict(layout.symbols), layout.parameter_bytes, stacked=frozenset(body.frame.offsets))
+    if functions:
+        bank.frame()
+    callees = {name: Callee(each, _bank_of(each, bank), addresses[name]) for name, each in functions.items()}
     on = module.target if target is None else target_named(target) if isinstance(target, str) else target
-    return Simulator(function, checks, layout, decode(function, on, bank, checks))
+    return Simulator(function, checks, layout, decode(body, callees, on, bank, checks))
+
+
+def _bank_of(body: Body, bank: Bank) -> Bank:
+    """The kernel's bank with the names of a function."""
+    own = copy(bank)
+    own.symbols = {**bank.symbols, **body.frame.offsets}
+    own.stacked = frozenset(body.frame.offsets)
+    return own
 
 
 def _kernel(module: Module, name: str | None) -> Function:

@@ -58,7 +58,9 @@ class Bank:
     """The numbering of a kernel's registers, special registers and constants in the list of a group.
 
     `symbols` are the addresses of variables by name, and the offsets of parameters in their block of
-    `parameter_bytes`. `initial` holds the constants, by place, `parameters` the offset and type to fill a place with.
+    `parameter_bytes`. `stacked` are the variables whose places count from the frame of the function, whose start
+    stands at `frame_place`. `initial` holds the constants, by place, `parameters` the offset and type to fill a place
+    with.
     """
 
     symbols: dict[str, int] = field(factory=dict)
@@ -69,6 +71,8 @@ class Bank:
     dtypes: list[np.dtype[Any]] = field(factory=list)
     parameters: dict[int, tuple[int, np.dtype[Any]]] = field(factory=dict)
     carry_place: int | None = None
+    frame_place: int | None = None
+    stacked: frozenset[str] = frozenset()
     _constants: dict[tuple[str, bytes], int] = field(factory=dict)
     _known: dict[int, int] = field(factory=dict)
 
@@ -108,6 +112,13 @@ class Bank:
     def flags(self) -> int:
         """A new place for a truth value per lane."""
         return self._new(np.dtype(np.bool_))
+
+    def frame(self) -> int:
+        """The place of the address in local memory where the frame of the running function starts; 0 in the kernel."""
+        if self.frame_place is None:
+            self.frame_place = self._new(np.dtype(np.int64))
+            self.initial[self.frame_place] = np.zeros((1, 1), np.int64)
+        return self.frame_place
 
     def carry(self) -> int:
         """The place of the carry flag of extended-precision arithmetic, which starts as 0."""
@@ -182,6 +193,9 @@ class Site:
                 return itemgetter(self.bank.constant(_wrapped(value, dtype), dtype))
             case Float(bits=bits, type=of):
                 return itemgetter(self.bank.constant(_float(bits, of, dtype), dtype))
+            case SymbolAddress(name=name, offset=offset) if name in self.bank.stacked:
+                frame, start = self.bank.frame(), self.symbol(name) + offset
+                return lambda r: (r[frame] + start).astype(dtype)
             case SymbolAddress(name=name, offset=offset):
                 return itemgetter(self.bank.constant(_wrapped(self.symbol(name) + offset, dtype), dtype))
             case _:

@@ -21,7 +21,7 @@ _NARROW = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 
 def load(site: Site) -> Step:
     """A register, or the registers of a vector, from memory."""
-    if (site.instruction.form.words.get("space") or "").startswith("param"):
+    if (site.instruction.form.words.get("space") or "").startswith("param") and not _stacked(site, 1):
         return _parameter(site)
     of = site.type(0)
     count = max(site.slots[0].count, 1)
@@ -46,6 +46,14 @@ def load(site: Site) -> Step:
             write(group.registers, part.view(seen), keep)
 
     return step
+
+
+def _stacked(site: Site, operand: int) -> bool:
+    """Whether an address names a variable in the frame of a function."""
+    address = site.operands[operand]
+    return isinstance(address, Address) and (
+        isinstance(address.base, SymbolAddress) and address.base.name in site.bank.stacked
+    )
 
 
 def _refuse_wide(site: Site, of: Type, count: int) -> None:
@@ -81,6 +89,8 @@ def _parameter(site: Site) -> Step:
 
 def store(site: Site) -> Step:
     """A register, or the registers of a vector, to memory."""
+    if (site.instruction.form.words.get("space") or "").startswith("param") and not _stacked(site, 0):
+        raise site.unsupported("a parameter by a register address")
     of = site.type(1)
     count = max(site.slots[1].count, 1)
     _refuse_wide(site, of, count)

@@ -1,0 +1,172 @@
+"""Functions: arguments in memory and registers, recursion, calls through addresses, divergence inside."""
+
+import math
+
+import numpy as np
+import pytest
+
+from ptxgen.errors import KernelError, UnsupportedError
+from ptxgen.parse import parse
+from ptxgen.simulate import simulate
+
+HEAD = ".version 8.0\n.target sm_80\n.address_size 64\n"
+FACTORIAL = """
+.func (.param .b32 result) factorial(.param .b32 n)
+{
+    .reg .b32 %r<6>; .reg .pred %p;
+    ld.param.u32 %r1, [n];
+    setp.lt.u32 %p, %r1, 2;
+    @%p bra LAST;
+    sub.u32 %r2, %r1, 1;
+    { .param .b32 given; .param .b32 taken;
+      st.param.b32 [given+0], %r2;
+      call.uni (taken), factorial, (given);
+      ld.param.b32 %r3, [taken+0]; }
+    mul.lo.u32 %r4, %r3, %r1;
+    st.param.b32 [result+0], %r4;
+    ret;
+LAST:
+    st.param.b32 [result+0], 1;
+    ret;
+}
+"""
+KERNEL = """
+.visible .entry main(.param .u64 out)
+{
+    .reg .b32 %r<8>; .reg .b64 %rd<8>; .reg .pred %p;
+    mov.u32 %r1, %tid.x;
+    ld.param.u64 %rd1, [out];
+    cvta.to.global.u64 %rd1, %rd1;
+    mul.wide.u32 %rd2, %r1, 4;
+    add.s64 %rd3, %rd1, %rd2;
+    BODY
+    st.global.u32 [%rd3], %r2;
+    ret;
+}
+"""
+
+
+def run(functions: str, body: str, threads: int = 64):
+    out = np.zeros(threads, np.uint32)
+    report = simulate(
+        parse(HEAD + functions + KERNEL.replace("BODY", body)), "main", grid=1, block=threads, args=(out,)
+    )
+    return report, out
+
+
+def test_recursion_of_different_depths():
+    report, out = run(FACTORIAL, """
+    and.b32 %r1, %r1, 7;
+    { .param .b32 given; .param .b32 taken;
+      st.param.b32 [given+0], %r1;
+      call.uni (taken), factorial, (given);
+      ld.param.b32 %r2, [taken+0]; }
+    """)  # fmt: skip
+    report.raise_findings()
+    assert out.tolist() == [math.factorial(thread & 7) for thread in range(64)]
+
+
+def test_endless_recursion_is_a_finding():
+    report, _ = run(FACTORIAL, """
+    { .param .b32 given; .param .b32 taken;
+      st.param.b32 [given+0], 1000000;
+      call.uni (taken), factorial, (given);
+      ld.param.b32 %r2, [taken+0]; }
+    """)  # fmt: skip
+    assert report.findings[0].code == "stack.overflow"
+    assert "factorial" in report.findings[0].message
+
+
+PAIR = """
+.func (.reg .b32 sum) twice(.reg .b32 x) { add.u32 sum, x, x; ret; }
+.func (.reg .b32 sum) loops(.reg .b32 x)
+{
+    .reg .pred %q; .reg .b32 %c;
+    mov.u32 %c, x; mov.u32 sum, 0;
+AGAIN:
+    setp.eq.u32 %q, %c, 0;
+    @%q ret;
+    add.u32 sum, sum, %c;
+    sub.u32 %c, %c, 1;
+    bra AGAIN;
+}
+"""
+
+
+def test_registers_as_arguments_and_lanes_that_return_early():
+    report, out = run(PAIR, """
+    setp.lt.u32 %p, %r1, 40;
+    mov.u32 %r2, 7;
+    @%p call (%r2), loops, (%r1);
+    call (%r2), twice, (%r2);
+    """)  # fmt: skip
+    report.raise_findings()
+    assert out.tolist() == [2 * (thread * (thread + 1) // 2 if thread < 40 else 7) for thread in range(64)]
+
+
+TABLE = """
+.func (.param .b32 result) first(.param .b32 x)
+{ .reg .b32 %r<3>; ld.param.u32 %r1, [x]; add.u32 %r2, %r1, 100; st.param.b32 [result], %r2; ret; }
+.func (.param .b32 result) second(.param .b32 x)
+{ .reg .b32 %r<3>; ld.param.u32 %r1, [x]; mul.lo.u32 %r2, %r1, 3; st.param.b32 [result], %r2; ret; }
+.global .align 8 .u64 table[2] = {first, second};
+"""
+
+
+def test_calls_through_a_table_of_addresses():
+    report, out = run(TABLE, """
+    and.b32 %r4, %r1, 1;
+    mul.wide.u32 %rd5, %r4, 8;
+    mov.u64 %rd6, table;
+    add.s64 %rd6, %rd6, %rd5;
+    ld.global.u64 %rd7, [%rd6];
+    { .param .b32 given; .param .b32 taken;
+      st.param.b32 [given], %r1;
+      prototype: .callprototype (.param .b32 _) _ (.param .b32 _);
+      call (taken), %rd7, (given), prototype;
+      ld.param.b32 %r2, [taken]; }
+    """)  # fmt: skip
+    report.raise_findings()
+    assert out.tolist() == [thread * 3 if thread & 1 else thread + 100 for thread in range(64)]
+
+
+def test_functions_have_local_memory_of_their_own():
+    function = """
+.func (.reg .b32 back) keep(.reg .b32 x)
+{
+    .local .align 4 .b32 place[2]; .reg .b64 %a; .reg .b32 %t;
+    mov.u64 %a, place;
+    st.local.u32 [%a+4], x;
+    ld.local.u32 back, [%a+4];
+    ret;
+}
+"""
+    report, out = run(function, """
+    .local .align 4 .b32 mine;
+    st.local.u32 [mine], %r1;
+    call (%r3), keep, (5);
+    ld.local.u32 %r2, [mine];
+    add.u32 %r2, %r2, %r3;
+    """)  # fmt: skip
+    report.raise_findings()
+    assert out.tolist() == [thread + 5 for thread in range(64)]
+
+
+def test_what_a_function_left_unwritten_is_found():
+    function = """
+.func (.param .b32 result) nothing(.param .b32 x) { ret; }
+"""
+    report, _ = run(function, """
+    { .param .b32 given; .param .b32 taken;
+      st.param.b32 [given], %r1;
+      call (taken), nothing, (given);
+      ld.param.b32 %r2, [taken]; }
+    """)  # fmt: skip
+    assert [finding.code for finding in report.findings] == ["uninitialised.local"]
+
+
+def test_functions_without_a_body_and_barriers_in_functions_are_refused_by_name():
+    with pytest.raises((KernelError, UnsupportedError), match="outside"):
+        run(".extern .func outside ();", "call outside;")
+    with pytest.raises(KernelError, match="barrier of the CTA in a function"):
+        run(".func wait () { bar.sync 0; ret; }", "call wait; mov.u32 %r2, 0;")
