@@ -4,6 +4,7 @@ from ptxgen.simulate.journal import ALL_CHECKS, NO_CHECKS, Check, Fault
 from ptxgen.simulate.memory import unwritten
 from ptxgen.simulate.report import Count, Region, Report, Statement
 from ptxgen.simulate.scheduler import LimitReached
+from ptxgen.simulate.simulation import Simulation, Step
 from ptxgen.simulate.simulator import Simulator, simulate, simulator
 from ptxgen.simulate.traffic import GlobalTraffic, SharedTraffic
 
@@ -18,8 +19,10 @@ __all__ = [
     "Region",
     "Report",
     "SharedTraffic",
+    "Simulation",
     "Simulator",
     "Statement",
+    "Step",
     "simulate",
     "simulator",
     "unwritten",

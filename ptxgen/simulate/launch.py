@@ -55,7 +55,21 @@ class Launch:
 
 def run(program: Program, layout: Layout, memory: GlobalMemory, parameters: bytes, launch: Launch) -> Journal:
     """Run all CTAs, batch after batch; `memory` is left as the kernel left it."""
-    journal = Journal(program.instructions, launch.grid, launch.block, launch.warps_per_cta, launch.checks)
+    journal = journal_of(program, launch)
+    for scheduler, start in sessions(program, layout, memory, parameters, launch, journal):
+        scheduler.run(start)
+    return journal
+
+
+def journal_of(program: Program, launch: Launch) -> Journal:
+    """An empty journal of a launch."""
+    return Journal(program.instructions, launch.grid, launch.block, launch.warps_per_cta, launch.checks)
+
+
+def sessions(
+    program: Program, layout: Layout, memory: GlobalMemory, parameters: bytes, launch: Launch, journal: Journal
+) -> Iterator[tuple[Scheduler, Group]]:
+    """The batches of a launch, each as a scheduler and the group to start it with; one is to end before the next."""
     everywhere = _global(layout, memory, launch)
     chance = random.Random(launch.seed) if launch.seed is not None else None
     for first, count in _batches(launch, layout):
@@ -64,8 +78,7 @@ def run(program: Program, layout: Layout, memory: GlobalMemory, parameters: byte
         alive = None if batch.present.all() else batch.present.copy()
         start = Group(0, np.arange(batch.warps), alive, registers)
         batch.enter = _entering(program, batch, launch.limit, chance)
-        Scheduler(program, batch, launch.limit, chance).run(start)
-    return journal
+        yield Scheduler(program, batch, launch.limit, chance), start
 
 
 def _entering(

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
+from typing import Any, TypeAlias
 
-from attrs import define, field
+from attrs import define, field, frozen
+from numpy.typing import NDArray
 
 from ptxgen.errors import PtxgenError
 from ptxgen.simulate.barriers import release, report_stuck
@@ -13,6 +16,8 @@ from ptxgen.simulate.group import Group, merged
 from ptxgen.simulate.program import Program
 from ptxgen.simulate.signals import Outcome, Parted, Signal
 
+Array: TypeAlias = NDArray[Any]
+
 PATIENCE = 32
 
 
@@ -20,12 +25,22 @@ class LimitReached(PtxgenError):
     """The run executed as many warp-instructions as it was allowed."""
 
 
+@frozen(eq=False)
+class Turn:
+    """A group as its turn began: the instruction's index, warps of the batch, live lanes (None: all)."""
+
+    pc: int
+    warps: Array
+    alive: Array | None
+
+
 @define(eq=False)
 class Scheduler:
     """Runs the groups of one batch to their end.
 
     A ready group that was passed over for `PATIENCE` turns per ready group goes first. With `chance` the order is
-    random, and groups are split at random. One that runs a function (`inside`) leaves what waits to the outer one.
+    random, and groups are split at random. One that runs a function (`inside`) leaves what waits to the outer one. With
+    `single` a turn is one instruction.
     """
 
     program: Program
@@ -33,19 +48,25 @@ class Scheduler:
     limit: int | None = None
     chance: random.Random | None = None
     inside: bool = False
+    single: bool = False
     ready: list[Group] = field(factory=list)
     apart: list[Group] = field(factory=list)
     turn: int = 0
 
     def run(self, start: Group) -> None:
         """Run until every lane has ended or nothing can go on; what is stuck then is reported."""
+        for _ in self.turns(start):
+            pass
+
+    def turns(self, start: Group) -> Iterator[Turn]:
+        """As `run`, turn by turn; each tells where a group stood and which lanes it had, after the turn."""
         self.ready.append(start)
-        while True:
-            if not self.ready and not self._unblock():
-                return
+        while self.ready or self._unblock():
             group = self._next()
             group.last_turn = self.turn = self.turn + 1
+            turn = Turn(group.pc, group.warps, group.alive)
             self._advance(group)
+            yield turn
 
     def _next(self) -> Group:
         ready = self.ready
@@ -93,7 +114,7 @@ class Scheduler:
                 if outcome is not None:
                     break
                 pc += 1
-                if leaders[pc] or pc >= registers_of_end:
+                if leaders[pc] or self.single or pc >= registers_of_end:
                     break
             if self.limit is not None and journal.scheduled > self.limit:
                 raise LimitReached(f"stopped after {journal.scheduled} warp-instructions")
@@ -105,7 +126,7 @@ class Scheduler:
             else:
                 self._handle(outcome, group, start, pc, census)
                 return
-            if self.ready:
+            if self.ready or self.single:
                 group.pc = pc
                 self.ready.append(group)
                 return

@@ -77,14 +77,14 @@ class Simulator:
         limit: int | None = None,
     ) -> Report:
         """As `simulate`."""
-        grid_extents, block_extents = _extents(grid, "grid"), _extents(block, "block")
+        grid_extents, block_extents = extents(grid, "grid"), extents(block, "block")
         layout = self.layout.with_dynamic(shared_bytes)
         memory, parameters = bind(self.function, args, layout.global_bytes)
         launch = Launch(grid_extents, block_extents, self.checks, seed, limit)
         with np.errstate(all="ignore"):
             journal = run(self.program, layout, memory, parameters, launch)
         memory.copy_back()
-        return _report(self.function, self.program, journal, launch)
+        return report_of(self.function, self.program, journal, launch)
 
 
 def simulator(
@@ -123,7 +123,8 @@ def _kernel(module: Module, name: str | None) -> Function:
     return function
 
 
-def _extents(given: Extents, what: str) -> tuple[int, int, int]:
+def extents(given: Extents, what: str) -> tuple[int, int, int]:
+    """A number or up to three as (x, y, z); LaunchError for what is no grid or block."""
     values = [int(given)] if isinstance(given, (int, np.integer)) else [int(each) for each in given]
     if not 1 <= len(values) <= 3 or any(each < 1 for each in values):
         raise LaunchError(f"{what} must be one to three positive numbers, got {given!r}")
@@ -133,7 +134,8 @@ def _extents(given: Extents, what: str) -> tuple[int, int, int]:
     return x, y, z
 
 
-def _report(function: Function, program: Program, journal: Journal, launch: Launch) -> Report:
+def report_of(function: Function, program: Program, journal: Journal, launch: Launch) -> Report:
+    """The report of what a journal holds."""
     statements = tuple(
         Statement(
             index, instruction, Count(int(journal.warps[index]), int(journal.lanes[index])),
