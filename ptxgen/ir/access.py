@@ -84,8 +84,8 @@ def signature_of(form: Form, operands: tuple[Operand, ...]) -> Signature | None:
 def form_of(candidates: Sequence[Form], operands: tuple[Operand, ...]) -> tuple[Form, Signature | None]:
     """The first of the forms that the operands fit, and its signature that they follow.
 
-    Fitting is by number, sort, register types and domains of immediates; where none fits so, by number and sort, then by number; at last the
-    first form, with no signature. Give the forms that the target has first.
+    Fitting is by number, sort, register types and domains of immediates; where none fits so, by number and sort, then
+    by number; at last the first form, with no signature. Give the forms that the target has first.
     """
     found = [(form, signature) for form in candidates for signature in signatures_of_length(form, len(operands))]
     standing = [each for each in found if all(map(stands, each[1].slots, operands))]

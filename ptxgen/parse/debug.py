@@ -94,12 +94,11 @@ def _value(reader: Reader) -> Int | SymbolAddress | Difference:
 
 def dwarf_line(reader: Reader) -> DwarfLine:
     """The `@@DWARF` line that begins here, and a step past it."""
-    reader.expect("@@")
-    if reader.take("word", "'DWARF'").lower() != "dwarf":
-        reader.fail("unexpected line behind @@", wanted="'DWARF'")
-    start = reader.start
+    start = reader.start + len("@@")
     end = reader.source.find("\n", start)
     end = end if end >= 0 else len(reader.source)
-    text = reader.source[start:end].strip()
+    mark, text = reader.source[start : start + len("DWARF")], reader.source[start + len("DWARF") : end]
+    if mark.upper() != "DWARF":
+        reader.fail("unexpected line behind @@", wanted="'DWARF'")
     reader.go(end)
-    return DwarfLine(text)
+    return DwarfLine(text.strip())

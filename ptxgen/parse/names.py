@@ -64,15 +64,20 @@ class Open:
             self.singles[name] = Register(name, type_, self.ordinal)
         else:
             self.families[name] = (type_, count)
-        if self.cache or (self.parent is not None and self.cache is self.parent.cache):
-            self.cache = Meanings(self.find)
+        self._forget()
 
     def declare_symbol(self, name: str) -> None:
         """Makes a variable or function known."""
         if self.find(name) is not None:
             self.singles.pop(name, None)
-            self.cache = Meanings(self.find)
+            self.symbols.add(name)
+            self._forget()
         self.symbols.add(name)
+
+    def _forget(self) -> None:
+        """Begins a new cache: a declaration may have given texts another meaning."""
+        if self.cache or (self.parent is not None and self.cache is self.parent.cache):
+            self.cache = Meanings(self.find, self.families, self.ordinal)
 
     def frozen(self) -> Scope:
         """The scope as a node."""

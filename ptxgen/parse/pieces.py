@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from isa.special import SPECIAL_REGISTERS
-from isa.types import f32, f64
+from isa.types import Type, f32, f64
 from ptxgen.ir import Address, Float, Int, Negated, Register, Sink, Special, SymbolAddress
 
 _SPECIAL = {str(each): Special(each.name) for each in SPECIAL_REGISTERS}
@@ -21,15 +22,28 @@ class Meanings(dict[str, Any]):
     """Operands by their text, as they are meant in a scope; `find` tells what that scope declares.
 
     A text that is not in it is worked out if it has one of the usual spellings, else it is a KeyError: such operands
-    are read token by token, and put in by the reader.
+    are read token by token, and put in by the reader. `families` are the numbered registers of the scope itself, which
+    can be told without asking: by stem the type and the count.
     """
 
-    __slots__ = ("_find",)
+    __slots__ = ("_families", "_find", "_ordinal")
 
-    def __init__(self, find: Callable[[str], Register | SymbolAddress | None]) -> None:
-        self._find = find
+    def __init__(
+        self,
+        find: Callable[[str], Register | SymbolAddress | None],
+        families: Mapping[str, tuple[Type, int]] = MappingProxyType({}),
+        ordinal: int = 0,
+    ) -> None:
+        self._find, self._families, self._ordinal = find, families, ordinal
 
     def __missing__(self, text: str) -> Any:
+        stem = text.rstrip("0123456789")
+        family = self._families.get(stem)
+        if family is not None and text != stem:
+            number = text[len(stem) :]
+            if (number[0] != "0" or number == "0") and int(number) < family[1]:
+                register = self[text] = Register(text, family[0], self._ordinal)
+                return register
         found = self[text] = self._meaning(text)
         return found
 

@@ -244,6 +244,7 @@ def modules(draw: st.DrawFn) -> Module:
     return Module(at, on, draw(st.sampled_from([32, 64])), _trailing(items), options, heading)
 
 
+@pytest.mark.filterwarnings("ignore::hypothesis.errors.HypothesisWarning")
 @settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 @given(modules())
 def test_modules_drawn_at_random(module: Module) -> None:
@@ -252,7 +253,8 @@ def test_modules_drawn_at_random(module: Module) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=5000, deadline=None, suppress_health_check=list(HealthCheck))
+@pytest.mark.filterwarnings("ignore::hypothesis.errors.HypothesisWarning")
+@settings(max_examples=1500, deadline=None, suppress_health_check=list(HealthCheck))
 @given(modules())
 def test_many_modules_drawn_at_random(module: Module) -> None:
     assert parse(str(emit(module))) == module
