@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from attrs import frozen
 
+from ptxgen.ir.calls import BranchTargets
 from ptxgen.ir.nodes import Function, Instruction, Label, walk
 from ptxgen.ir.operands import LabelName
 
 _BRANCHES = frozenset({"bra"})
+_INDIRECT = "brx.idx"
 _ENDS = frozenset({"ret", "exit", "trap"})
 
 
@@ -74,15 +76,15 @@ def branch_target(instruction: Instruction) -> LabelName | None:
 
 def flow_of(function: Function) -> Flow:
     """The blocks of a function; a declaration has none."""
-    instructions, labels = _linear(function)
+    instructions, labels, lists = _linear(function)
     leaders = {0, *labels.values()}
     for index, instruction in enumerate(instructions):
-        if is_branch(instruction) or ends_thread(instruction):
+        if _leaves(instruction):
             leaders.add(index + 1)
     starts = sorted(start for start in leaders if start < len(instructions))
     number = {start: block for block, start in enumerate(starts)}
     stops = [*starts[1:], len(instructions)] if starts else []
-    edges, falls_off, unknown = _edges(instructions, labels, starts, stops, number)
+    edges, falls_off, unknown = _edges(instructions, labels, lists, starts, stops, number)
     before: list[list[int]] = [[] for _ in starts]
     for block, after in enumerate(edges):
         for successor in after:
@@ -97,20 +99,40 @@ def flow_of(function: Function) -> Flow:
     return Flow(tuple(instructions), blocks, tuple(falls_off), tuple(unknown))
 
 
-def _linear(function: Function) -> tuple[list[Instruction], dict[LabelName, int]]:
+def _leaves(instruction: Instruction) -> bool:
+    return is_branch(instruction) or ends_thread(instruction) or instruction.form.opcode == _INDIRECT
+
+
+def _linear(
+    function: Function,
+) -> tuple[list[Instruction], dict[LabelName, int], dict[LabelName, tuple[LabelName, ...]]]:
+    """The instructions, where each label stands among them, and the lists of indirect branches."""
     instructions: list[Instruction] = []
     labels: dict[LabelName, int] = {}
+    lists: dict[LabelName, tuple[LabelName, ...]] = {}
     for node in walk(function.body) if function.body is not None else ():
         if isinstance(node, Instruction):
             instructions.append(node)
         elif isinstance(node, Label):
             labels[node.name] = len(instructions)
-    return instructions, labels
+        elif isinstance(node, BranchTargets):
+            lists[node.name] = node.labels
+    return instructions, labels, lists
+
+
+def _targets(instruction: Instruction, lists: dict[LabelName, tuple[LabelName, ...]]) -> tuple[LabelName, ...]:
+    """The labels that a branch may go to: the one that it names, or those of its list."""
+    if instruction.form.opcode == _INDIRECT:
+        named = next((each for each in instruction.operands if isinstance(each, LabelName)), None)
+        return () if named is None else lists.get(named, ())
+    target = branch_target(instruction)
+    return () if target is None else (target,)
 
 
 def _edges(
     instructions: list[Instruction],
     labels: dict[LabelName, int],
+    lists: dict[LabelName, tuple[LabelName, ...]],
     starts: list[int],
     stops: list[int],
     number: dict[int, int],
@@ -121,13 +143,12 @@ def _edges(
     for block, stop in enumerate(stops):
         last = instructions[stop - 1]
         after: list[int] = []
-        leaves = is_branch(last) or ends_thread(last)
-        places = [stop] if not leaves or last.guard is not None else []
-        target = branch_target(last)
-        if target is not None and target in labels:
-            places.append(labels[target])
-        elif target is not None:
-            unknown.append((stop - 1, target))
+        places = [stop] if not _leaves(last) or last.guard is not None else []
+        for target in _targets(last, lists):
+            if target in labels:
+                places.append(labels[target])
+            else:
+                unknown.append((stop - 1, target))
         for place in places:
             if place in number:
                 after.append(number[place])

@@ -22,6 +22,7 @@ from ptxgen.ir import (
 )
 from ptxgen.ir.flow import Flow, flow_of, immediate_dominators, natural_loops, reverse_post_order
 from ptxgen.ir.liveness import liveness
+from ptxgen.parse import parse
 
 REGISTERS = [Register(f"%r{index}", u32) for index in range(4)]
 PREDICATE = Register("%p0", pred)
@@ -158,3 +159,25 @@ def test_unknown_labels_are_told() -> None:
     flow = flow_of(function([Instruction(BRA, (LabelName("nowhere"),)), Instruction(ADD, (*REGISTERS[:2], Int(1)))]))
     assert flow.unknown == ((0, LabelName("nowhere")),)
     assert flow.falls_off == (1,)
+
+
+def test_an_indirect_branch_goes_to_every_label_of_its_list() -> None:
+    text = """.version 7.0
+.target sm_80
+.visible .entry k(.param .u32 n)
+{
+    .reg .u32 i, x;
+    ld.param.u32 i, [n];
+    list: .branchtargets first, second;
+    brx.idx i, list;
+    mov.u32 x, 0;
+first:
+    mov.u32 x, 1;
+    ret;
+second:
+    mov.u32 x, 2;
+    ret;
+}
+"""
+    flow = flow_of(parse(text).function("k"))
+    assert [block.successors for block in flow.blocks] == [(2, 3), (2,), (), ()]
