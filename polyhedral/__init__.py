@@ -13,10 +13,11 @@ from polyhedral.affine import (
     var,
 )
 from polyhedral.bits import BitMatrix, bank_conflict_degree
+from polyhedral.cost import Control, Weights, control, leaves
 from polyhedral.dependences import Access, Dependence, Kind, Reduction, ScheduledStatement, dependences, primed
 from polyhedral.difference import negations
 from polyhedral.isl_lexer import NotationError
-from polyhedral.isl_parser import parse, parse_map, parse_members, parse_set
+from polyhedral.isl_parser import parse, parse_many, parse_map, parse_members, parse_set
 from polyhedral.legality import (
     Entry,
     QuotientDim,
@@ -32,9 +33,25 @@ from polyhedral.legality import (
 )
 from polyhedral.maps import Map
 from polyhedral.python_text import payloads_of, to_python
-from polyhedral.scan import Statement, scan
+from polyhedral.scan import scan
+from polyhedral.schedule_scan import known_of_parameters, scan_map, scan_schedule, statements_of_schedule
+from polyhedral.schedule_text import parse_schedule, schedule_text
+from polyhedral.schedule_tree import (
+    Band,
+    Context,
+    Domain,
+    Expansion,
+    Extension,
+    Filter,
+    Mark,
+    OptionRange,
+    ScheduleNode,
+    Sequence,
+    Unordered,
+)
 from polyhedral.sets import Set
 from polyhedral.spaces import Space, UnionMap, UnionSet
+from polyhedral.statement import Option, Statement
 from polyhedral.system import System
 from polyhedral.tiling import full_tiles, isolated, tile
 from polyhedral.tree import Block, Bound, Guard, Leaf, Let, Loop, Node, Term, execute, pseudo_c
@@ -44,14 +61,21 @@ OWNER = "ptxgen"
 __all__ = [
     "Access",
     "Affine",
+    "Band",
     "BitMatrix",
     "Block",
     "Bound",
     "Condition",
     "Congruence",
     "Constraint",
+    "Context",
+    "Control",
     "Dependence",
+    "Domain",
     "Entry",
+    "Expansion",
+    "Extension",
+    "Filter",
     "FloorDiv",
     "Guard",
     "Kind",
@@ -59,13 +83,18 @@ __all__ = [
     "Let",
     "Loop",
     "Map",
+    "Mark",
     "Node",
     "NotationError",
+    "Option",
+    "OptionRange",
     "QuotientDim",
     "Reduction",
     "Remainder",
+    "ScheduleNode",
     "ScheduledStatement",
     "Schedules",
+    "Sequence",
     "Set",
     "Space",
     "Statement",
@@ -74,29 +103,40 @@ __all__ = [
     "Times",
     "UnionMap",
     "UnionSet",
+    "Unordered",
     "Violation",
+    "Weights",
     "as_affine",
     "bank_conflict_degree",
     "congruent",
     "const",
+    "control",
     "dependences",
     "execute",
     "full_tiles",
     "is_parallel",
     "is_permutable",
     "isolated",
+    "known_of_parameters",
+    "leaves",
     "legal",
     "negations",
     "parallelism_violation",
     "parse",
+    "parse_many",
     "parse_map",
     "parse_members",
+    "parse_schedule",
     "parse_set",
     "payloads_of",
     "permutability_violation",
     "primed",
     "pseudo_c",
     "scan",
+    "scan_map",
+    "scan_schedule",
+    "schedule_text",
+    "statements_of_schedule",
     "tile",
     "to_python",
     "var",

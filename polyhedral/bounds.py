@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import gcd
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from polyhedral.affine import Affine, Congruence, FloorDiv, var
+from polyhedral.extent import at_least, at_most
+from polyhedral.quotients import definition
 from polyhedral.system import System
 from polyhedral.tree import Bound, Term
 
@@ -124,22 +126,52 @@ def _holds_existential(rows: System, row: Sequence[int]) -> bool:
     return any(c and n.startswith("$") for n, c in zip(rows.names, row, strict=False))
 
 
-def unrolled_values(rows: System, level: str, stride: Stride) -> list[Affine]:
-    """The values of a level that has constantly many, in ascending order, as expressions of what is outside.
+@frozen
+class Unrolled:
+    """The values of a level written out: `count` from `first` by `step`; `first` may use the quotient `named`."""
 
-    Raises ValueError where no lower bound is a constant distance from an upper one.
+    first: Affine
+    count: int
+    step: int
+    named: tuple[str, FloorDiv] | None = None
+
+    @property
+    def values(self) -> list[Affine]:
+        """The values in ascending order, as expressions of what is outside."""
+        return [self.first + k * self.step for k in range(self.count)]
+
+
+MOST_COPIES = 1 << 12
+
+
+def unrolled(rows: System, level: str, stride: Stride, known: System) -> Unrolled:
+    """The values of a level that has constantly many where `known` and `rows` hold.
+
+    Raises ValueError where no lower bound is a constant distance from the last value, or there are too many.
     """
-    lower, upper = rows.bounds(level)
-    starts = [_aligned(a, d, stride) for a, d in lower]
-    best: tuple[int, Affine] | None = None
-    for start in starts:
-        if start.divisor != 1:
-            continue
-        first = start.affine * start.scale + start.offset
-        for affine, divisor in upper:
-            distance = affine - first * divisor
-            if distance.is_constant and (best is None or distance.constant // divisor < best[0]):
-                best = (distance.constant // divisor, first)
-    if best is None:
-        raise ValueError(f"loop {level} cannot be unrolled: the number of its iterations is not a constant ({rows})")
-    return [best[1] + v for v in range(0, best[0] + 1, stride.step)]
+    around = known & rows
+    best: Unrolled | None = None
+    for affine, divisor in sorted(rows.bounds(level)[0], key=str):
+        start = _start(_aligned(affine, divisor, stride), level, known)
+        inside = around if start.named is None else around & definition(*start.named)
+        distance = at_most(inside, var(level) - start.first)
+        if distance is not None:
+            found = evolve(start, count=max(distance // stride.step + 1, 0), step=stride.step)
+            if best is None or (found.count, found.named is not None) < (best.count, best.named is not None):
+                best = found
+    if best is None or best.count > MOST_COPIES:
+        raise ValueError(
+            f"loop {level} cannot be unrolled: the number of its iterations is not a small constant ({rows})"
+        )
+    return best
+
+
+def _start(term: Term, level: str, known: System) -> Unrolled:
+    if term.divisor == 1:
+        return Unrolled(term.affine * term.scale + term.offset, 0, 1)
+    low, high = at_least(known, term.affine), at_most(known, term.affine)
+    if low is not None and high is not None and -(-low // term.divisor) == -(-high // term.divisor):
+        return Unrolled(term.offset + -(-low // term.divisor) * term.scale, 0, 1)
+    name = f"{level}_first"
+    quotient = FloorDiv(term.affine + (term.divisor - 1), term.divisor)
+    return Unrolled(var(name) * term.scale + term.offset, 0, 1, (name, quotient))

@@ -8,7 +8,7 @@ from math import gcd
 from operator import neg
 from typing import NamedTuple
 
-from polyhedral.emptiness import integer_point
+from polyhedral.emptiness import is_surely_empty
 from polyhedral.fourier_motzkin import Shadow, choose_column
 from polyhedral.rows import Equalities, Row, Table, hidden_equalities, table_of
 
@@ -160,14 +160,14 @@ def _connected(
 
 
 def implies(equalities: Sequence[Row], inequalities: Sequence[Row], row: Row, width: int) -> bool:
-    """Whether `row >= 0` holds at every integer point of the rows."""
+    """Whether `row >= 0` holds at every integer point of the rows; False also where that is hard to say."""
     if _is_alone(equalities, inequalities, row, width):
         return False
     coefficients, constant = row[:-1], row[-1]
     if any(r[-1] <= constant and r[:-1] == coefficients for r in inequalities):
         return True
     opposite = (*tuple(map(neg, coefficients)), -constant - 1)
-    return integer_point(equalities, [*inequalities, opposite], width) is None
+    return is_surely_empty(equalities, [*inequalities, opposite], width)
 
 
 def _is_alone(equalities: Sequence[Row], inequalities: Sequence[Row], row: Row, width: int) -> bool:

@@ -11,8 +11,28 @@ from polyhedral.fourier_motzkin import Shadow, choose_column, dark_row, splinter
 from polyhedral.rows import Contradiction, Equalities, Row, Table, hidden_equalities, table_of
 
 
-def integer_point(equalities: Iterable[Row], inequalities: Iterable[Row], width: int) -> list[int] | None:
-    """Integer values of the `width` columns that satisfy all rows, or None where there are none. Exact."""
+class Undecided(Exception):
+    """A test without splinters came to a shadow that is not exact. It never leaves the package."""
+
+
+def is_surely_empty(equalities: Iterable[Row], inequalities: Iterable[Row], width: int) -> bool:
+    """Whether no integers satisfy the rows, as far as few splinters tell: False where it would take more of them."""
+    try:
+        return integer_point(equalities, inequalities, width, FEW_SPLINTERS) is None
+    except Undecided:
+        return False
+
+
+FEW_SPLINTERS = 24
+
+
+def integer_point(
+    equalities: Iterable[Row], inequalities: Iterable[Row], width: int, most: int | None = None
+) -> list[int] | None:
+    """Integer values of the `width` columns that satisfy all rows, or None where there are none. Exact.
+
+    Raises Undecided where an inexact shadow has more than `most` splinters.
+    """
     try:
         solved = Equalities(equalities, inequalities, range(width)).solve()
         table = table_of(solved.inequalities)
@@ -20,18 +40,18 @@ def integer_point(equalities: Iterable[Row], inequalities: Iterable[Row], width:
     except Contradiction:
         return None
     if hidden:
-        point = integer_point(hidden, [(*c, k) for c, k in table.items()], width)
+        point = integer_point(hidden, [(*c, k) for c, k in table.items()], width, most)
     else:
-        point = _point_by_components(table, width)
+        point = _point_by_components(table, width, most)
     if point is not None:
         solved.restore(point)
     return point
 
 
-def _point_by_components(table: Table, width: int) -> list[int] | None:
+def _point_by_components(table: Table, width: int, most: int | None) -> list[int] | None:
     point = [0] * width
     for columns, rows in _components(table, width):
-        part = _component_point(tuple(sorted([tuple([c[i] for i in columns] + [k]) for c, k in rows])))
+        part = _component_point(tuple(sorted([tuple([c[i] for i in columns] + [k]) for c, k in rows])), most)
         if part is None:
             return None
         for column, value in zip(columns, part, strict=False):
@@ -66,13 +86,13 @@ class _Step(NamedTuple):
 
 
 @lru_cache(maxsize=1 << 16)
-def _component_point(rows: tuple[Row, ...]) -> tuple[int, ...] | None:
+def _component_point(rows: tuple[Row, ...], most: int | None) -> tuple[int, ...] | None:
     width = len(rows[0]) - 1
     if width == 1:
         return _interval_point(rows)
     steps: list[_Step] = []
     try:
-        point = _rational_shadows({row[:-1]: row[-1] for row in rows}, width, steps)
+        point = _rational_shadows({row[:-1]: row[-1] for row in rows}, width, steps, most)
     except Contradiction:
         return None
     if point is None:
@@ -82,7 +102,7 @@ def _component_point(rows: tuple[Row, ...]) -> tuple[int, ...] | None:
         if not _choose(step, point):
             while not all(s.exact for s in steps):
                 step = steps.pop()
-            point = _inexact_point(step, width)
+            point = _inexact_point(step, width, most)
             if point is None:
                 return None
     return tuple(point)
@@ -120,7 +140,7 @@ def _choose(step: _Step, point: list[int]) -> bool:
     return True
 
 
-def _rational_shadows(table: Table, width: int, steps: list[_Step]) -> list[int] | None:
+def _rational_shadows(table: Table, width: int, steps: list[_Step], most: int | None) -> list[int] | None:
     shadow = Shadow(table)
     while shadow.table:
         column, exact = choose_column(shadow.table, range(width))
@@ -129,19 +149,22 @@ def _rational_shadows(table: Table, width: int, steps: list[_Step]) -> list[int]
         steps.append(_Step(column, exact, lower, upper, rest))
         hidden = hidden_equalities(shadow.table)
         if hidden:
-            return integer_point(hidden, [(*c, k) for c, k in shadow.table.items()], width)
+            return integer_point(hidden, [(*c, k) for c, k in shadow.table.items()], width, most)
     return [0] * width
 
 
-def _inexact_point(step: _Step, width: int) -> list[int] | None:
+def _inexact_point(step: _Step, width: int, most: int | None) -> list[int] | None:
     column = step.column
     dark = step.rest + [dark_row(low, high, column) for low in step.lower for high in step.upper]
-    point = integer_point((), dark, width)
+    point = integer_point((), dark, width, most)
     if point is not None:
         _choose(step, point)
         return point
-    for equality in splinters(step.lower, step.upper, column):
-        point = integer_point([equality], [*step.rest, *step.lower, *step.upper], width)
+    pieces = splinters(step.lower, step.upper, column)
+    if most is not None and len(pieces) > most:
+        raise Undecided
+    for equality in pieces:
+        point = integer_point([equality], [*step.rest, *step.lower, *step.upper], width, most)
         if point is not None:
             return point
     return None

@@ -27,6 +27,15 @@ def parse(text: str) -> UnionSet | UnionMap:
     return found
 
 
+def parse_many(text: str) -> tuple[UnionSet | UnionMap, ...]:
+    """The sets and maps that follow one another in `text`, each as `parse` reads it."""
+    words = Words(text)
+    found = []
+    while words.next.kind != "end":
+        found.append(_Reader(words).union())
+    return tuple(found)
+
+
 def parse_set(text: str) -> UnionSet:
     """As `parse`, for a text that is a set."""
     found = parse(text)

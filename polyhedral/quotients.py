@@ -9,7 +9,9 @@ from operator import neg
 from attrs import frozen
 
 from polyhedral.affine import Affine, FloorDiv
+from polyhedral.emptiness import integer_point
 from polyhedral.fourier_motzkin import dark_row, splinters, split
+from polyhedral.rows import Row
 from polyhedral.spelling import in_order
 from polyhedral.system import System, make
 
@@ -76,6 +78,41 @@ def definition(name: str, quotient: FloorDiv) -> System:
     """The system that says that `name` is the quotient."""
     low = Affine(((name, quotient.divisor),))
     return System.of(low <= quotient.affine, quotient.affine < low + quotient.divisor)
+
+
+def with_equal_quotients(system: System) -> System:
+    """The same set with an equality for each two existentials that are multiples of one number less than it apart.
+
+    Two rows say that e and f are multiples of m; where e - f is between -m and m they are equal. That is how
+    floor(i/32) of one schedule entry and of another are seen to be one.
+    """
+    rows = [r for r in system.equalities if sum(map(bool, r[: len(system.exists)])) == 1]
+    found = []
+    for number, row in enumerate(rows):
+        for other in rows[:number]:
+            apart = _same_multiple(system, row, other)
+            found += [apart] if apart is not None else []
+    return make(system.names, [*system.equalities, *found], system.inequalities) if found else system
+
+
+def _same_multiple(system: System, row: Row, other: Row) -> Row | None:
+    width = len(system.exists)
+    modulus = next(abs(c) for c in row if c)
+    if modulus != next(abs(c) for c in other if c):
+        return None
+    for sign in (1, -1):
+        apart = tuple([0] * width + [a - sign * b for a, b in zip(row[width:], other[width:], strict=True)])
+        if any(apart[:-1]) and _is_within(system, apart, modulus):
+            return apart
+    return None
+
+
+def _is_within(system: System, row: Row, most: int) -> bool:
+    opposite = tuple(map(neg, row))
+    return all(
+        integer_point(system.equalities, [*system.inequalities, (*r[:-1], r[-1] - most)], len(system.names)) is None
+        for r in (row, opposite)
+    )
 
 
 def reveal(system: System, names: Mapping[str, str]) -> System:

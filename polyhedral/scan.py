@@ -2,39 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
-from attrs import evolve, field, frozen
+from attrs import evolve, frozen
 
-from polyhedral.affine import Affine, FloorDiv, as_affine, var
-from polyhedral.bounds import Range, Stride, shape_of, stride_of, unrolled_values
+from polyhedral.affine import Affine, FloorDiv, var
+from polyhedral.bounds import Range, Stride, Unrolled, shape_of, stride_of, unrolled
 from polyhedral.quotients import definition, determined, reveal
 from polyhedral.separation import Candidate, Region, merged, ordered, pinned, separated
-from polyhedral.sets import Set
 from polyhedral.shadows import Item, determined_apart, items_of
+from polyhedral.statement import Option, Statement
 from polyhedral.system import FALSE, UNIVERSE, System, disjoint, without_congruences
 from polyhedral.tree import Block, Guard, Leaf, Let, Loop, Node, block
 
 Values = dict[str, Affine]
 Inside = Callable[[int, "list[Item]", System, Values], Node]
-
-
-def _as_schedule(entries: Iterable[Affine | int]) -> tuple[Affine, ...]:
-    return tuple(as_affine(e) for e in entries)
-
-
-@frozen
-class Statement:
-    """What is to run: `payload` once for each point of `domain`, at the time that `schedule` gives.
-
-    Schedule entries are affine in the dimensions of the domain and the parameters; instances run in
-    the lexicographic order of their times, those of one time in the order of the statements.
-    """
-
-    payload: Hashable
-    domain: Set
-    schedule: tuple[Affine, ...] = field(converter=_as_schedule)
-    name: str = ""
 
 
 def scan(
@@ -62,7 +44,7 @@ def scan(
     items = [
         item
         for statement, schedule in zip(statements, padded, strict=False)
-        for item in items_of(statement.payload, statement.domain.intersect(context), schedule, levels, params)
+        for item in items_of(statement, statement.domain.intersect(context), schedule, levels, params)
     ]
     chosen = separate if isinstance(separate, bool) else frozenset(separate)
     return _Scan(width, chosen, frozenset(unroll)).node(0, items, context, {}) if items else Block()
@@ -121,7 +103,7 @@ class _Scan:
     def _regions(self, level: int, items: list[Item], known: System, values: Values) -> Node:
         name = items[0].levels[level]
         candidates = _candidates(level, name, items, known, values)
-        if self._listed(self.separate, level, name):
+        if self._separates(level, name, items):
             regions = separated(candidates, known)
         else:
             regions = merged(candidates, name, known)
@@ -137,6 +119,16 @@ class _Scan:
             nodes.append(_behind_shared(level, members, known, values, body))
         return block(nodes)
 
+    def _separates(self, level: int, name: str, items: list[Item]) -> bool:
+        told = {item.option(level) for item in items}
+        if Option.ATOMIC in told:
+            return False
+        return Option.SEPARATE in told or self._listed(self.separate, level, name)
+
+    def _unrolls(self, level: int, name: str, items: list[Item]) -> bool:
+        told = {item.option(level) for item in items}
+        return told == {Option.UNROLL} or self._listed(self.unroll, level, name)
+
     @staticmethod
     def _listed(chosen: bool | frozenset[int | str], level: int, name: str) -> bool:
         return chosen if isinstance(chosen, bool) else level in chosen or name in chosen
@@ -150,9 +142,10 @@ class _Scan:
         stride = strides[0]
         for other in strides[1:]:
             stride = stride.joined(other)
-        if self._listed(self.unroll, level, name):
-            times = unrolled_values(rows, name, stride)
-            return _when(guard, block([self._at(level, name, t, rows, items, known, values) for t in times]))
+        if self._unrolls(level, name, items):
+            return _when(
+                guard, self._written_out(level, name, unrolled(rows, name, stride, known), rows, items, known, values)
+            )
         shape = shape_of(rows, name, stride, " and ".join(str(i.payload) for i in items))
         if isinstance(shape, Range):
             inside = known & rows
@@ -163,6 +156,14 @@ class _Scan:
         if isinstance(shape.value, Affine):
             return _when(guard, self._at(level, name, shape.value, rows, items, known, values))
         return _when(guard, self._quotient(level, name, shape.value, rows, items, known, values))
+
+    def _written_out(
+        self, level: int, name: str, copies: Unrolled, rows: System, items: list[Item], known: System, values: Values
+    ) -> Node:
+        if copies.named is not None:
+            known = known & definition(*copies.named)
+        body = block([self._at(level, name, t, rows, items, known, values) for t in copies.values])
+        return body if copies.named is None else _nonempty(Let(*copies.named, body))
 
     def _at(
         self, level: int, name: str, value: Affine, rows: System, items: list[Item], known: System, values: Values

@@ -8,8 +8,9 @@ from functools import lru_cache
 from attrs import frozen
 
 from polyhedral.affine import Affine, Condition, var
-from polyhedral.quotients import determined
+from polyhedral.quotients import determined, with_equal_quotients
 from polyhedral.sets import Set
+from polyhedral.statement import Option, Statement
 from polyhedral.system import System
 
 
@@ -28,6 +29,11 @@ class Item:
     fixed: tuple[int | None, ...]
     shadows: tuple[System, ...]
     bindings: tuple[tuple[str, Affine], ...]
+    options: tuple[Option, ...] = ()
+
+    def option(self, level: int) -> Option:
+        """How the loop of a level is to be made for this item."""
+        return self.options[level] if level < len(self.options) else Option.DEFAULT
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
@@ -47,20 +53,20 @@ def _plain_conditions(system: System) -> tuple[Condition, ...]:
 
 
 def items_of(
-    payload: Hashable, domain: Set, schedule: Sequence[Affine], levels: Sequence[str], reserved: Iterable[str]
+    statement: Statement, domain: Set, schedule: Sequence[Affine], levels: Sequence[str], reserved: Iterable[str]
 ) -> list[Item]:
-    """The items of a statement whose schedule is padded to `levels`; dimensions it leaves open become more levels."""
+    """The items of a statement on `domain`, its schedule padded to `levels`; dimensions left open are more levels."""
     mark = {d: f"{d}@" for d in domain.dims}
     times = [entry.substitute({d: var(m) for d, m in mark.items()}) for entry in schedule]
     found = []
     for piece in domain.disjoint().pieces:
-        system = piece.rename(mark)
-        found += _items(payload, system, times, tuple(levels), mark, set(reserved) | set(levels))
+        system = with_equal_quotients(piece.rename(mark))
+        found += _items(statement, system, times, tuple(levels), mark, set(reserved) | set(levels))
     return found
 
 
 def _items(
-    payload: Hashable,
+    statement: Statement,
     system: System,
     times: list[Affine],
     levels: tuple[str, ...],
@@ -74,11 +80,13 @@ def _items(
     solution = {m: a.substitute(renamed) for m, a in solution.items()}
     whole = system.substitute({**solution, **renamed})
     whole = whole & System.of(*(c.substitute(renamed) for c in conditions)) if conditions else whole
-    bindings = tuple((d, solution.get(m, renamed.get(m, Affine()))) for d, m in mark.items())
+    bindings = tuple(
+        (d, solution.get(m, renamed.get(m, Affine()))) for d, m in mark.items() if d not in statement.hidden
+    )
     fixed = tuple(t.constant if t.is_constant else None for t in times) + (None,) * len(rest)
     order = levels + tuple(extra.values())
     return [
-        Item(payload, part, order, fixed, _shadows(part, order, fixed), bindings)
+        Item(statement.payload, part, order, fixed, _shadows(part, order, fixed), bindings, statement.options)
         for part in determined_apart(whole.simplified())
     ]
 

@@ -76,6 +76,11 @@ class UnionSet:
     def _with(self, other: UnionSet, join: Callable[[Set, Set], Set]) -> UnionSet:
         return UnionSet(tuple((s, join(p, _renamed(other.get(s), p.dims))) for s, p in self.parts))
 
+    @property
+    def params(self) -> tuple[str, ...]:
+        """The parameters that occur, sorted."""
+        return tuple(sorted({n for _, p in self.parts for n in p.params}))
+
     def is_empty(self) -> bool:
         """Whether there is no point for any value of the parameters."""
         return not self.parts
@@ -89,8 +94,7 @@ class UnionSet:
         return self.is_subset(other) and other.is_subset(self)
 
     def __str__(self) -> str:
-        params = sorted({n for _, p in self.parts for n in p.params})
-        return braces(params, [b for s, p in self.parts for b in body_texts(s.text(p.dims), p.pieces)])
+        return braces(self.params, [b for s, p in self.parts for b in body_texts(s.text(p.dims), p.pieces)])
 
 
 @frozen
@@ -98,6 +102,11 @@ class UnionMap:
     """Maps between differently named tuples, one for each pair of spaces."""
 
     parts: tuple[tuple[Space, Space, Map], ...] = ()
+
+    @property
+    def params(self) -> tuple[str, ...]:
+        """The parameters that occur, sorted."""
+        return tuple(sorted({n for _, _, m in self.parts for n in m.params}))
 
     def inverse(self) -> UnionMap:
         """The pairs turned round."""
@@ -131,8 +140,7 @@ class UnionMap:
         return UnionMap(self.parts + other.parts)
 
     def __str__(self) -> str:
-        params = sorted({n for _, _, m in self.parts for n in m.params})
         texts = [
             b for a, c, m in self.parts for b in body_texts(arrow(a.text(m.in_dims), c.text(m.out_dims)), m.pieces)
         ]
-        return braces(params, texts)
+        return braces(self.params, texts)

@@ -125,7 +125,7 @@ class System:
 
     def implies(self, condition: Condition) -> bool:
         """Whether `condition` holds at every point."""
-        return self.is_empty() or System.of(condition).gist(self).is_universe
+        return all(disjoint(self, n) for n in _negated(condition))
 
     def substitute(self, values: Mapping[str, Affine | int]) -> System:
         """The system with each name of `values` replaced, all at once."""
@@ -219,6 +219,15 @@ def _congruence(affine: Affine, own: str) -> Congruence:
 
 def _value(row: Row, point: list[int]) -> int:
     return sum(map(int.__mul__, row, point)) + row[-1]
+
+
+def _negated(condition: Condition) -> list[System]:
+    match condition:
+        case Congruence(affine, modulus):
+            multiple = Affine((("%", modulus),))
+            return [System.of(affine >= multiple + 1, affine < multiple + modulus, exists=("%",))]
+        case Constraint(affine, equality):
+            return [System.of(affine < 0), *([System.of(affine > 0)] if equality else [])]
 
 
 UNIVERSE = System()

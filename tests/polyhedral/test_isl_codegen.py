@@ -1,0 +1,77 @@
+"""The inputs of isl's code generation tests: the instances that isl's own loops run, in the order of their times."""
+
+from pathlib import Path
+
+import islpy as isl
+import pytest
+
+from polyhedral import Node, execute
+from tests.polyhedral.codegen_inputs import Both, both, parameter_values, times_of
+from tests.polyhedral.isl_loops import Instance, TooMany, run
+
+NOT_TAKEN = {"cloog/infinite2.st": "a loop without an upper bound"}
+MOST_INSTANCES = 6000
+QUICK = (
+    *("atomic.st", "atomic3.in", "component3.st", "component6.st", "correlation.st", "disjuncts2.st", "expansion.st"),
+    *("filter.st", "gemm.st", "isolate3.st", "isolate6.st", "isolate7.st", "separation_class.in"),
+    *("mod2.st", "shift_unroll.in", "stride5.in", "stride7.in", "unroll8.st", "cloog/union.st"),
+)
+
+
+def visited(tree: Node, values: dict[str, int], most: int) -> list[Instance]:
+    found: list[Instance] = []
+    for name, dims in execute(tree, values):
+        found.append((str(name), tuple(dims.values())))
+        assert len(found) <= most, "more instances than isl has"
+    return found
+
+
+def out_of_order(found: list[Instance], case: Both, values: dict[str, int], theirs: list[Instance]) -> bool:
+    try:
+        times = times_of(case.times, values)
+    except isl.Error:
+        return found != theirs
+    seen = [times[instance].pop(0) for instance in found]
+    return seen != sorted(seen)
+
+
+def check(case: Both) -> int:
+    checked = 0
+    for values in parameter_values(case):
+        try:
+            theirs = list(run(case.theirs, values, MOST_INSTANCES).instances)
+        except TooMany:
+            continue
+        found = visited(case.ours, values, len(theirs))
+        assert sorted(found) == sorted(theirs), values
+        assert not out_of_order(found, case, values, theirs), values
+        checked += 1
+    return checked
+
+
+def inputs(folder: Path) -> dict[str, Path]:
+    suite = folder / "suites" / "isl_codegen"
+    found = [*suite.rglob("*.st"), *suite.rglob("*.in")]
+    return {path.relative_to(suite).as_posix(): path for path in sorted(found)}
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_an_input_runs_as_isl_runs_it(name: str, shared_folder: Path) -> None:
+    assert check(both(inputs(shared_folder)[name])) > 0
+
+
+@pytest.mark.slow
+def test_every_input_runs_as_isl_runs_it(shared_folder: Path) -> None:
+    not_taken, wrong, checked = set(), {}, 0
+    for name, path in inputs(shared_folder).items():
+        try:
+            checked += check(both(path))
+        except ValueError as error:
+            if "bound: a scan needs" not in str(error):
+                raise
+            not_taken.add(name)
+        except AssertionError as error:
+            wrong[name] = str(error)[:200]
+    assert not wrong
+    assert not_taken == set(NOT_TAKEN)
+    assert checked > 700, checked
