@@ -208,6 +208,22 @@ def watch(request: Request, group: Group, batch: Batch, target: Target, values: 
         _exchange(batch.flags, batch, target.memory.name, touches)
 
 
+def watch_delivery(batch: Batch, site: int, threads: tuple[Array, Array], index: Array, values: Array) -> None:
+    """Judge what copies deliver to shared memory now as stores of the threads (warps, lanes) whose copies they are.
+
+    `index` are byte places in the arena, `values` the bytes [lanes, size].
+    """
+    memory = batch.spaces["shared"]
+    if memory.tracker is None:
+        return
+    width = values.shape[1]
+    touches, whole = _flat(batch, memory, index, threads, width, site, False)
+    spread = np.repeat(values, whole, axis=0) if whole > 1 else values
+    request = Request(site, "shared", width, lambda r: index, None, False)
+    for conflict in memory.tracker.store(touches, batch.clocks, spread):
+        _report(request, batch, Target(memory, index, index, None), touches, conflict, True)
+
+
 def _exchange(flags: dict[tuple[str, int, int], Array], batch: Batch, space: str, touches: Touches) -> None:
     """A strong access in a kernel with fences releases and acquires at its address.
 
@@ -233,13 +249,20 @@ def _touches(request: Request, group: Group, batch: Batch, target: Target) -> tu
         index, warps, lanes = target.index.ravel(), warps.ravel(), lanes.ravel()
     else:
         index, warps, lanes = target.index[target.mask], warps[target.mask], lanes[target.mask]
+    return _flat(batch, memory, index, (warps, lanes), request.width_bytes, request.index, request.strong)
+
+
+def _flat(
+    batch: Batch, memory: SpaceMemory, index: Array, threads: tuple[Array, Array], width_bytes: int, site: int,
+    strong: bool,
+) -> tuple[Touches, int]:  # fmt: skip
+    warps, lanes = threads
     cells = index // memory.cell_bytes
-    whole = max(1, request.width_bytes // memory.cell_bytes)
+    whole = max(1, width_bytes // memory.cell_bytes)
     if whole > 1:
         cells = (cells[:, None] + np.arange(whole)).ravel()
         warps, lanes = np.repeat(warps, whole), np.repeat(lanes, whole)
-    threads = warps * LANES + lanes + batch.first_thread
-    return Touches(cells, warps, lanes, threads, request.index, request.strong), whole
+    return Touches(cells, warps, lanes, warps * LANES + lanes + batch.first_thread, site, strong), whole
 
 
 def _report(request: Request, batch: Batch, target: Target, touches: Touches, conflict: Conflict, writes: bool) -> None:

@@ -15,7 +15,7 @@ def counting(rounds: int = 3):
     """Every thread adds its number `rounds` times; the line of the addition comes with the module."""
     module = Module("sm_70")
     with module.kernel("count", out=pointer(u32)) as k:
-        total, thread = k.register(u32, 0, name="%total"), k.tid.x
+        total, thread = k.register(u32, 0, name="total"), k.tid.x
         with k.range(0, rounds):
             k.add.u32(total, thread, into=total)
             line = inspect.currentframe().f_lineno - 1

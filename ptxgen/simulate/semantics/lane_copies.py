@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from attrs import evolve
 
-from ptxgen.simulate.accesses import Target, request_of, targets, watch
+from ptxgen.simulate.accesses import Target, request_of, targets, watch, watch_delivery
 from ptxgen.simulate.batch import Batch
 from ptxgen.simulate.copies import Pending
 from ptxgen.simulate.group import LANES, Group
@@ -58,6 +58,7 @@ def _deliver(due: Pending, batch: Batch) -> None:
     whole = due.values.view(np.complex128 if width == 16 else f"u{width}")[..., 0]
     memory.arena.store(due.index, whole, width)
     memory.arena.owed -= len(due.index)
+    watch_delivery(batch, due.site, (due.warps, due.lanes), due.index, due.values)
 
 
 def _copy(site: Site) -> Step:
