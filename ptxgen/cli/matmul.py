@@ -15,7 +15,8 @@ from isa.targets import target
 from ptxgen.cli.explain import explain
 from ptxgen.cli.figures import figures
 from ptxgen.cli.operands import check_used, inputs_of, read_files, scalars_of, typed_epilogue
-from ptxgen.cli.parser import MatmulOptions, Unusable
+from ptxgen.cli.parser import MatmulOptions
+from ptxgen.cli.unusable import Unusable
 from ptxgen.errors import KernelError
 from ptxgen.kernels.binding import arrays_in_memory, bind
 from ptxgen.kernels.matmul import Machine, Matmul, Outcome
