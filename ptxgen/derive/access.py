@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from attrs import frozen
 
-from polyhedral import Affine, FloorDiv, const
+from polyhedral import FloorDiv
 from ptxgen.compute import Load, Statement, show
 from ptxgen.derive.placement import unit
 from ptxgen.errors import PlanError
-from ptxgen.tile import Distribution, bit_count
+from ptxgen.tile import Distribution
 
 
 @frozen
@@ -61,15 +61,3 @@ def neighbours(distribution: Distribution, contiguous: int | None) -> int:
     ):
         bits += 1
     return 1 << bits
-
-
-def box_shape(extents: tuple[int, ...]) -> tuple[int, ...]:
-    """The extents, checked to be powers of two."""
-    for extent in extents:
-        bit_count(extent)
-    return extents
-
-
-def constants(values: tuple[int, ...]) -> tuple[Affine, ...]:
-    """Numbers as affine expressions."""
-    return tuple(map(const, values))

@@ -23,7 +23,7 @@ from ptxgen.derive.sequencing import sequenced
 from ptxgen.derive.space import IndexSpace
 from ptxgen.derive.widening import widened
 from ptxgen.errors import InternalError, PlanError
-from ptxgen.plan import IntoShared, MultiplyBy, Place, Plan, Shift, Stage
+from ptxgen.plan import IntoShared, MultiplyBy, Onto, Place, Plan, Shift, Stage
 from ptxgen.tile import (
     Buffer,
     Fact,
@@ -89,7 +89,7 @@ def derive(plan: Plan) -> Derivation:
         buffers,
         (Role(ROLE, 1 << space.warp_bits, body),),
     )
-    check_budgets(plan, program, parts[0].ops)
+    check_budgets(plan, program, parts)
     return Derivation(plan, tuple(parts), program)
 
 
@@ -99,6 +99,7 @@ def derive_part(space: IndexSpace, facts: Facts, paths: dict[str, tuple[str, ...
     draft.paths = paths
     products = {step.statement: step for step in space.plan.steps if isinstance(step, MultiplyBy)}
     for statement in space.compute.statements:
+        draft.line = statement.line
         step = products.get(statement.name)
         if step:
             derive_product(draft, statement, step)
@@ -142,7 +143,7 @@ def grid(space: IndexSpace, dims: tuple[str, ...]) -> Grid:
         assert tile is not None
         size = tile.sizes[dim]
         found.append(GridDim(f"{tile.level}.{dim}", Quotient(space.extent(dim) + (size - 1), size)))
-    rasters = [s.raster.group for s in space.plan.steps if isinstance(s, Place) and s.onto.value == "blocks"]
+    rasters = [s.raster.group for s in space.plan.steps if isinstance(s, Place) and s.onto is Onto.BLOCKS]
     return Grid(tuple(found), Raster(rasters[0] if rasters else 1))
 
 
@@ -163,21 +164,21 @@ def parameters(plan: Plan, facts: Facts) -> tuple[Parameter, ...]:
     return (*pointers, *numbers, *scalars)
 
 
-def check_budgets(plan: Plan, program: Program, ops: tuple[Op, ...]) -> None:
+def check_budgets(plan: Plan, program: Program, parts: list[Part]) -> None:
     """Refuses a program that no block of the target can hold."""
     limits = limits_of(target_named(plan.target))
     line = plan.steps[-1].line
-    if program.shared_bytes > limits.shared_static_bytes:
+    if program.shared_bytes > limits.shared_bytes_per_cta:
         rings = ", ".join(f"{b.name} {b.slot_bytes * b.depth}" for b in program.buffers if b.space is Space.SHARED)
         raise PlanError(
-            f"{program.shared_bytes} bytes of shared memory, a block has {limits.shared_static_bytes}: {rings}",
+            f"{program.shared_bytes} bytes of shared memory, a block has {limits.shared_bytes_per_cta}: {rings}",
             line=shared_line(plan),
         )
     threads = program.warps * limits.lanes_per_warp
     if threads > limits.threads_per_cta:
         raise PlanError(f"{program.warps} warps are {threads} threads, a block has {limits.threads_per_cta}", line=line)
-    held = most_registers(ops)
-    total = sum(map(register_count, held))
+    held = max((most_registers(part.ops) for part in parts), key=held_registers)
+    total = held_registers(held)
     if total > limits.registers_per_thread:
         names = ", ".join(f"{buffer.name} {register_count(buffer)}" for buffer in held)
         raise PlanError(
@@ -198,7 +199,12 @@ def most_registers(ops: tuple[Op, ...]) -> tuple[Buffer, ...]:
                 spans[touch.buffer] = (min(first, at), max(last, at))
     moments = {first for first, _ in spans.values()}
     live = [tuple(b for b, (first, last) in spans.items() if first <= m <= last) for m in sorted(moments)]
-    return max(live, key=lambda buffers: sum(map(register_count, buffers)), default=())
+    return max(live, key=held_registers, default=())
+
+
+def held_registers(buffers: tuple[Buffer, ...]) -> int:
+    """The 32-bit registers of a lane that all of these buffers take together."""
+    return sum(map(register_count, buffers))
 
 
 def shared_line(plan: Plan) -> SourceLine | None:

@@ -33,7 +33,8 @@ class Body:
 
 @define
 class Draft:
-    """What derivation has so far. `full` drafts the program for blocks whose tiles lie inside the arrays."""
+    """What derivation has so far. `full` drafts the program for blocks whose tiles lie inside the arrays; `line` is the
+    user's line of the statement that is being drafted."""
 
     space: IndexSpace
     facts: Facts
@@ -41,12 +42,13 @@ class Draft:
     root: Body = field(factory=lambda: Body(None))
     buffers: dict[str, Buffer] = field(factory=dict)
     paths: dict[str, tuple[str, ...]] = field(factory=dict)
+    line: SourceLine | None = None
 
     def global_buffer(self, array: str) -> Buffer:
         """The buffer that stands for an array in memory."""
         found = self.space.compute.array(array)
         if found.kind is ArrayKind.LOCAL:
-            raise PlanError(f"{array} has no address: it is local to the kernel")
+            raise PlanError(f"{array} is local and nothing has filled it where it is read", line=self.line)
         placed = GlobalPlacement(found.extents, found.strides)
         return self.add_buffer(Buffer(array, array, found.element, Space.GLOBAL, (), 1, placed))
 
@@ -54,7 +56,11 @@ class Draft:
         """Registers a buffer; the same name must mean the same buffer."""
         known = self.buffers.setdefault(buffer.name, buffer)
         if known != buffer:
-            raise PlanError(f"{buffer.name} is wanted in two forms: {known.placement} and {buffer.placement}")
+            raise PlanError(
+                f"{buffer.name} is wanted in two forms, as two operands of one array are: "
+                f"{known.placement} and {buffer.placement}",
+                line=self.line,
+            )
         return known
 
     def held(self, array: str) -> Buffer | None:

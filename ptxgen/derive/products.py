@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from isa.forms import UnknownInstruction, resolve
 from isa.mechanisms import REGISTERS, WARP_REGISTERS
+from isa.targets import target as target_named
 from polyhedral import const
-from ptxgen.compute import ArrayKind, Binary, BinaryOp, Load, Statement
+from ptxgen.compute import ArrayKind, Binary, BinaryOp, Load, ReductionOp, Statement
 from ptxgen.derive.access import reach
 from ptxgen.derive.draft import Draft, before_reduction, below, op, whole
 from ptxgen.derive.operands import Operand, Product
@@ -21,6 +23,10 @@ from ptxgen.tile import Buffer, Factor, Fill, Multiply, MultiplyRow, Space
 
 def product(draft: Draft, statement: Statement, step: MultiplyBy) -> Product:
     """The statement as a matrix product; PlanError where it is none, or the instruction's types are others."""
+    if statement.reduction is None or statement.reduction.op is not ReductionOp.ADD:
+        raise PlanError(
+            f"{step.instruction.name} adds products, {statement.name} does not: {statement}", line=step.line
+        )
     match statement.value:
         case Binary(BinaryOp.MULTIPLY, Load() as left, Load() as right):
             pass
@@ -54,12 +60,13 @@ def product(draft: Draft, statement: Statement, step: MultiplyBy) -> Product:
 def derive_product(draft: Draft, statement: Statement, step: MultiplyBy) -> None:
     """Adds the ops of a sum of products to the draft: a fill, the operands' staging, the multiplications."""
     work = product(draft, statement, step)
+    check_place(draft, work)
     path = draft.paths[statement.name]
     steps = unrolled_steps(draft, work)
     m, n, k = axes(draft, work)
     accumulator = accumulators(draft, work, m, n)
     outer = before_reduction(draft, statement, path)
-    fill = Fill(f"{statement.name}.fill", whole(accumulator), 0.0, statement.line)
+    fill = Fill(f"{statement.name}.fill", whole(accumulator), ReductionOp.ADD.identity, statement.line)
     touch = Touch(accumulator, TouchKind.WRITE, const(0))
     filled = op(fill.op, outer, draft.domain(outer), REGISTERS, (touch,), fill, statement.line)
     draft.before_loop(outer, below(path, outer), [filled])
@@ -75,10 +82,36 @@ def derive_product(draft: Draft, statement: Statement, step: MultiplyBy) -> None
 def unrolled_steps(draft: Draft, work: Product) -> tuple[dict[str, int], ...]:
     """Where each unrolled step starts inside the block's tile, by dim, in the order of execution."""
     starts: list[dict[str, int]] = [{}]
+    sizes: dict[str, int] = {}
     for _, dim, size in draft.space.unrolled(work.statement):
-        outer = draft.space.block_extent(dim)
+        outer = sizes.get(dim, draft.space.block_extent(dim))
         starts = [{**s, dim: s.get(dim, 0) + at} for s in starts for at in range(0, outer, size)]
+        sizes[dim] = size
     return tuple(starts)
+
+
+def check_place(draft: Draft, work: Product) -> None:
+    """The multiplication stands inside every unrolled loop: PlanError where `at` leaves one inside."""
+    levels = [tile.level for tile in draft.space.levels]
+    depth = levels.index(work.step.at.partition(".")[0])
+    for name, _, _ in draft.space.unrolled(work.statement):
+        if levels.index(name.partition(".")[0]) > depth:
+            raise PlanError(
+                f"multiply({work.statement.name}, at={work.step.at}) leaves the loop {name} inside the instruction: "
+                f"multiply at {name}",
+                line=work.step.line,
+            )
+
+
+def check_row(draft: Draft, work: Product, row: MultiplyRow) -> None:
+    """The target has the instruction; PlanError with what it is there for where not."""
+    target = target_named(draft.space.plan.target)
+    try:
+        availability = resolve(row.instruction).availability
+    except UnknownInstruction as error:
+        raise PlanError(f"{work.step.instruction}: {error}", line=work.step.line) from None
+    if availability.least_version(target) is None:
+        raise PlanError(f"{target} has no {row.instruction}, which needs {availability}", line=work.step.line)
 
 
 def axes(draft: Draft, work: Product) -> tuple[Axis, Axis, Axis]:
@@ -134,6 +167,8 @@ def multiplication(
     row = MultiplyRow(
         instruction.m, instruction.n, instruction.k, instruction.input, instruction.accumulate, a.order, b.order
     )
+    if number == 0:
+        check_row(draft, work, row)
     factors: list[Factor] = []
     touches = [Touch(accumulator, TouchKind.WRITE, const(0)), Touch(accumulator, TouchKind.READ, const(0))]
     for operand, dims in ((a, (work.m, work.k)), (b, (work.k, work.n))):

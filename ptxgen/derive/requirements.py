@@ -256,8 +256,9 @@ def _check_global(buffer: Buffer, accesses: list[Access]) -> None:
 
 
 def _same_elements(buffer: Buffer, writer: Op, reader: Op) -> bool:
-    """Whether each element is read by the lane that writes it, as far as equal distributions and origins show."""
-    if not isinstance(writer.node, Copy):
+    """Whether each element is read by the lane that writes it, as far as equal distributions and origins show. Where
+    lanes or warps hold copies, one of them writes and all read."""
+    if not isinstance(writer.node, Copy) or writer.node.distribution.is_replicated:
         return False
     target = writer.node.destination
     match reader.node:

@@ -21,7 +21,7 @@ def lower_multiply(context: Context, node: Multiply) -> None:
     """Multiplies the fragments, for each k in ascending order a serpentine over (m, n)."""
     check_fragments(node)
     row = node.row
-    multiply = context.k.function(instruction_name(row))
+    multiply = context.k.function(row.instruction)
     own_a, own_b, own_c = _own_values(row)
     m, n, _ = node.repeats
     a = _registers(context, node.a, own_a)
@@ -30,13 +30,6 @@ def lower_multiply(context: Context, node: Multiply) -> None:
     for m_step, n_step, k_step in serpentine(node.repeats):
         into = c(m_step + m * n_step)
         multiply(a(m_step + m * k_step), b(n_step + n * k_step), into, into=into)
-
-
-def instruction_name(row: MultiplyRow) -> str:
-    """The dotted name of the instruction of a row."""
-    shape = f"m{row.m}n{row.n}k{row.k}"
-    types = f"{row.accumulate}.{row.input}.{row.input}.{row.accumulate}"
-    return f"mma.sync.aligned.{shape}.{row.a_order.value}.{row.b_order.value}.{types}"
 
 
 def serpentine(repeats: tuple[int, int, int]) -> Iterator[tuple[int, int, int]]:
@@ -71,7 +64,7 @@ def _registers(context: Context, factor: Factor, own_values: int) -> _Fragments:
 @cache
 def _own_values(row: MultiplyRow) -> tuple[int, int, int]:
     """The elements of a, b and c that a lane gives to one instruction, from the row's operand slots."""
-    slots = {slot.name: slot for slot in resolve(instruction_name(row))[0].signatures[0].slots}
+    slots = {slot.name: slot for slot in resolve(row.instruction)[0].signatures[0].slots}
     narrow, wide = values_per_register(row.input), values_per_register(row.accumulate)
     return slots["a"].count * narrow, slots["b"].count * narrow, slots["c"].count * wide
 
@@ -95,7 +88,7 @@ def check_fragments(node: Multiply) -> None:
     if not fits:
         held = "; ".join(f"{name} {side.region.buffer.distribution}" for name, side in sides.items())
         raise UnsupportedError(
-            f"{node.op}: the registers do not hold what {instruction_name(row)} takes from each lane: {held}"
+            f"{node.op}: the registers do not hold what {row.instruction} takes from each lane: {held}"
         )
 
 

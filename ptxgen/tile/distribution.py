@@ -78,13 +78,14 @@ class Distribution:
         }
         return iter(sorted(lanes_and_values))
 
-    def replicated_lane_bits(self) -> tuple[int, ...]:
-        """The bits of the lane number that only make copies."""
-        return tuple(bit for bit, image in enumerate(self.lanes) if not any(image))
-
     def replicated_warp_bits(self) -> tuple[int, ...]:
         """The bits of the warp number that only make copies."""
         return tuple(bit for bit, image in enumerate(self.warps) if not any(image))
+
+    @property
+    def is_replicated(self) -> bool:
+        """Whether some lanes or warps only hold copies of what others hold."""
+        return not all(map(any, (*self.lanes, *self.warps)))
 
     def project(self, kept: tuple[int, ...], divisors: tuple[int, ...] | None = None) -> Distribution:
         """The distribution of a tile over the dimensions `kept` alone, in that order, each divided (rounding down) by

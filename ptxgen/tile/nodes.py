@@ -167,6 +167,12 @@ class MultiplyRow:
     a_order: MatrixOrder
     b_order: MatrixOrder
 
+    @property
+    def instruction(self) -> str:
+        """The dotted name of the instruction (PTX ISA, mma)."""
+        types = f"{self.accumulate}.{self.input}.{self.input}.{self.accumulate}"
+        return f"mma.sync.aligned.m{self.m}n{self.n}k{self.k}.{self.a_order.value}.{self.b_order.value}.{types}"
+
 
 @frozen
 class Multiply:
