@@ -23,6 +23,7 @@ from ptxgen.simulate.journal import Check
 from ptxgen.simulate.semantics.calls import Callee, back, call, come_back
 from ptxgen.simulate.semantics.control import bra, finish
 from ptxgen.simulate.semantics.matrices import mma
+from ptxgen.simulate.semantics.opaque_fragments import wmma
 from ptxgen.simulate.signals import Outcome, Step
 from ptxgen.simulate.site import Bank, Site, site_of
 
@@ -185,6 +186,8 @@ def _step(site: Site, labels: dict[LabelName, int], target: Target) -> Step:
         raise site.unsupported("a call without its statement")
     if site.opcode == "mma":
         return mma(site, target)
+    if site.opcode == "wmma":
+        return wmma(site, target)
     return maker_of(site)(site)
 
 

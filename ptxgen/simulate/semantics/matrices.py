@@ -139,7 +139,7 @@ class _Floats:
 def multiply_of(site: Site, target: Target, opcode: str = "mma", shape: str = "") -> Multiply:
     """D from A [k, rows, n], B [k, columns, n] (element bits) and C; `shape` is the one whose record counts."""
     words = site.instruction.form.words
-    atype, btype = str(words["atype"]), str(words["btype"])
+    atype, btype = str(words.get("atype", "f16")), str(words.get("btype", "f16"))
     a_values, b_values = values_of(atype), values_of(btype)
     if atype == "f64":
         if words.get("rnd", "rn") != "rn":
