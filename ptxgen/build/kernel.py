@@ -82,6 +82,7 @@ class Kernel:
         self._names = {parameter.name for parameter in (*parameters, *returns)}
         self._texts = Texts(self)
         self._as_written = False
+        self._entered = False
         self._directives: dict[DirectiveKind, Directive] = {}
         self._entry: list[Any] = []
         self._body = Braced(0)
@@ -108,14 +109,21 @@ class Kernel:
         return f"<kernel {self.name} for {self.module.target}>"
 
     def __enter__(self) -> Kernel:
+        if self._entered:
+            fail("kernel.closed", f"kernel {self.name} is written in one with-block, which was entered before")
+        self._entered = True
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.record = _closed
-        if kind is None:
-            self.module.finished(self)
+        self.module.finished(self, kept=kind is None)
+
+    def unfinished(self) -> str:
+        """What is wrong with building the module now, while this kernel's with-block has not closed."""
+        state = "is still open here" if self._entered else "was never entered"
+        return f"the with-block of kernel {self.name} ({self._where.file}:{self._where.line}) {state}; build behind it"
 
     def emit(self, name: str, *sources: object, into: object = None, _depth: int = 1) -> Any:
         """Writes the instruction of that dotted name; the same as the attribute chain."""

@@ -18,7 +18,7 @@ from ptxgen.build.initial import initial_of
 from ptxgen.build.kernel import Kernel
 from ptxgen.build.names import checked_name
 from ptxgen.build.parameters import check_align, parameter_of
-from ptxgen.errors import PtxSyntaxError
+from ptxgen.errors import Finding, KernelError, PtxSyntaxError, Severity
 from ptxgen.ir import Alias, Comment, Function, FunctionKind, Linkage, Space, TargetOption, Variable
 from ptxgen.parse import items
 from ptxgen.verify import least_version, verified
@@ -50,6 +50,7 @@ class Module:
         self._heading: list[Comment] = []
         self._variables: list[Variable] = []
         self._written: list[Kernel | ir.Item] = []
+        self._unfinished: list[Kernel] = []
         self.names: set[str] = set()
         self._fresh = 0
         self._dynamic: str | None = None
@@ -60,7 +61,7 @@ class Module:
         made = tuple(parameter_of(each, type_, self.address_size) for each, type_ in parameters.items())
         for parameter in made:
             checked_name(parameter.name, set())
-        return Kernel(self, name, made, self._origin())
+        return self._begun(Kernel(self, name, made, self._origin()))
 
     def function(self, name: str, /, *, returns: Mapping[str, object] | None = None, **parameters: object) -> Kernel:
         """A function that kernels call, written like a kernel; `returns` has the types of what it returns, by name."""
@@ -69,7 +70,8 @@ class Module:
             tuple(parameter_of(each, type_, self.address_size) for each, type_ in named.items())
             for named in (returns or {}, parameters)
         )
-        return Kernel(self, name, taken, self._origin(), returns=given, kind=FunctionKind.FUNC, linkage=Linkage.PRIVATE)
+        kind, linkage = FunctionKind.FUNC, Linkage.PRIVATE
+        return self._begun(Kernel(self, name, taken, self._origin(), returns=given, kind=kind, linkage=linkage))
 
     def ptx(self, text: str) -> None:
         """Whole items of a module in the manual's spelling: variables, functions, `.alias`, `.file`, comments.
@@ -147,8 +149,10 @@ class Module:
     def build(self, *, checked: bool = True) -> ir.Module:
         """The module as frozen IR, verified; KernelError with all findings where something is wrong.
 
-        With `checked` False, what only the whole module shows is not judged.
+        With `checked` False, what only the whole module shows is not judged. KernelError where the with-block of a
+        kernel is still open or was never entered.
         """
+        self._all_finished()
         written = tuple(each.frozen() if isinstance(each, Kernel) else each for each in self._written)
         at = self.version or self.target.first_version
         made = ir.Module(
@@ -175,9 +179,22 @@ class Module:
         checked_name(name, self.names - {name} if told else self.names)
         self.names.add(name)
 
-    def finished(self, kernel: Kernel) -> None:
-        """Takes a kernel whose with-block has closed."""
-        self._written.append(kernel)
+    def _begun(self, kernel: Kernel) -> Kernel:
+        self._unfinished.append(kernel)
+        return kernel
+
+    def finished(self, kernel: Kernel, *, kept: bool) -> None:
+        """A kernel's with-block has closed, and the kernel belongs to the module if it is `kept`."""
+        self._unfinished.remove(kernel)
+        if kept:
+            self._written.append(kernel)
+
+    def _all_finished(self) -> None:
+        if self._unfinished:
+            here = self._origin()
+            raise KernelError(
+                Finding("kernel.open", Severity.ERROR, each.unfinished(), here) for each in self._unfinished
+            )
 
     def fresh_name(self, stem: str) -> str:
         """A name nobody has, numbered in order."""

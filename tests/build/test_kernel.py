@@ -287,6 +287,41 @@ def test_a_kernel_that_raises_leaves_the_module_without_it() -> None:
     assert [item.name for item in module.build().items] == ["good"]
 
 
+def line_of_this() -> int:
+    frame = inspect.currentframe()
+    assert frame is not None
+    assert frame.f_back is not None
+    return frame.f_back.f_lineno
+
+
+def test_a_module_is_built_behind_its_kernels() -> None:
+    module = Module("sm_70")
+    with module.kernel("outer"), module.kernel("inner"):
+        opened = line_of_this() - 1
+        with pytest.raises(KernelError) as raised:
+            module.build()
+        built = line_of_this() - 1
+    assert [(each.code, each.origin and each.origin.line) for each in raised.value.findings] == [
+        ("kernel.open", built)
+    ] * 2
+    for name, finding in zip(("outer", "inner"), raised.value.findings, strict=True):
+        assert f"kernel {name} ({__file__}:{opened}) is still open" in finding.message
+    assert [item.name for item in module.build().items] == ["inner", "outer"]
+
+
+def test_a_kernel_is_written_in_one_with_block() -> None:
+    module = Module("sm_70")
+    kernel = module.kernel("k")
+    kernel.bar.sync(0)
+    with pytest.raises(KernelError, match=r"kernel k \(.*\) was never entered"):
+        module.build()
+    with kernel:
+        pass
+    assert module.build().function("k")
+    with pytest.raises(KernelError, match="kernel k is written in one with-block"), kernel:
+        pass
+
+
 def test_instructions_compare_without_their_lines() -> None:
     def one(k: Kernel) -> None:
         k.mov.u32(1)
