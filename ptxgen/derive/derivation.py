@@ -13,6 +13,7 @@ from ptxgen.derive.discharge import Synchronised, discharge
 from ptxgen.derive.draft import ROLE, Draft, placed
 from ptxgen.derive.facts import Facts
 from ptxgen.derive.fusion import fused_paths
+from ptxgen.derive.loops import Path
 from ptxgen.derive.ops import Op
 from ptxgen.derive.pointwise import derive_pointwise
 from ptxgen.derive.products import derive_product
@@ -93,7 +94,7 @@ def derive(plan: Plan) -> Derivation:
     return Derivation(plan, tuple(parts), program)
 
 
-def derive_part(space: IndexSpace, facts: Facts, paths: dict[str, tuple[str, ...]], full: bool) -> Part:
+def derive_part(space: IndexSpace, facts: Facts, paths: dict[str, Path], full: bool) -> Part:
     """One tree: all statements drafted, ordered, synchronised, checked and scanned."""
     draft = Draft(space, facts, full)
     draft.paths = paths

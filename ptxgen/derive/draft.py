@@ -11,6 +11,7 @@ from polyhedral import Affine, Constraint, Set, const, var
 from ptxgen.compute import ArrayKind, SourceLine, Statement
 from ptxgen.derive.access import Reach
 from ptxgen.derive.facts import Facts
+from ptxgen.derive.loops import Path, RolledLoop, names
 from ptxgen.derive.ops import Op, Time, Touch
 from ptxgen.derive.space import IndexSpace
 from ptxgen.errors import PlanError
@@ -23,10 +24,10 @@ ROLE = "all"
 class Body:
     """The items of one loop's body, in order. The outermost body has no loop."""
 
-    loop: str | None
+    loop: RolledLoop | None
     items: list[Op | Body] = field(factory=list)
 
-    def inner(self, loop: str) -> Body | None:
+    def inner(self, loop: RolledLoop) -> Body | None:
         """The body of that loop directly below, if there is one."""
         return next((item for item in self.items if isinstance(item, Body) and item.loop == loop), None)
 
@@ -41,7 +42,7 @@ class Draft:
     full: bool
     root: Body = field(factory=lambda: Body(None))
     buffers: dict[str, Buffer] = field(factory=dict)
-    paths: dict[str, tuple[str, ...]] = field(factory=dict)
+    paths: dict[str, Path] = field(factory=dict)
     line: SourceLine | None = None
 
     def global_buffer(self, array: str) -> Buffer:
@@ -67,39 +68,31 @@ class Draft:
         """The registers in which a statement left its result, if it did."""
         return self.buffers.get(array) if self.space.compute.array(array).kind is ArrayKind.LOCAL else None
 
-    def loop_dim(self, loop: str) -> str:
-        """The dim of a loop: `cta.k` and `cta.k#2` both run over `k`."""
-        return loop.partition("#")[0].partition(".")[2]
-
-    def loop_of(self, path: tuple[str, ...], dim: str) -> str | None:
-        """The loop of `path` over `dim`."""
-        return next((loop for loop in path if self.loop_dim(loop) == dim), None)
-
-    def origin(self, path: tuple[str, ...], dim: str) -> Affine:
+    def origin(self, path: Path, dim: str) -> Affine:
         """Where the tile starts along `dim` for an op inside the loops of `path`."""
-        return self.space.origin(dim, self.loop_of(path, dim))
+        return self.space.origin(dim, next((loop.name for loop in path if loop.dim == dim), None))
 
-    def at_origin(self, path: tuple[str, ...], access: Reach) -> tuple[Affine, ...]:
+    def at_origin(self, path: Path, access: Reach) -> tuple[Affine, ...]:
         """Where the tile of an access starts in its array."""
         return tuple(
             divided(self.origin(path, dim) if dim else Affine(), divisor) + offset
             for dim, offset, divisor in zip(access.dims, access.offsets, access.divisors, strict=True)
         )
 
-    def domain(self, path: tuple[str, ...], extra: Iterable[Constraint] = ()) -> Set:
+    def domain(self, path: Path, extra: Iterable[Constraint] = ()) -> Set:
         """All steps of the loops of `path`."""
         parts: list[Constraint] = []
         for loop in path:
-            dim = self.loop_dim(loop)
-            parts += [var(loop) >= 0, self.space.origin(dim, loop) < self.space.extent(dim)]
-        return Set.of(path, *parts, *extra)
+            first = self.space.origin(loop.dim, loop.name)
+            parts += [var(loop.name) >= 0, first < self.space.extent(loop.dim)]
+        return Set.of(names(path), *parts, *extra)
 
     def divides(self, dim: str) -> bool:
         """Whether every tile along `dim` is known to be full."""
         extent, tile = self.space.extent(dim), self.space.outer_tile(dim)
         return tile is None or self.facts.divisor(extent) % tile.sizes[dim] == 0
 
-    def variants(self, path: tuple[str, ...], dims: Iterable[str]) -> list[tuple[Set, frozenset[str]]]:
+    def variants(self, path: Path, dims: Iterable[str]) -> list[tuple[Set, frozenset[str]]]:
         """The domains of an op that visits tiles of `dims`, each with the dims along which it must guard.
 
         Where full tiles are isolated, full steps of the loops come apart from partial ones.
@@ -107,22 +100,20 @@ class Draft:
         blocks = frozenset(
             dim for dim in dims if dim in self.space.block_dims and not self.full and not self.divides(dim)
         )
-        rolled = [loop for loop in path if self.loop_dim(loop) in dims and not self.divides(self.loop_dim(loop))]
+        rolled = [loop for loop in path if loop.dim in dims and not self.divides(loop.dim)]
         if not rolled:
             return [(self.domain(path), blocks)]
-        ragged = blocks | {self.loop_dim(loop) for loop in rolled}
+        ragged = blocks | {loop.dim for loop in rolled}
         if not self.space.isolated or not self.full:
             return [(self.domain(path), ragged)]
         whole = self.domain(path, [self._whole(loop) for loop in rolled])
         return [(whole, blocks), (self.domain(path) - whole, ragged)]
 
-    def _whole(self, loop: str) -> Constraint:
-        dim = self.loop_dim(loop)
-        tile = self.space.outer_tile(dim)
-        assert tile is not None
-        return self.space.origin(dim, loop) + tile.sizes[dim] <= self.space.extent(dim)
+    def _whole(self, loop: RolledLoop) -> Constraint:
+        first = self.space.origin(loop.dim, loop.name)
+        return first + self.space.block_extent(loop.dim) <= self.space.extent(loop.dim)
 
-    def body(self, path: tuple[str, ...]) -> Body:
+    def body(self, path: Path) -> Body:
         """The body of the innermost loop of `path`, made where it does not exist."""
         found = self.root
         for loop in path:
@@ -133,14 +124,14 @@ class Draft:
             found = inner
         return found
 
-    def before_loop(self, path: tuple[str, ...], loop: str | None, ops: Iterable[Op]) -> None:
+    def before_loop(self, path: Path, loop: RolledLoop | None, ops: Iterable[Op]) -> None:
         """Adds ops to the body of `path`, before `loop` where it is there already, else at the end."""
         body = self.body(path)
         inner = body.inner(loop) if loop else None
         place = body.items.index(inner) if inner else len(body.items)
         body.items[place:place] = list(ops)
 
-    def append(self, path: tuple[str, ...], ops: Iterable[Op]) -> None:
+    def append(self, path: Path, ops: Iterable[Op]) -> None:
         """Adds ops at the end of the body of `path`."""
         self.body(path).items.extend(ops)
 
@@ -154,7 +145,7 @@ def divided(origin: Affine, divisor: int) -> Affine:
 
 def op(
     name: str,
-    path: tuple[str, ...],
+    path: Path,
     domain: Set,
     mechanism: Mechanism,
     touches: Iterable[Touch],
@@ -164,7 +155,7 @@ def op(
     instance: tuple[int, ...] = (),
 ) -> Op:
     """An op without its place, which `placed` gives it."""
-    time = Time(path, ahead or (0,) * len(path), ())
+    time = Time(names(path), ahead or (0,) * len(path), ())
     return Op(name, ROLE, instance, domain, time, mechanism, tuple(touches), node, line)
 
 
@@ -192,19 +183,15 @@ def register_buffer(draft: Draft, name: str, array: str, distribution: Distribut
     return draft.add_buffer(Buffer(name, array, element, Space.REGISTERS, distribution.shape, depth, distribution))
 
 
-def before_reduction(draft: Draft, statement: Statement, path: tuple[str, ...]) -> tuple[str, ...]:
+def before_reduction(statement: Statement, path: Path) -> Path:
     """The loops around the whole of a reduction; PlanError where a loop inside it is not reduced."""
-    reduced = [draft.loop_dim(loop) in statement.reduced for loop in path]
+    reduced = [loop.dim in statement.reduced for loop in path]
     first = reduced.index(True) if True in reduced else len(path)
     if not all(reduced[first:]):
         inner = next(loop for loop, is_reduced in zip(path[first:], reduced[first:], strict=True) if not is_reduced)
         raise PlanError(
-            f"{inner} runs inside the sum over {path[first]}: its partial sums have no place; tile {inner} first",
+            f"{inner.at} runs inside the sum over {path[first].at}: its partial sums have no place; "
+            f"tile {inner.at} first",
             line=statement.line,
         )
     return path[:first]
-
-
-def below(path: tuple[str, ...], outer: tuple[str, ...]) -> str | None:
-    """The loop of `path` directly inside the loops `outer`."""
-    return path[len(outer)] if len(path) > len(outer) else None

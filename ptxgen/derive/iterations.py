@@ -7,6 +7,7 @@ from attrs import frozen
 from ptxgen.compute import ArrayKind, Statement, loads
 from ptxgen.derive.access import Reach, reach
 from ptxgen.derive.draft import Draft, divided
+from ptxgen.derive.loops import Path
 from ptxgen.derive.placement import within_warps
 from ptxgen.derive.staging import (
     ACCESS_BYTES,
@@ -46,7 +47,7 @@ class Work:
         spread = with_parts(spread, tuple((names.index(name), divisor) for name, divisor in parts))
         return cls(statement, target, names, parts, spread, dims)
 
-    def iteration(self, draft: Draft, path: tuple[str, ...], guarded: tuple[int, ...]) -> Iteration:
+    def iteration(self, draft: Draft, path: Path, guarded: tuple[int, ...]) -> Iteration:
         """The iteration inside the loops of `path`."""
         array = draft.space.compute.array(self.target.array)
         places = [self.target_dims.index(len(self.names) + number) for number in range(len(self.parts))]

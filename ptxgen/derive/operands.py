@@ -8,6 +8,7 @@ from polyhedral import const
 from ptxgen.compute import Statement
 from ptxgen.derive.access import Reach
 from ptxgen.derive.draft import Draft, register_buffer, whole
+from ptxgen.derive.loops import Path
 from ptxgen.derive.ops import Op
 from ptxgen.derive.placement import Axis, fragment_of, operand_distribution
 from ptxgen.derive.staging import (
@@ -62,7 +63,7 @@ class Operand:
         dims: tuple[str, str],
         sides: tuple[Axis, Axis],
         steps: tuple[dict[str, int], ...],
-        path: tuple[str, ...],
+        path: Path,
     ) -> Operand:
         """Stages `access`, whose matrix rows and columns are `dims`, as the plan's chain says."""
         chain = Chain.of(draft, access.array)
@@ -97,7 +98,7 @@ class Operand:
         order: MatrixOrder,
         spread: Distribution,
         starts: tuple[tuple[int, ...], ...],
-        path: tuple[str, ...],
+        path: Path,
     ) -> Operand:
         step = chain.fragments
         assert step is not None
@@ -120,7 +121,7 @@ class Operand:
         return cls(access.array, access, order, (), (), numbered, buffer, 0)
 
 
-def check_ring(chain: Chain, steps: int, path: tuple[str, ...]) -> None:
+def check_ring(chain: Chain, steps: int, path: Path) -> None:
     """A ring of registers needs constant subscripts: its depth divides the unrolled steps of a rolled loop."""
     step = chain.fragments
     assert step is not None
@@ -159,7 +160,7 @@ def fragment_distribution(
 
 
 def staging_source(
-    draft: Draft, statement: Statement, chain: Chain, access: Reach, path: tuple[str, ...]
+    draft: Draft, statement: Statement, chain: Chain, access: Reach, path: Path
 ) -> tuple[tuple[Op, ...], Buffer]:
     """The register tile that is stored to shared memory: staged from memory, or left there by a statement."""
     assert chain.shared is not None

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from ptxgen.derive.draft import Draft, below
+from ptxgen.derive.draft import Draft
+from ptxgen.derive.loops import Path, below, names
 from ptxgen.derive.operands import Operand
 from ptxgen.derive.ops import Op, TouchKind
 
 
-def lay_out(draft: Draft, path: tuple[str, ...], operands: tuple[Operand, ...], multiplications: list[Op]) -> None:
+def lay_out(draft: Draft, path: Path, operands: tuple[Operand, ...], multiplications: list[Op]) -> None:
     """Puts the ops of a product into the loops: loads first, at each step the fragments that run then and its
     multiplication, stores to shared memory as late as their first reader allows."""
     body: list[Op] = []
@@ -19,13 +20,14 @@ def lay_out(draft: Draft, path: tuple[str, ...], operands: tuple[Operand, ...], 
             body.append(multiplications[number])
     loads = [load for operand in operands for load in operand.registers]
     stores = [store for operand in operands for store in operand.shared]
-    inside = [store for store in stores if store.time.loops == path]
+    inside = [store for store in stores if store.time.loops == names(path)]
     place = min((_first_reader(body, store) for store in inside), default=0)
     body[place:place] = inside
     for op in (*loads, *stores):
-        if op.time.loops != path:
-            draft.before_loop(op.time.loops, below(path, op.time.loops), [op])
-    draft.append(path, [*(load for load in loads if load.time.loops == path), *body])
+        if op.time.loops != names(path):
+            depth = len(op.time.loops)
+            draft.before_loop(path[:depth], below(path, depth), [op])
+    draft.append(path, [*(load for load in loads if load.time.loops == names(path)), *body])
 
 
 def step_time(fragment: Op, ahead: int, total: int, rolled: bool) -> int:

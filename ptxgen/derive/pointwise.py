@@ -6,8 +6,9 @@ from isa.mechanisms import LOAD, REGISTERS, STORE
 from polyhedral import Affine, Set, const
 from ptxgen.compute import Array, ArrayKind, Expression, Load, Operand, Statement, loads, rebuild
 from ptxgen.derive.access import reach
-from ptxgen.derive.draft import Draft, before_reduction, below, op, register_buffer, whole
+from ptxgen.derive.draft import Draft, before_reduction, op, register_buffer, whole
 from ptxgen.derive.iterations import Work, drain_step, iteration_distribution
+from ptxgen.derive.loops import Path, below
 from ptxgen.derive.ops import Op, Touch, TouchKind
 from ptxgen.derive.sources import Source
 from ptxgen.derive.staging import (
@@ -33,22 +34,23 @@ from ptxgen.tile import (
 def derive_pointwise(draft: Draft, statement: Statement) -> None:
     """Adds a pointwise statement, or a reduction over lanes and values, to the draft."""
     path = draft.paths[statement.name]
-    outer = before_reduction(draft, statement, path)
+    outer = before_reduction(statement, path)
     spread = iteration_distribution(draft, statement)
     sources = [Source.of(draft, statement, access, spread, path) for access in loads(statement.value)]
     for source in sources:
         for found in source.ops:
-            draft.before_loop(found.time.loops, below(path, found.time.loops), [found])
+            depth = len(found.time.loops)
+            draft.before_loop(path[:depth], below(path, depth), [found])
     work = Work.of(draft, statement, spread)
     result = result_buffer(draft, work)
     if statement.reduction:
-        draft.before_loop(outer, below(path, outer), [fill(draft, statement, result, outer)])
+        draft.before_loop(outer, below(path, len(outer)), [fill(draft, statement, result, outer)])
     draft.append(path, calculations(draft, work, sources, result, path))
     if draft.space.compute.array(statement.target.array).kind is ArrayKind.OUTPUT:
         draft.append(outer, stores(draft, statement, result, outer))
 
 
-def fill(draft: Draft, statement: Statement, result: Buffer, path: tuple[str, ...]) -> Op:
+def fill(draft: Draft, statement: Statement, result: Buffer, path: Path) -> Op:
     """The op that gives a reduction's result its start."""
     assert statement.reduction is not None
     node = Fill(f"{statement.name}.fill", whole(result), statement.reduction.op.identity, statement.line)
@@ -74,7 +76,7 @@ def result_buffer(draft: Draft, work: Work) -> Buffer:
     return register_buffer(draft, name, array.name, held)
 
 
-def calculations(draft: Draft, work: Work, sources: list[Source], result: Buffer, path: tuple[str, ...]) -> list[Op]:
+def calculations(draft: Draft, work: Work, sources: list[Source], result: Buffer, path: Path) -> list[Op]:
     """The maps or reductions of the statement, one for each variant of its domain."""
     statement = work.statement
     needs_guard = bool(statement.reduction) or any(source.buffer.space is Space.GLOBAL for source in sources)
@@ -90,7 +92,7 @@ def calculations(draft: Draft, work: Work, sources: list[Source], result: Buffer
     return found
 
 
-def _operand(draft: Draft, source: Source, iteration: Iteration, path: tuple[str, ...]) -> MapOperand:
+def _operand(draft: Draft, source: Source, iteration: Iteration, path: Path) -> MapOperand:
     names = iteration.dims
     dims = tuple(names.index(dim) if dim else None for dim in source.reach.dims)
     if source.buffer.space is not Space.GLOBAL:
@@ -129,7 +131,7 @@ def _calculation(
     operands: tuple[MapOperand, ...],
     sources: list[Source],
     result: Buffer,
-    path: tuple[str, ...],
+    path: Path,
     domain: Set,
 ) -> Op:
     statement, dims = work.statement, work.target_dims
@@ -175,7 +177,7 @@ def _summed_later(draft: Draft, statement: Statement, iteration: Iteration) -> b
     return False
 
 
-def stores(draft: Draft, statement: Statement, result: Buffer, path: tuple[str, ...]) -> list[Op]:
+def stores(draft: Draft, statement: Statement, result: Buffer, path: Path) -> list[Op]:
     """The copies of a statement's result to memory."""
     target = reach(statement, statement.target)
     array: Array = draft.space.compute.array(target.array)

@@ -8,7 +8,8 @@ from isa.targets import target as target_named
 from polyhedral import const
 from ptxgen.compute import ArrayKind, Binary, BinaryOp, Load, ReductionOp, Statement
 from ptxgen.derive.access import reach
-from ptxgen.derive.draft import Draft, before_reduction, below, op, whole
+from ptxgen.derive.draft import Draft, before_reduction, op, whole
+from ptxgen.derive.loops import Path, below
 from ptxgen.derive.operands import Operand, Product
 from ptxgen.derive.ops import Op, Touch, TouchKind
 from ptxgen.derive.ordering import lay_out
@@ -65,11 +66,11 @@ def derive_product(draft: Draft, statement: Statement, step: MultiplyBy) -> None
     steps = unrolled_steps(draft, work)
     m, n, k = axes(draft, work)
     accumulator = accumulators(draft, work, m, n)
-    outer = before_reduction(draft, statement, path)
+    outer = before_reduction(statement, path)
     fill = Fill(f"{statement.name}.fill", whole(accumulator), ReductionOp.ADD.identity, statement.line)
     touch = Touch(accumulator, TouchKind.WRITE, const(0))
     filled = op(fill.op, outer, draft.domain(outer), REGISTERS, (touch,), fill, statement.line)
-    draft.before_loop(outer, below(path, outer), [filled])
+    draft.before_loop(outer, below(path, len(outer)), [filled])
     a = Operand.of(draft, work, work.a, (work.m, work.k), (m, k), steps, path)
     b = Operand.of(draft, work, work.b, (work.k, work.n), (k, n), steps, path)
     multiplications = [
@@ -159,7 +160,7 @@ def multiplication(
     a: Operand,
     b: Operand,
     sides: tuple[Axis, Axis, Axis],
-    path: tuple[str, ...],
+    path: Path,
     steps: int,
 ) -> Op:
     """The multiplication of unrolled step `number`."""

@@ -25,7 +25,7 @@ def _bodies(body: Body) -> list[Body]:
 
 
 def _is(body: Body, at: str) -> bool:
-    return body.loop is None if "." not in at else (body.loop or "").partition("#")[0] == at
+    return body.loop is None if "." not in at else body.loop is not None and body.loop.at == at
 
 
 def _reorder(body: Body, step: Order) -> bool:

@@ -9,6 +9,7 @@ from ptxgen.compute import Load, Statement
 from ptxgen.derive.access import Reach, reach
 from ptxgen.derive.draft import Draft
 from ptxgen.derive.iterations import kept_dims
+from ptxgen.derive.loops import Path
 from ptxgen.derive.operands import staging_source
 from ptxgen.derive.ops import Op
 from ptxgen.derive.staging import (
@@ -35,9 +36,7 @@ class Source:
     ops: tuple[Op, ...]
 
     @classmethod
-    def of(
-        cls, draft: Draft, statement: Statement, access: Load, spread: Distribution, path: tuple[str, ...]
-    ) -> Source:
+    def of(cls, draft: Draft, statement: Statement, access: Load, spread: Distribution, path: Path) -> Source:
         """Finds an operand: in fragments through shared memory, staging registers, a statement's registers, memory."""
         found = reach(statement, access)
         chain = Chain.of(draft, access.array)
@@ -76,7 +75,7 @@ def _through_shared(
     access: Reach,
     chain: Chain,
     spread: Distribution,
-    path: tuple[str, ...],
+    path: Path,
 ) -> tuple[Buffer, tuple[Op, ...]]:
     assert chain.fragments is not None
     if chain.shared is None:

@@ -9,6 +9,7 @@ from attrs import define, field
 
 from polyhedral import Affine, var
 from ptxgen.compute import Compute, Statement
+from ptxgen.derive.loops import Path, RolledLoop
 from ptxgen.derive.placement import unit
 from ptxgen.errors import PlanError
 from ptxgen.plan import Isolate, Onto, Plan, Tile, Unroll, placement, tile_levels
@@ -114,11 +115,11 @@ class IndexSpace:
         tile = self.outer_tile(dim)
         return var(loop or f"{tile.level}.{dim}") * tile.sizes[dim] if tile else Affine()
 
-    def rolled(self, statement: Statement) -> tuple[str, ...]:
+    def rolled(self, statement: Statement) -> Path:
         """The loops of parametric length around `statement`: its dims' outermost tiles that no block takes."""
         own = {dim.name for dim in statement.dims}
         return tuple(
-            f"{tile.level}.{dim}"
+            RolledLoop(tile.level, dim)
             for tile in self.levels
             for dim in tile.sizes
             if dim in own and self.outer_tile(dim) is tile and dim not in self.block_dims

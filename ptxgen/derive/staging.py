@@ -10,6 +10,7 @@ from ptxgen.compute import Array, SourceLine, Statement
 from ptxgen.derive.access import Reach, neighbours
 from ptxgen.derive.draft import Draft, op, register_buffer, whole
 from ptxgen.derive.layouts import SharedAccess, common_vector, conflict_free, fitting_vector
+from ptxgen.derive.loops import Path
 from ptxgen.derive.ops import Op, Touch, TouchKind
 from ptxgen.derive.placement import coalesced
 from ptxgen.errors import PlanError
@@ -55,25 +56,25 @@ def steps_ahead(draft: Draft, name: str, at: str) -> int:
     return sum(s.ahead for s in draft.space.plan.steps if isinstance(s, Shift) and name in s.ops and s.at == at)
 
 
-def ahead_in(draft: Draft, name: str, path: tuple[str, ...]) -> tuple[int, ...]:
+def ahead_in(draft: Draft, name: str, path: Path) -> tuple[int, ...]:
     """How many steps an op runs early in each loop of `path`."""
-    return tuple(steps_ahead(draft, name, loop.partition("#")[0]) for loop in path)
+    return tuple(steps_ahead(draft, name, loop.at) for loop in path)
 
 
-def path_at(draft: Draft, path: tuple[str, ...], at: str) -> tuple[str, ...]:
+def path_at(draft: Draft, path: Path, at: str) -> Path:
     """The loops of `path` that are outside, or are, `at`."""
-    names = [loop.partition("#")[0] for loop in path]
-    if at in names:
-        return path[: names.index(at) + 1]
+    named = [loop.at for loop in path]
+    if at in named:
+        return path[: named.index(at) + 1]
     level = at.partition(".")[0]
     levels = [tile.level for tile in draft.space.levels]
     outside = levels[: levels.index(level) + (1 if "." in at else 0)]
-    return tuple(loop for loop in path if loop.partition(".")[0] in outside)
+    return tuple(loop for loop in path if loop.level in outside)
 
 
-def rank_of(path: tuple[str, ...]) -> Affine:
+def rank_of(path: Path) -> Affine:
     """The number of a tile in its ring: the innermost loop's step."""
-    return var(path[-1]) if path else const(0)
+    return var(path[-1].name) if path else const(0)
 
 
 def tile_shape(draft: Draft, statement: Statement, access: Reach, at: str) -> tuple[int, ...]:
@@ -81,9 +82,7 @@ def tile_shape(draft: Draft, statement: Statement, access: Reach, at: str) -> tu
     return tuple(draft.space.inside(statement, dim, at) if dim else 1 for dim in access.dims)
 
 
-def load_registers(
-    draft: Draft, step: Stage, access: Reach, path: tuple[str, ...], layout: Distribution
-) -> tuple[Op, ...]:
+def load_registers(draft: Draft, step: Stage, access: Reach, path: Path, layout: Distribution) -> tuple[Op, ...]:
     """The loads of an array's tiles into staging registers, full steps apart from partial ones."""
     buffer = register_buffer(draft, step.op, step.array, layout)
     return copies_from_memory(draft, step.op, access, path, buffer, whole(buffer), step.line, step.by.vector_bytes)
@@ -93,7 +92,7 @@ def copies_from_memory(
     draft: Draft,
     name: str,
     access: Reach,
-    path: tuple[str, ...],
+    path: Path,
     buffer: Buffer,
     destination: Region,
     line: SourceLine,
@@ -146,7 +145,7 @@ def distribution_moves(array: Array, place: int) -> bool:
 def store_shared(
     draft: Draft,
     step: Stage,
-    path: tuple[str, ...],
+    path: Path,
     source: Buffer,
     source_rank: Affine,
     load: Distribution,
@@ -214,7 +213,7 @@ def cooperative(draft: Draft, statement: Statement, step: Stage, access: Reach) 
 def load_fragments(
     draft: Draft,
     step: Stage,
-    path: tuple[str, ...],
+    path: Path,
     ring: Buffer,
     distribution: Distribution,
     steps: tuple[tuple[int, ...], ...],
@@ -231,7 +230,7 @@ def load_fragments(
     for number, origin in enumerate(steps):
         rank = rank_of(path) * len(steps) + number
         early = -((number - ahead) // len(steps))
-        times = (*outer[:-1], outer[-1] + early) if path and step.at.partition("#")[0] not in _names(path) else outer
+        times = (*outer[:-1], outer[-1] + early) if path and step.at not in [loop.at for loop in path] else outer
         node = Copy(
             step.op,
             whole(ring, rank_of(path), origin),
@@ -245,7 +244,3 @@ def load_fragments(
         touches = (Touch(ring, TouchKind.READ, rank_of(path)), Touch(buffer, TouchKind.WRITE, rank))
         ops.append(op(step.op, path, draft.domain(path), LOAD, touches, node, step.line, times, (number,)))
     return buffer, tuple(ops)
-
-
-def _names(path: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(loop.partition("#")[0] for loop in path)
