@@ -134,9 +134,18 @@ def _report_stuck(batch: Batch, group: Group) -> None:
 
 
 def _others(batch: Batch, group: Group) -> str:
+    """Where the other threads of the first CTA of the group are: those that wait elsewhere, and those that have ended.
+
+    Nobody else is left who could still arrive.
+    """
     cta = int(group.warps[0]) // batch.warps_per_cta
+    warps = slice(cta * batch.warps_per_cta, (cta + 1) * batch.warps_per_cta)
+    here = group.lanes()[group.warps // batch.warps_per_cta == cta].sum()
+    ended = int(batch.existing[warps].sum() - batch.present[warps].sum())
     others = [other for other in batch.waiting if other is not group and cta in other.warps // batch.warps_per_cta]
-    if not others:
-        return "no other thread of the CTA is left"
     places = sorted({(other.pc, other.barrier) for other in others})
-    return "others wait at " + ", ".join(f"barrier {barrier} (statement {pc})" for pc, barrier in places)
+    waiting = ", ".join(f"barrier {barrier} (statement {pc})" for pc, barrier in places)
+    told = [f"{here} threads of CTA {batch.first + cta} have come"]
+    told += [f"others wait at {waiting}"] if places else []
+    told += [f"{ended} have ended"] if ended else []
+    return ", ".join(told) + "; no other thread of the CTA is left to arrive"
