@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attrs import evolve, frozen
+from attrs import evolve, field, frozen
 
 from isa.limits import limits as limits_of
 from isa.targets import target as target_named
@@ -46,21 +46,21 @@ from ptxgen.tile import (
 class Part:
     """One tree of a kernel (for full blocks, or for all) with everything that it was derived from."""
 
-    ops: tuple[Op, ...]
-    requirements: tuple[Requirement, ...]
-    synchronised: Synchronised
-    verdict: Verdict
-    buffers: tuple[Buffer, ...]
-    body: Node
+    ops: tuple[Op, ...] = field(repr=lambda ops: f"<{len(ops)} ops>")
+    requirements: tuple[Requirement, ...] = field(repr=lambda needed: f"<{len(needed)} requirements>")
+    synchronised: Synchronised = field(repr=False)
+    verdict: Verdict = field(repr=False)
+    buffers: tuple[Buffer, ...] = field(repr=False)
+    body: Node = field(repr=False)
 
 
 @frozen
 class Derivation:
     """A plan carried out: the parts (full blocks first where they are isolated) and the tile program."""
 
-    plan: Plan
+    plan: Plan = field(repr=False)
     parts: tuple[Part, ...]
-    program: Program
+    program: Program = field(repr=lambda program: str(program.name))
 
 
 def derive(plan: Plan) -> Derivation:

@@ -8,13 +8,13 @@ from typing import Any
 from attrs import define, field, frozen
 
 from polyhedral import Affine, const
-from ptxgen.compute import Array, ArrayKind, Compute
+from ptxgen.compute import Array, ArrayKind, Compute, loads
 from ptxgen.errors import LaunchError
 from ptxgen.kernels.views import DTYPES, View, packed_strides, view_of
 from ptxgen.plan import Aligned, Fact, Multiple
 
 WIDEST_ACCESS_BYTES = 16
-LARGEST_SIZE = 2**31 - 1
+LARGEST_SIZE = 2**31 - 2**20
 
 
 @frozen(eq=False)
@@ -34,7 +34,8 @@ def bind(arrays: Iterable[Array], given: Mapping[str, Any], sizes: Mapping[str, 
     """Matches the arrays given by name with those declared, and solves for sizes and strides in elements.
 
     `sizes` gives those that no array tells. LaunchError names the array that is missing, unknown, of another dtype, of
-    another number of dimensions, or that contradicts a size known from another array: what was wanted and what came.
+    another number of dimensions, written but read-only, or that contradicts a size known from another array: what was
+    wanted and what came.
     """
     declared = {array.name: array for array in arrays}
     missing, unknown = sorted(set(declared) - set(given)), sorted(set(given) - set(declared))
@@ -52,7 +53,44 @@ def bind(arrays: Iterable[Array], given: Mapping[str, Any], sizes: Mapping[str, 
         steps = _checked_strides(array, views[name])
         for place, (stride, step) in enumerate(zip(array.strides, steps, strict=True)):
             solution.meet(stride, step, f"{name}'s stride {place}")
-    return Bound(views, {name: value for name, (value, _) in solution.known.items()})
+    solved = {name: value for name, (value, _) in solution.known.items()}
+    for name in sorted({name for array in declared.values() for extent in array.extents for name in extent.names}):
+        check_size(name, solved[name])
+    return Bound(views, solved)
+
+
+def check_size(name: str, size: int) -> None:
+    """LaunchError for a size that a kernel cannot count to: its 32-bit sums of a size and a tile must not overflow."""
+    if not 0 <= size <= LARGEST_SIZE:
+        raise LaunchError(f"{name} = {size}: a size is from 0 to {LARGEST_SIZE}")
+
+
+def check_apart(compute: Compute, bound: Bound) -> None:
+    """LaunchError where an array that is written shares memory with another one.
+
+    Allowed is only the result of the last statement in the very place of an input that every statement reads just
+    where that result is written: each element is then read for the last time by the thread that replaces it.
+    """
+    last = compute.statements[-1].target
+    reads = [load for statement in compute.statements for load in loads(statement.value)]
+    written = [array.name for array in compute.arrays if array.kind is ArrayKind.OUTPUT and array.name in bound.views]
+    for name in written:
+        for other, view in bound.views.items():
+            replaced = name == last.array and other not in written
+            replaced &= all(load.indices == last.indices for load in reads if load.array == other)
+            if other != name and _clash(bound.views[name], view, replaced):
+                raise LaunchError(f"{name} is written, but its memory is that of {other}")
+
+
+def _clash(written: View, other: View, replaced: bool) -> bool:
+    """Whether the memory of two arrays meets; where `replaced`, the same elements in the same places may."""
+    if written.is_empty or other.is_empty:
+        return False
+    same = (written.address, written.shape, written.strides, written.dtype)
+    if replaced and same == (other.address, other.shape, other.strides, other.dtype):
+        return False
+    first, second = sorted((written, other), key=lambda view: view.address)
+    return first.address + first.span * first.dtype.itemsize > second.address
 
 
 def _check_kind(array: Array, view: View) -> None:
@@ -61,6 +99,8 @@ def _check_kind(array: Array, view: View) -> None:
     if len(view.shape) != len(array.extents):
         wanted = " x ".join(map(str, array.extents))
         raise LaunchError(f"{array.name} must have {len(array.extents)} dimensions ({wanted}), got shape {view.shape}")
+    if array.kind is ArrayKind.OUTPUT and not view.writeable:
+        raise LaunchError(f"{array.name} is written, but the array given is read-only")
 
 
 def _checked_strides(array: Array, view: View) -> tuple[int, ...]:
@@ -79,11 +119,11 @@ def _checked_strides(array: Array, view: View) -> tuple[int, ...]:
             raise LaunchError(f"{where} must lie next to each other, got stride {step}")
         steps.append(step)
     if array.kind is ArrayKind.OUTPUT and not view.is_empty:
-        _check_apart(array, view)
+        _check_no_overlap(array, view)
     return tuple(steps)
 
 
-def _check_apart(array: Array, view: View) -> None:
+def _check_no_overlap(array: Array, view: View) -> None:
     reach = 1
     for step, extent in sorted(zip(view.strides, view.shape, strict=True)):
         if extent > 1:
@@ -91,7 +131,6 @@ def _check_apart(array: Array, view: View) -> None:
                 shape = f"shape {view.shape}, strides {view.strides}"
                 raise LaunchError(f"{array.name} is written, but its elements overlap: {shape}")
             reach = step * extent
-    return
 
 
 @define
@@ -132,12 +171,13 @@ def facts_of(compute: Compute, bound: Bound) -> tuple[Fact, ...]:
         view = bound.views[array.name]
         width = view.dtype.itemsize
         values = [stride for stride in array.strides if not stride.is_constant]
-        count = _widest(0 if view.is_empty else view.address, width, [_value(stride, bound) for stride in values])
+        steps = [stride.evaluate(bound.sizes) for stride in values]
+        count = _widest(0 if view.is_empty else view.address, width, steps)
         if count == 1:
             continue
         facts[("aligned", array.name)] = Aligned(array.name, count * width)
         for value, factor in [(v, count) for v in values] + [(array.extents[place], count)]:
-            while factor > 1 and _value(value, bound) % factor:
+            while factor > 1 and value.evaluate(bound.sizes) % factor:
                 factor //= 2
             known = facts.get(("multiple", value))
             if factor > 1 and not (isinstance(known, Multiple) and known.factor >= factor) and not value.is_constant:
@@ -150,7 +190,3 @@ def _widest(address: int, width: int, strides: list[int]) -> int:
     while count > 1 and (address % (count * width) or any(stride % count for stride in strides)):
         count //= 2
     return count
-
-
-def _value(affine: Affine, bound: Bound) -> int:
-    return affine.constant + sum(coefficient * bound.sizes[name] for name, coefficient in affine.terms)

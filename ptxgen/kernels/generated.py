@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
 from attrs import define, field, frozen
 
-from polyhedral import Affine
 from ptxgen.compute import Array, ArrayKind
 from ptxgen.derive.derivation import Derivation, derive
 from ptxgen.emit import Listing, emit
 from ptxgen.errors import LaunchError
 from ptxgen.ir import Module
-from ptxgen.kernels.binding import LARGEST_SIZE, Bound, bind
+from ptxgen.kernels.binding import Bound, bind, check_size
 from ptxgen.kernels.views import View, is_on_device
 from ptxgen.lower import dynamic_shared_bytes, lower
 from ptxgen.plan import Plan
 from ptxgen.runtime import LoadedKernel, load
 from ptxgen.simulate import ALL_CHECKS, Check, Report, Simulator, simulator
 from ptxgen.tile import LANE_BITS, ParameterKind, Program, Space
+
+MOST_BLOCKS = 2**31 - 1
+MOST_IN_BAND = 2**32 - 1
+BEYOND_SINGLE = 2.0**128 - 2.0**103
 
 
 @frozen
@@ -37,9 +41,9 @@ class Launch:
 class GeneratedKernel:
     """A kernel with everything that it came from."""
 
-    plan: Plan
-    derivation: Derivation
-    module: Module
+    plan: Plan = field(repr=False)
+    derivation: Derivation = field(repr=lambda derivation: str(derivation.program.name))
+    module: Module = field(repr=False)
 
     @property
     def program(self) -> Program:
@@ -127,14 +131,17 @@ def prepare(
 ) -> Launch:
     """The launch of `program` with these arrays, scalars and sizes.
 
-    LaunchError, before anything runs, where an array does not fit (see `bind`), a scalar is missing or unknown, a size
-    is out of range, or a fact or alignment that the kernel relies on does not hold.
+    LaunchError, before anything runs, where an array does not fit (see `bind`), a scalar is missing, unknown or
+    beyond f32, a size is out of range, or a fact or alignment that the kernel relies on does not hold.
     """
     bound = bind(program_arrays(program), arrays, sizes)
     wanted = {p.name for p in program.parameters if p.kind is ParameterKind.SCALAR}
     if set(scalars) != wanted:
         missing, unknown = sorted(wanted - set(scalars)), sorted(set(scalars) - wanted)
         raise LaunchError(f"{program.name} takes the scalars {sorted(wanted)}; missing {missing}, unknown {unknown}")
+    for name, value in scalars.items():
+        if math.isfinite(value) and abs(value) >= BEYOND_SINGLE:
+            raise LaunchError(f"{program.name}: {name} = {value:g} is beyond the range of f32")
     check_facts(program, bound)
     memory: dict[tuple[int, int], Any] = {}
     arguments = tuple(_argument(each.name, each.kind, bound, scalars, memory) for each in program.parameters)
@@ -143,19 +150,22 @@ def prepare(
 
 
 def block_count(program: Program, sizes: Mapping[str, int]) -> int:
-    """The blocks of a launch with these sizes; LaunchError where a grid cannot hold them."""
-    count = 1
-    for dim in program.grid.dims:
-        count *= max(0, _value(dim.count.numerator, sizes) // dim.count.divisor)
-    if count > LARGEST_SIZE:
-        raise LaunchError(f"{program.name}: {count} blocks, a grid has at most {LARGEST_SIZE}")
+    """The blocks of a launch with these sizes; LaunchError where a grid cannot hold them, or the kernel's 32-bit
+    arithmetic cannot count a band of its raster."""
+    counts = [max(0, dim.count.numerator.evaluate(sizes) // dim.count.divisor) for dim in program.grid.dims]
+    count = math.prod(counts)
+    if count > MOST_BLOCKS:
+        raise LaunchError(f"{program.name}: {count} blocks, a grid has at most {MOST_BLOCKS}")
+    band = program.grid.raster.group * counts[-1] if len(counts) > 1 else 0
+    if band > MOST_IN_BAND:
+        raise LaunchError(f"{program.name}: {band} blocks in a band, at most {MOST_IN_BAND} can be counted")
     return count
 
 
 def check_facts(program: Program, bound: Bound) -> None:
     """Tests the facts and alignments that a program relies on, and the range of its sizes."""
     for fact in program.facts:
-        value = _value(fact.value, bound.sizes)
+        value = fact.value.evaluate(bound.sizes)
         if value % fact.modulus:
             raise LaunchError(f"{program.name} was made for {fact}, got {fact.value} = {value}")
     for parameter in program.parameters:
@@ -167,8 +177,8 @@ def check_facts(program: Program, bound: Bound) -> None:
         elif parameter.kind in (ParameterKind.SIZE, ParameterKind.STRIDE):
             if parameter.name not in bound.sizes:
                 raise LaunchError(f"{program.name}: no array tells {parameter.name}; give it in sizes")
-            if parameter.kind is ParameterKind.SIZE and not 0 <= bound.sizes[parameter.name] <= LARGEST_SIZE:
-                raise LaunchError(f"{program.name}: {parameter.name} = {bound.sizes[parameter.name]} is out of range")
+            if parameter.kind is ParameterKind.SIZE:
+                check_size(parameter.name, bound.sizes[parameter.name])
 
 
 def _argument(
@@ -190,7 +200,3 @@ def _address(view: View, memory: dict[tuple[int, int], Any]) -> Any:
     if key not in memory:
         memory[key] = view.memory()
     return memory[key]
-
-
-def _value(affine: Affine, sizes: Mapping[str, int]) -> int:
-    return affine.constant + sum(coefficient * sizes[name] for name, coefficient in affine.terms)

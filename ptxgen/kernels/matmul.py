@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import Enum
 from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
 from attrs import define, evolve, field, frozen
-from numpy.typing import NDArray
 
 from ptxgen.compute import Array, ArrayKind, Compute
-from ptxgen.errors import LaunchError
-from ptxgen.kernels.binding import Bound, arrays_in_memory, bind, facts_of
+from ptxgen.kernels.binding import Bound, arrays_in_memory, bind, check_apart, facts_of
 from ptxgen.kernels.epilogue import Axis
 from ptxgen.kernels.generated import GeneratedKernel, generate
 from ptxgen.kernels.matmul_compute import MatmulSpec, matmul_compute
 from ptxgen.kernels.matmul_plan import MatmulTiling, default_tiling, matmul_plan
 from ptxgen.kernels.total import total_plan
-from ptxgen.kernels.views import DTYPES, View
+from ptxgen.kernels.views import DTYPES, aligned_zeros
 from ptxgen.plan import Fact
 from ptxgen.simulate import ALL_CHECKS, Check, Report
 
@@ -38,9 +36,9 @@ class Outcome:
     """What a run left: the arrays by name, the kernel that ran, and the simulator's report (None on a GPU, and where
     there was nothing to run)."""
 
-    arrays: Mapping[str, Any]
+    arrays: Mapping[str, Any] = field(repr=lambda arrays: f"({', '.join(arrays)})")
     kernel: GeneratedKernel
-    report: Report | None
+    report: Report | None = field(repr=lambda report: "None" if report is None else f"<{report.total.warps} steps>")
 
 
 @define(slots=False, frozen=True)
@@ -99,7 +97,7 @@ class Matmul:
         fault that the simulator finds.
         """
         sums = {str(total): arrays[str(total)] for total in self.spec.totals if str(total) in arrays}
-        whole = self.with_outputs({name: array for name, array in arrays.items() if name not in sums})
+        whole = self.with_outputs(arrays)
         kernel = self.kernel_for(whole)
         report = None
         if on is Machine.GPU:
@@ -125,23 +123,27 @@ class Matmul:
                 report.raise_findings()
         return total
 
-    def with_outputs(self, arrays: Mapping[str, Any]) -> dict[str, Any]:
-        """`arrays` with zeroed outputs where it brings none; LaunchError where the inputs do not fit each other."""
-        inputs = [a for a in arrays_in_memory(self.compute) if a.kind is ArrayKind.INPUT or a.name in arrays]
-        sizes = dict(bind(inputs, arrays).sizes)
+    def with_outputs(
+        self, arrays: Mapping[str, Any], make: Callable[[np.dtype[Any], tuple[int, ...]], Any] = aligned_zeros
+    ) -> dict[str, Any]:
+        """The arrays of the first kernel: those given, and outputs from `make` (zeros) where `arrays` brings none.
+
+        LaunchError where the arrays given do not fit each other, or one that is written lies on another.
+        """
+        given = [a for a in arrays_in_memory(self.stated) if a.kind is ArrayKind.INPUT or a.name in arrays]
+        bound = bind(given, arrays)
+        check_apart(self.stated, bound)
+        sizes = dict(bound.sizes)
         for total in self.spec.totals:
             rows, columns = self.tiled.warp_tile
             extent, size = ("N", columns) if total.along is Axis.ROWS else ("M", rows)
             sizes[f"{total}_part_count"] = -(-sizes[extent] // size)
-        return {**arrays, **{a.name: _made(a, sizes) for a in arrays_in_memory(self.compute) if a not in inputs}}
+        wanted = {array.name: array for array in arrays_in_memory(self.compute)}
+        return {name: arrays[name] if name in arrays else _made(a, sizes, make) for name, a in wanted.items()}
 
     def _bound(self, arrays: Mapping[str, Any]) -> Bound:
         bound = bind(arrays_in_memory(self.compute), arrays)
-        written = [a.name for a in self.compute.arrays if a.kind is ArrayKind.OUTPUT]
-        for name in written:
-            for other in bound.views:
-                if other != name and _clash(bound.views[name], bound.views[other], other in written or other in "AB"):
-                    raise LaunchError(f"{name} is written, but its memory is that of {other}")
+        check_apart(self.compute, bound)
         return bound
 
 
@@ -155,17 +157,5 @@ def _joining(batched: bool, target: str) -> GeneratedKernel:
     return generate(total_plan(batched, target))
 
 
-def _made(array: Array, sizes: Mapping[str, int]) -> NDArray[Any]:
-    extents = [extent.constant + sum(c * sizes[name] for name, c in extent.terms) for extent in array.extents]
-    return np.zeros(extents, DTYPES[array.element])
-
-
-def _clash(written: View, other: View, always: bool) -> bool:
-    """Whether the memory of two arrays meets; a matrix that is read where it is written may be the same."""
-    if written.is_empty or other.is_empty:
-        return False
-    same = (written.address, written.shape, written.strides, written.dtype)
-    if not always and same == (other.address, other.shape, other.strides, other.dtype):
-        return False
-    first, second = sorted((written, other), key=lambda view: view.address)
-    return first.address + first.span * first.dtype.itemsize > second.address
+def _made(array: Array, sizes: Mapping[str, int], make: Callable[[np.dtype[Any], tuple[int, ...]], Any]) -> Any:
+    return make(DTYPES[array.element], tuple(extent.evaluate(sizes) for extent in array.extents))

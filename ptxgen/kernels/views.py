@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,8 @@ DTYPES: dict[Element, np.dtype[Any]] = {
     Element.S32: np.dtype(np.int32),
 }
 
+ALIGNED_BYTES = 64
+
 
 @frozen(eq=False)
 class View:
@@ -28,6 +31,7 @@ class View:
     shape: tuple[int, ...]
     strides: tuple[int, ...]
     owner: Any = field(repr=False)
+    writeable: bool = True
 
     @property
     def is_empty(self) -> bool:
@@ -49,10 +53,12 @@ class View:
 
 
 def view_of(name: str, given: Any) -> View:
-    """The view of a numpy array, or of anything with `__cuda_array_interface__`.
+    """The view of a numpy array, or of anything with `__cuda_array_interface__`; a view is its own.
 
     LaunchError names the array where it is neither, or its strides are negative or no whole elements.
     """
+    if isinstance(given, View):
+        return given
     interface = getattr(given, "__cuda_array_interface__", None)
     if interface is None and not isinstance(given, np.ndarray):
         raise LaunchError(f"{name} must be an array, got {type(given).__name__}")
@@ -62,7 +68,21 @@ def view_of(name: str, given: Any) -> View:
     if any(step % dtype.itemsize or step < 0 for step in steps):
         raise LaunchError(f"{name}: byte strides {tuple(steps)} are not whole elements forwards")
     strides = tuple(step // dtype.itemsize for step in steps)
-    return View(int(interface["data"][0] or 0), dtype, shape, strides, given)
+    address, read_only = interface["data"]
+    return View(int(address or 0), dtype, shape, strides, given, not read_only)
+
+
+def outline(dtype: np.dtype[Any], shape: tuple[int, ...]) -> View:
+    """An array that is not there: without gaps, at an address that is a multiple of everything. It has no memory."""
+    return View(0, dtype, shape, packed_strides(shape), None)
+
+
+def aligned_zeros(dtype: np.dtype[Any], shape: tuple[int, ...]) -> NDArray[Any]:
+    """An array of zeros without gaps whose first element lies at a multiple of ALIGNED_BYTES."""
+    size = math.prod(shape) * dtype.itemsize
+    raw = np.zeros(size + ALIGNED_BYTES, np.uint8)
+    start = -raw.ctypes.data % ALIGNED_BYTES
+    return raw[start : start + size].view(dtype).reshape(shape)
 
 
 def packed_strides(shape: tuple[int, ...], unit: int = 1) -> tuple[int, ...]:

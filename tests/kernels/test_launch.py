@@ -7,10 +7,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from attrs import evolve
 
 from ptxgen.errors import LaunchError
 from ptxgen.kernels import Matmul, MatmulSpec, MatmulTiling, parse_epilogue
-from ptxgen.kernels.binding import arrays_in_memory, bind, facts_of
+from ptxgen.kernels.binding import LARGEST_SIZE, arrays_in_memory, bind, facts_of
+from ptxgen.kernels.generated import block_count
+from ptxgen.kernels.views import outline, view_of
+from ptxgen.tile import Quotient
+from tests.kernels.cases import random_inputs, scalars_of
 
 TILING = MatmulTiling(i=64, j=64, k=16)
 PRODUCT = Matmul(MatmulSpec(epilogue=parse_epilogue("alpha,bias")), tiling=TILING)
@@ -76,6 +81,121 @@ def test_a_result_may_lie_on_the_residual_that_it_replaces() -> None:
     factors = {"A": np.ones((16, 8), np.float16), "B": np.ones((8, 24), np.float16)}
     with pytest.raises(LaunchError, match="D is written, but its memory is that of R"):
         product({**factors, "R": moved[:, 1:], "D": moved[:, :24]})
+
+
+FACTORS = {"A": np.ones((16, 8), np.float16), "B": np.ones((8, 24), np.float16)}
+
+
+@pytest.mark.parametrize(
+    ("epilogue", "names", "refused"),
+    (
+        ("residual,keep,relu", "RE", "E is written, but its memory is that of R"),
+        ("keep,residual", "RE", "E is written, but its memory is that of R"),
+        ("keep", "DE", "(E|D) is written, but its memory is that of (D|E)"),
+        ("keep,residual", "RD", None),
+        ("residual,keep,relu", "RD", None),
+        ("beta,bias", "CD", None),
+    ),
+)
+def test_what_may_lie_in_one_place(epilogue: str, names: str, refused: str | None) -> None:
+    product = Matmul(MatmulSpec(epilogue=parse_epilogue(epilogue)), tiling=TILING)
+    scalars = scalars_of(product.compute)
+    arrays: dict[str, Any] = {**random_inputs(product.compute, {"M": 16, "N": 24, "K": 8}), **FACTORS}
+    apart = product(arrays, scalars).arrays
+    both = arrays[names[0]].copy() if names[0] in arrays else np.zeros((16, 24), np.float16)
+    arrays |= dict.fromkeys(names, both)
+    if refused is None:
+        together = product(arrays, scalars).arrays
+        for name in set("DE") & set(together):
+            assert np.array_equal(together[name], apart[name])
+        return
+    before = both.copy()
+    with pytest.raises(LaunchError, match=refused):
+        product(arrays, scalars)
+    assert np.array_equal(before, both)
+
+
+def test_a_sum_is_bound_by_its_own_name() -> None:
+    product = Matmul(MatmulSpec(epilogue=parse_epilogue("row_sum,column_sum")), tiling=TILING)
+    for given, words in (
+        ({"row_sum": np.zeros(15, np.float32)}, "row_sum's extent 0 must be 16"),
+        ({"column_sum": np.zeros(24, np.float16)}, "column_sum must be float32, got float16"),
+        ({"row_sum": np.zeros(16, np.float32)[:, None]}, r"row_sum must have 1 dimensions \(M\)"),
+        ({"row_sum_parts": np.zeros((1, 16), np.float32)}, "no array is called row_sum_parts"),
+    ):
+        with pytest.raises(LaunchError, match=words):
+            product({**FACTORS, **given})
+    both = np.zeros(24, np.float32)
+    with pytest.raises(LaunchError, match="is written, but its memory is that of"):
+        product({**FACTORS, "row_sum": both[:16], "column_sum": both})
+
+
+@pytest.mark.parametrize(("epilogue", "name"), (("bias", "D"), ("keep", "E"), ("row_sum", "row_sum")))
+def test_a_result_may_not_be_read_only(epilogue: str, name: str) -> None:
+    product = Matmul(MatmulSpec(epilogue=parse_epilogue(epilogue)), tiling=TILING)
+    arrays = {**random_inputs(product.compute, {"M": 16, "N": 24, "K": 8}), **FACTORS}
+    given = np.zeros(16, np.float32) if name == "row_sum" else np.zeros((16, 24), np.float16)
+    given.setflags(write=False)
+    with pytest.raises(LaunchError, match=f"{name} is written, but the array given is read-only"):
+        product({**arrays, name: given})
+    for array in arrays.values():
+        array.setflags(write=False)
+    assert np.isfinite(product(arrays).arrays["D"]).all()
+
+
+class OnDevice:
+    """What a device array tells of itself."""
+
+    def __init__(self, shape: tuple[int, ...], read_only: bool) -> None:
+        self.__cuda_array_interface__ = {"shape": shape, "typestr": "<f2", "data": (1 << 40, read_only), "version": 3}
+
+
+def test_a_device_array_may_be_read_only_too() -> None:
+    assert view_of("D", OnDevice((4, 4), False)).writeable
+    arrays = {**FACTORS, "D": OnDevice((16, 24), True)}
+    with pytest.raises(LaunchError, match="D is written, but the array given is read-only"):
+        Matmul(tiling=TILING).with_outputs(arrays)
+
+
+@pytest.mark.parametrize("size", (LARGEST_SIZE + 1, 2**31 - 1, 2**40))
+def test_sizes_whose_tiles_no_kernel_can_count(size: int) -> None:
+    tall = outline(np.dtype(np.float16), (size, 1))
+    with pytest.raises(LaunchError, match=f"M = {size}: a size is from 0 to {LARGEST_SIZE}"):
+        Matmul().with_outputs({"A": tall, "B": np.ones((1, 1), np.float16)}, make=outline)
+
+
+def test_the_largest_size_is_counted_right() -> None:
+    program = Matmul().kernel().program
+    sizes = {"M": LARGEST_SIZE, "N": 1, "K": 1}
+    assert block_count(program, sizes) == -(-LARGEST_SIZE // 128)
+    assert all(dim.count.numerator.evaluate({**sizes, "N": LARGEST_SIZE}) < 2**31 for dim in program.grid.dims)
+    with pytest.raises(LaunchError, match=r"matmul: \d+ blocks, a grid has at most 2147483647"):
+        block_count(program, {"M": LARGEST_SIZE, "N": LARGEST_SIZE, "K": 1})
+
+
+def test_a_band_of_blocks_that_32_bits_cannot_count() -> None:
+    program = Matmul().kernel().program
+    columns = program.grid.dims[-1]
+    fine = evolve(columns, count=Quotient(columns.count.numerator - 127, 1))
+    narrow = evolve(program, grid=evolve(program.grid, dims=(program.grid.dims[0], fine)))
+    assert block_count(narrow, {"M": 1, "N": 2**29 - 1}) == 2**29 - 1
+    with pytest.raises(LaunchError, match=r"matmul: 4294967296 blocks in a band, at most 4294967295"):
+        block_count(narrow, {"M": 1, "N": 2**29})
+
+
+def test_numbers_beyond_f32() -> None:
+    for value in (1e300, -1e39, 3.5e38):
+        with pytest.raises(LaunchError, match=r"alpha = .* is beyond the range of f32"):
+            PRODUCT(arguments(), {"alpha": value})
+    assert np.isinf(PRODUCT(arguments(), {"alpha": np.inf}).arrays["D"]).all()
+    assert np.isinf(PRODUCT(arguments(), {"alpha": 3.4e38}).arrays["D"]).all()
+
+
+def test_an_outcome_and_a_kernel_are_shown_in_a_line() -> None:
+    outcome = PRODUCT(arguments(), {"alpha": 1.0})
+    for shown in (repr(outcome), repr(outcome.kernel), repr(outcome.kernel.derivation)):
+        assert len(shown) < 300
+        assert "matmul" in shown
 
 
 def test_a_kernel_refuses_what_its_facts_exclude() -> None:
