@@ -10,8 +10,9 @@ from polyhedral.affine import Affine, FloorDiv, var
 from polyhedral.bounds import Range, Stride, Unrolled, shape_of, stride_of, unrolled
 from polyhedral.quotients import definition, determined, reveal
 from polyhedral.separation import Candidate, Region, merged, ordered, pinned, separated
-from polyhedral.shadows import Item, determined_apart, items_of
+from polyhedral.shadows import Item, determined_apart, items_of, without_shared_quotients
 from polyhedral.statement import Option, Statement
+from polyhedral.steps import in_common_steps
 from polyhedral.system import FALSE, UNIVERSE, System, disjoint, without_congruences
 from polyhedral.tree import Block, Guard, Leaf, Let, Loop, Node, block
 
@@ -46,8 +47,12 @@ def scan(
         for statement, schedule in zip(statements, padded, strict=False)
         for item in items_of(statement, statement.domain.intersect(context), schedule, levels, params)
     ]
-    chosen = separate if isinstance(separate, bool) else frozenset(separate)
-    return _Scan(width, chosen, frozenset(unroll)).node(0, items, context, {}) if items else Block()
+    chosen = separate if isinstance(separate, bool) else _by_name(separate, levels)
+    return _Scan(width, chosen, _by_name(unroll, levels)).node(0, items, context, {}) if items else Block()
+
+
+def _by_name(chosen: Iterable[int | str], levels: Sequence[str]) -> frozenset[str]:
+    return frozenset(levels[c] if isinstance(c, int) and c < len(levels) else str(c) for c in chosen)
 
 
 def _level_names(
@@ -77,8 +82,8 @@ class _Scan:
     """The recursion over levels. `known` holds around a node, `values` are of levels without a loop."""
 
     width: int
-    separate: bool | frozenset[int | str]
-    unroll: frozenset[int | str]
+    separate: bool | frozenset[str]
+    unroll: frozenset[str]
 
     def node(self, level: int, items: list[Item], known: System, values: Values) -> Node:
         """The tree of these items from `level` on, behind the conditions that they share."""
@@ -86,7 +91,7 @@ class _Scan:
 
     def _inside(self, level: int, items: list[Item], known: System, values: Values) -> Node:
         if level >= self.width:
-            return block([self._own_levels(level, item, known, values) for item in items])
+            return block(together([self._own_levels(level, item, known, values) for item in items], known))
         times = {item.fixed[level] for item in items}
         if None not in times:
             groups = [
@@ -102,6 +107,14 @@ class _Scan:
 
     def _regions(self, level: int, items: list[Item], known: System, values: Values) -> Node:
         name = items[0].levels[level]
+        if level < self.width:
+            strides = [_stride(item, level, name, values) for item in items]
+            scaled = in_common_steps(level, self.width, items, strides)
+            if scaled is not None:
+                return evolve(self, width=self.width + 1)._loops(level, name, scaled, known, values)
+        return self._loops(level, name, items, known, values)
+
+    def _loops(self, level: int, name: str, items: list[Item], known: System, values: Values) -> Node:
         candidates = _candidates(level, name, items, known, values)
         if self._separates(level, name, items):
             regions = separated(candidates, known)
@@ -123,15 +136,11 @@ class _Scan:
         told = {item.option(level) for item in items}
         if Option.ATOMIC in told:
             return False
-        return Option.SEPARATE in told or self._listed(self.separate, level, name)
+        return Option.SEPARATE in told or (self.separate if isinstance(self.separate, bool) else name in self.separate)
 
     def _unrolls(self, level: int, name: str, items: list[Item]) -> bool:
         told = {item.option(level) for item in items}
-        return told == {Option.UNROLL} or self._listed(self.unroll, level, name)
-
-    @staticmethod
-    def _listed(chosen: bool | frozenset[int | str], level: int, name: str) -> bool:
-        return chosen if isinstance(chosen, bool) else level in chosen or name in chosen
+        return told == {Option.UNROLL} or name in self.unroll
 
     def _loop(self, level: int, name: str, region: Region, items: list[Item], known: System, values: Values) -> Node:
         rows, outer = region.rows.split_on(name)
@@ -187,9 +196,10 @@ def _behind_shared(level: int, items: list[Item], known: System, values: Values,
     shared = [c for c in items[0].conditions if inner.isdisjoint(c.names)]
     for item in items[1:]:
         shared = [c for c in shared if c in item.conditions] if shared else shared
-    if not shared:
+    items, quotients = without_shared_quotients(items, inner)
+    if not shared and quotients.is_universe:
         return inside(level, items, known, values)
-    guard = System.of(*(c.substitute(values) for c in shared)).gist(known)
+    guard = (System.of(*(c.substitute(values) for c in shared)) & quotients.substitute(values)).gist(known)
     if guard.is_false:
         return Block()
     return _when(guard, inside(level, items, known & guard, values))
@@ -229,6 +239,26 @@ def _leaf(item: Item, known: System, values: Values) -> Node:
     if guard.is_false:
         return Block()
     return _when(guard, Leaf(item.payload, bindings))
+
+
+def together(nodes: list[Node], known: System) -> list[Node]:
+    """The nodes with guards of the same conditions beside each other, where those between never hold with them."""
+    found: list[Node] = []
+    for node in nodes:
+        place = len(found)
+        if isinstance(node, Guard):
+            own = System.of(*node.conditions)
+            for number in range(len(found) - 1, -1, -1):
+                other = found[number]
+                if not isinstance(other, Guard):
+                    break
+                if other.conditions == node.conditions:
+                    place = number + 1
+                    break
+                if not disjoint(known, own, System.of(*other.conditions)):
+                    break
+        found.insert(place, node)
+    return found
 
 
 def _when(guard: System, body: Node) -> Node:

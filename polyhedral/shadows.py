@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 from functools import lru_cache
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from polyhedral.affine import Affine, Condition, var
 from polyhedral.quotients import determined, with_equal_quotients
 from polyhedral.sets import Set
 from polyhedral.statement import Option, Statement
-from polyhedral.system import System
+from polyhedral.system import UNIVERSE, System, with_rows
 
 
 @frozen
@@ -89,6 +89,42 @@ def _items(
         Item(statement.payload, part, order, fixed, _shadows(part, order, fixed), bindings, statement.options)
         for part in determined_apart(whole.simplified())
     ]
+
+
+def without_shared_quotients(items: list[Item], inner: set[str]) -> tuple[list[Item], System]:
+    """What all items say alike of names not in `inner` by existentials that are no congruences, taken out of them."""
+    parts = [_quotient_part(item.system, frozenset(inner)) for item in items]
+    shared = parts[0][0]
+    if shared.is_universe or any(p[0] != shared for p in parts[1:]):
+        return items, UNIVERSE
+    return [evolve(item, system=rest) for item, (_, rest) in zip(items, parts, strict=True)], shared
+
+
+@lru_cache(maxsize=1 << 12)
+def _quotient_part(system: System, inner: frozenset[str]) -> tuple[System, System]:
+    if not system.exists:
+        return UNIVERSE, system
+    rows = system.equalities + system.inequalities
+    own = len(system.exists)
+    closed = [n in inner for n in system.names]
+    while True:
+        bound = [any(c and x for c, x in zip(closed, r, strict=False)) for r in rows]
+        more = {k for k in range(own) if not closed[k] and any(b and r[k] for b, r in zip(bound, rows, strict=True))}
+        if not more:
+            break
+        closed = [c or k in more for k, c in enumerate(closed)]
+    chosen = [any(r[:own]) and not b for r, b in zip(rows, bound, strict=True)]
+    part = with_rows(system, chosen)
+    if _is_plain(part):
+        return UNIVERSE, system
+    return part, with_rows(system, [not c for c in chosen])
+
+
+def _is_plain(system: System) -> bool:
+    try:
+        return system.conditions is not None
+    except ValueError:
+        return False
 
 
 def _free_name(name: str, reserved: set[str]) -> str:

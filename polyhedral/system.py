@@ -158,7 +158,7 @@ class System:
             return UNIVERSE, self
         column = self.names.index(name)
         chosen = [bool(r[column]) for r in self.equalities + self.inequalities]
-        return _with_rows(self, chosen), _with_rows(self, [not c for c in chosen])
+        return with_rows(self, chosen), with_rows(self, [not c for c in chosen])
 
     def bounds(self, name: str) -> Bounds:
         """The (expression, divisor) pairs e, d with name >= ceil(e/d), and those with name <= floor(e/d)."""
@@ -319,9 +319,10 @@ def without_congruences(system: System) -> System:
     own = [i for i, n in enumerate(system.names) if is_existential(n)]
     if not own:
         return system
-    return _with_rows(system, [not any(r[i] for i in own) for r in system.equalities + system.inequalities])
+    return with_rows(system, [not any(r[i] for i in own) for r in system.equalities + system.inequalities])
 
 
-def _with_rows(system: System, chosen: list[bool]) -> System:
+def with_rows(system: System, chosen: list[bool]) -> System:
+    """The system with only those rows, equalities and then inequalities, that are chosen."""
     equal, unequal = system.equalities, system.inequalities
     return System(*tidy(system.names, compress(equal, chosen), compress(unequal, chosen[len(equal) :])))

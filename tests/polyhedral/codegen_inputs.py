@@ -96,7 +96,7 @@ def both_of_scanning(scanning: Scanning) -> Both:
     padded = [_padded(part, longest) for part in parts]
     context = Set((), (scanning.context,))
     theirs = isl.UnionMap(str(UnionMap(tuple(padded))))
-    known = isl.Set(str(context).replace("{ []", "{ "))
+    known = isl.Set(str(context)).params()
     options = isl.UnionMap(f"{{ [{', '.join(f'x{k}' for k in range(longest))}] -> separate[y] }}")
     node = isl.AstBuild.from_context(known).set_options(options).node_from_schedule_map(theirs)
     return Both(scan(statements, scanning.context), node, theirs, context, scanning.params)
