@@ -11,13 +11,13 @@ from ptxgen.build.registers import register_type
 from ptxgen.ir import Address, Parameter, Space, SymbolAddress
 
 if TYPE_CHECKING:
-    from ptxgen.build.kernel import Kernel
+    from ptxgen.build.draft import Draft
 
 
 class Arguments:
     """One attribute per parameter: a register loaded once in the entry block, or for an array its place in memory."""
 
-    def __init__(self, kernel: Kernel) -> None:
+    def __init__(self, kernel: Draft) -> None:
         self._kernel = kernel
 
     def __getattr__(self, name: str) -> Any:
@@ -38,7 +38,7 @@ class Arguments:
         return [parameter.name for parameter in self._kernel.parameters]
 
 
-def _loaded(kernel: Kernel, parameter: Parameter) -> Any:
+def _loaded(kernel: Draft, parameter: Parameter) -> Any:
     if parameter.shape:
         return Symbol(parameter.name, parameter.type, Space.PARAM, parameter.shape, kernel, parameter.size_bytes)
     kind = parameter.type.kind

@@ -12,10 +12,10 @@ from ptxgen.build.patterns import Call, factory, is_destination, pattern_of, sou
 from ptxgen.build.registers import has_registers, register_type
 
 if TYPE_CHECKING:
-    from ptxgen.build.kernel import Kernel
+    from ptxgen.build.draft import Draft
 
 
-def function_for(kernel: Kernel, name: str) -> Call:
+def function_for(kernel: Draft, name: str) -> Call:
     """The function `(*sources, into=None)` that writes instruction `name` into the kernel.
 
     An unknown name raises KernelError now; a name that the target or PTX version lacks gives a function that raises
@@ -38,7 +38,7 @@ def function_for(kernel: Kernel, name: str) -> Call:
     return _specialised(kernel, able[0], least, choose)
 
 
-def _unavailable(kernel: Kernel, name: str, availability: str) -> Call:
+def _unavailable(kernel: Draft, name: str, availability: str) -> Call:
     def refuse(*sources: object, into: object = None, _depth: int = 1) -> None:
         fail("target.unsupported", f"{name} exists since {availability}; this module is for {kernel.module.described}")
 
@@ -117,7 +117,7 @@ def _stands(slot: OperandSlot, given: object) -> bool:
     )
 
 
-def _specialised(kernel: Kernel, form: Form, signature: Signature, choose: Call | None = None) -> Call:
+def _specialised(kernel: Draft, form: Form, signature: Signature, choose: Call | None = None) -> Call:
     """The function for one signature; `choose` takes over where `into` asks for another number of destinations."""
     slots = signature.slots
     takers = [

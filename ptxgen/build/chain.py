@@ -10,7 +10,7 @@ from ptxgen.build.blame import origin_of_frame, users_frame
 from ptxgen.errors import Finding, KernelError, Severity
 
 if TYPE_CHECKING:
-    from ptxgen.build.kernel import Kernel
+    from ptxgen.build.draft import Draft
 
 
 class UnknownWord(KernelError, AttributeError):
@@ -37,7 +37,7 @@ def word_of(attribute: str) -> str:
 class Word:
     """The beginning of an instruction's name. Attributes are the words that may follow; callable where it may end."""
 
-    def __init__(self, kernel: Kernel, words: tuple[str, ...]) -> None:
+    def __init__(self, kernel: Draft, words: tuple[str, ...]) -> None:
         self._kernel = kernel
         self._words = words
 
@@ -57,7 +57,7 @@ class Word:
         return f"<{'.'.join(self._words)}: {', '.join(word or '(end)' for word in continuations(self._words))}>"
 
 
-def follow(kernel: Kernel, words: tuple[str, ...], attribute: str) -> Any:
+def follow(kernel: Draft, words: tuple[str, ...], attribute: str) -> Any:
     """What the attribute behind `words` is: a further Word, or the instruction's function where the name is complete.
 
     Raises UnknownWord on the user's line, listing what could stand there.

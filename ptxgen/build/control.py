@@ -11,12 +11,12 @@ from ptxgen.build.handles import Label, Not, Value
 from ptxgen.ir import Guard, Origin
 
 if TYPE_CHECKING:
-    from ptxgen.build.kernel import Kernel
+    from ptxgen.build.draft import Draft
 
 ErrorType: TypeAlias = type[BaseException] | None
 
 
-def guard_of(kernel: Kernel, what: str, condition: object, *, opposite: bool = False) -> Guard:
+def guard_of(kernel: Draft, what: str, condition: object, *, opposite: bool = False) -> Guard:
     """The guard `@p` or `@!p` of a condition; KernelError where it is no predicate of this kernel."""
     value = condition.value if isinstance(condition, Not) else condition
     if not isinstance(value, Value) or value.type.name != "pred":
@@ -29,7 +29,7 @@ def guard_of(kernel: Kernel, what: str, condition: object, *, opposite: bool = F
 class When:
     """`with k.when(p):` runs its body where `p` holds; `k.otherwise()` right behind it continues where it does not."""
 
-    def __init__(self, kernel: Kernel, condition: object, where: Origin) -> None:
+    def __init__(self, kernel: Draft, condition: object, where: Origin) -> None:
         self._kernel, self._where = kernel, where
         self._guard = guard_of(kernel, "k.when", condition, opposite=True)
         self._end: Label | None = None
@@ -47,7 +47,7 @@ class When:
 class Otherwise:
     """The other side of the `when` that was closed just before."""
 
-    def __init__(self, kernel: Kernel, where: Origin) -> None:
+    def __init__(self, kernel: Draft, where: Origin) -> None:
         self._kernel, self._where = kernel, where
         self._end: Label | None = None
 
@@ -65,7 +65,7 @@ class Otherwise:
 class Rounds:
     """What a loop and a counted loop have in common: leaving, the next round, and the closing branch."""
 
-    def __init__(self, kernel: Kernel, where: Origin) -> None:
+    def __init__(self, kernel: Draft, where: Origin) -> None:
         self._kernel, self._where = kernel, where
         self._top: Label | None = None
         self._next: Label | None = None
@@ -137,7 +137,7 @@ class Range(Rounds):
     variable, `loop = k.range(...)`, it has `break_` and `continue_` too.
     """
 
-    def __init__(self, kernel: Kernel, bounds: tuple[object, object], step: int, where: Origin) -> None:
+    def __init__(self, kernel: Draft, bounds: tuple[object, object], step: int, where: Origin) -> None:
         super().__init__(kernel, where)
         if type(step) is not int or step == 0:
             fail("range.step", f"k.range wants an integer step that is not 0, got {step!r}")
@@ -150,7 +150,7 @@ class Range(Rounds):
 
     def __enter__(self) -> Value:
         kernel, type_ = self._kernel, self._type
-        with kernel.attributed(self._where):
+        with Attributed(kernel, self._where):
             counter = self._counter = kernel.register(type_, self._start)
             if not self._surely_entered():
                 self._end = kernel.new_label("endloop")
@@ -171,7 +171,7 @@ class Range(Rounds):
         kernel, type_ = self._kernel, self._type
         if self._next is not None:
             self._next.place()
-        with kernel.attributed(self._where):
+        with Attributed(kernel, self._where):
             kernel.emit(f"add.{type_}", self._counter, self._step, into=self._counter)
             comparison = "lt" if self._step > 0 else "gt"
             again = kernel.emit(f"setp.{comparison}.{type_}", self._counter, self._stop)
@@ -192,7 +192,7 @@ def _counter_type(bounds: tuple[object, object]) -> Type:
 class Guarded:
     """`with k.guard(p):` predicates each instruction of its body; none may make a fresh register."""
 
-    def __init__(self, kernel: Kernel, condition: object) -> None:
+    def __init__(self, kernel: Draft, condition: object) -> None:
         self._kernel = kernel
         self._guard = guard_of(kernel, "k.guard", condition)
         if kernel.guarding is not None:
@@ -208,7 +208,7 @@ class Guarded:
 class Attributed:
     """Statements of the with-block are said to come from a given line instead of the line that wrote them."""
 
-    def __init__(self, kernel: Kernel, where: Origin) -> None:
+    def __init__(self, kernel: Draft, where: Origin) -> None:
         self._kernel, self._where = kernel, where
         self._before: Origin | None = None
 
@@ -222,7 +222,7 @@ class Attributed:
 class Braces:
     """`with k.scope():` puts its body in braces of its own: labels and shared arrays made inside belong there."""
 
-    def __init__(self, kernel: Kernel) -> None:
+    def __init__(self, kernel: Draft) -> None:
         self._kernel = kernel
 
     def __enter__(self) -> None:

@@ -15,7 +15,7 @@ from ptxgen.ir import Address, LabelName, Register, Space, Special, SymbolAddres
 
 if TYPE_CHECKING:
     from isa.types import Type
-    from ptxgen.build.kernel import Kernel
+    from ptxgen.build.draft import Draft
     from ptxgen.build.registers import Pool
 
 
@@ -37,7 +37,7 @@ class Value:
         return self.pool.type
 
     @property
-    def kernel(self) -> Kernel:
+    def kernel(self) -> Draft:
         """The kernel that the register belongs to."""
         return self.pool.kernel
 
@@ -98,7 +98,7 @@ class Offset:
 
     __slots__ = ("address", "kernel", "pool")
 
-    def __init__(self, kernel: Kernel | None, address: Address, pool: Pool | None = None) -> None:
+    def __init__(self, kernel: Draft | None, address: Address, pool: Pool | None = None) -> None:
         self.kernel = kernel
         self.address = address
         self.pool = pool
@@ -128,7 +128,7 @@ class Symbol:
     type: Type
     space: Space
     shape: tuple[int | None, ...]
-    kernel: Kernel | None
+    kernel: Draft | None
     size_bytes: int
 
     def __add__(self, byte_offset: int) -> Offset:
@@ -150,7 +150,7 @@ class Label:
 
     __slots__ = ("_place", "kernel", "node", "placed")
 
-    def __init__(self, kernel: Kernel, node: LabelName, place: Callable[[Label], None]) -> None:
+    def __init__(self, kernel: Draft, node: LabelName, place: Callable[[Label], None]) -> None:
         self.kernel = kernel
         self.node = node
         self.placed = False

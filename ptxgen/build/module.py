@@ -13,6 +13,7 @@ from isa.targets import target as target_named
 from isa.types import Kind, Type, b8
 from ptxgen import ir
 from ptxgen.build.blame import Resolver, fail, failure, users_frame
+from ptxgen.build.draft import Draft
 from ptxgen.build.handles import Symbol
 from ptxgen.build.initial import initial_of
 from ptxgen.build.kernel import Kernel
@@ -49,8 +50,8 @@ class Module:
         self._options = tuple(map(_option, options))
         self._heading: list[Comment] = []
         self._variables: list[Variable] = []
-        self._written: list[Kernel | ir.Item] = []
-        self._unfinished: list[Kernel] = []
+        self._written: list[Draft | ir.Item] = []
+        self._unfinished: list[Draft] = []
         self.names: set[str] = set()
         self._fresh = 0
         self._dynamic: str | None = None
@@ -61,7 +62,7 @@ class Module:
         made = tuple(parameter_of(each, type_, self.address_size) for each, type_ in parameters.items())
         for parameter in made:
             checked_name(parameter.name, set())
-        return self._begun(Kernel(self, name, made, self._origin()))
+        return self._begun(Draft(self, name, made, self._origin()))
 
     def function(self, name: str, /, *, returns: Mapping[str, object] | None = None, **parameters: object) -> Kernel:
         """A function that kernels call, written like a kernel; `returns` has the types of what it returns, by name."""
@@ -71,7 +72,7 @@ class Module:
             for named in (returns or {}, parameters)
         )
         kind, linkage = FunctionKind.FUNC, Linkage.PRIVATE
-        return self._begun(Kernel(self, name, taken, self._origin(), returns=given, kind=kind, linkage=linkage))
+        return self._begun(Draft(self, name, taken, self._origin(), returns=given, kind=kind, linkage=linkage))
 
     def ptx(self, text: str) -> None:
         """Whole items of a module in the manual's spelling: variables, functions, `.alias`, `.file`, comments.
@@ -153,7 +154,7 @@ class Module:
         kernel is still open or was never entered.
         """
         self._all_finished()
-        written = tuple(each.frozen() if isinstance(each, Kernel) else each for each in self._written)
+        written = tuple(each.frozen() if isinstance(each, Draft) else each for each in self._written)
         at = self.version or self.target.first_version
         made = ir.Module(
             at, self.target, self.address_size, (*self._variables, *written), self._options, tuple(self._heading)
@@ -179,11 +180,11 @@ class Module:
         checked_name(name, self.names - {name} if told else self.names)
         self.names.add(name)
 
-    def _begun(self, kernel: Kernel) -> Kernel:
+    def _begun(self, kernel: Draft) -> Kernel:
         self._unfinished.append(kernel)
-        return kernel
+        return Kernel(kernel)
 
-    def finished(self, kernel: Kernel, *, kept: bool) -> None:
+    def finished(self, kernel: Draft, *, kept: bool) -> None:
         """A kernel's with-block has closed, and the kernel belongs to the module if it is `kept`."""
         self._unfinished.remove(kernel)
         if kept:

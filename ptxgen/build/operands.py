@@ -13,10 +13,10 @@ from ptxgen.ir import Address, Int, Negated, Operand, Register, Scalar, Sink, Sy
 from ptxgen.verify.operands import refusal, told, wanted
 
 if TYPE_CHECKING:
-    from ptxgen.build.kernel import Kernel
+    from ptxgen.build.draft import Draft
 
 
-def operand(kernel: Kernel, name: str, slot: OperandSlot, given: object) -> Operand:
+def operand(kernel: Draft, name: str, slot: OperandSlot, given: object) -> Operand:
     """The operand node for what was given to a slot of instruction `name`.
 
     Raises KernelError on the user's line, naming the operand, what the slot wants and what came.
@@ -33,7 +33,7 @@ def operand(kernel: Kernel, name: str, slot: OperandSlot, given: object) -> Oper
     return node
 
 
-def scalar(kernel: Kernel, name: str, slot: OperandSlot, given: object) -> Scalar:
+def scalar(kernel: Draft, name: str, slot: OperandSlot, given: object) -> Scalar:
     """The node for one handle or number; KernelError for a foreign kernel's handle or something else entirely."""
     if isinstance(given, Value | Offset | Label | Symbol) and given.kernel is not None and given.kernel is not kernel:
         fail(
@@ -61,7 +61,7 @@ def scalar(kernel: Kernel, name: str, slot: OperandSlot, given: object) -> Scala
             raise failure("operand.kind", f"{name}: operand {slot.name} wants {wanted(slot)}, got {given!r}")
 
 
-def _tensor_coordinate(kernel: Kernel, name: str, slot: OperandSlot, given: object) -> TensorCoordinate:
+def _tensor_coordinate(kernel: Draft, name: str, slot: OperandSlot, given: object) -> TensorCoordinate:
     parts = 3 if slot.sampler else 2
     if not (isinstance(given, tuple | list) and len(given) == parts and isinstance(given[-1], tuple | list)):
         handles = "map, sampler, (c0, ...)" if slot.sampler else "map, (c0, ...)"
@@ -77,7 +77,7 @@ def _tensor_coordinate(kernel: Kernel, name: str, slot: OperandSlot, given: obje
     return TensorCoordinate(handles_made[0], made, handles_made[1] if slot.sampler else None)
 
 
-def _handle(kernel: Kernel, name: str, slot: OperandSlot, given: object) -> Register | SymbolAddress:
+def _handle(kernel: Draft, name: str, slot: OperandSlot, given: object) -> Register | SymbolAddress:
     node = scalar(kernel, name, slot, given)
     if not isinstance(node, Register | SymbolAddress):
         fail("operand.kind", f"{name}: operand {slot.name} wants a register or a variable as its handle, got {given!r}")

@@ -10,7 +10,7 @@ from ptxgen.build.handles import Value
 from ptxgen.ir import Register, Registers
 
 if TYPE_CHECKING:
-    from ptxgen.build.kernel import Kernel
+    from ptxgen.build.draft import Draft
 
 _PREFIXES = {
     "pred": "%p", "b8": "%rc", "b16": "%rs", "b32": "%r", "b64": "%rd", "b128": "%rq", "u16": "%us", "u32": "%u",
@@ -43,7 +43,7 @@ class Pool:
 
     __slots__ = ("_nodes", "_used", "kernel", "take", "type")
 
-    def __init__(self, kernel: Kernel, type_: Type) -> None:
+    def __init__(self, kernel: Draft, type_: Type) -> None:
         self.kernel = kernel
         self.type = type_
         self._nodes = _INTERNED.setdefault(type_, [])

@@ -11,7 +11,7 @@ from ptxgen.build.handles import SpecialRegister, Value
 from ptxgen.ir import Special
 
 if TYPE_CHECKING:
-    from ptxgen.build.kernel import Kernel
+    from ptxgen.build.draft import Draft
 
 STEADY = tuple(each.name for each in SPECIAL_REGISTERS if not each.volatile)
 VECTORS = frozenset(name.partition(".")[0] for name in STEADY if "." in name)
@@ -20,7 +20,7 @@ VECTORS = frozenset(name.partition(".")[0] for name in STEADY if "." in name)
 class SpecialVector:
     """`k.tid`: its attributes x, y, z are registers filled once, in the entry block."""
 
-    def __init__(self, kernel: Kernel, name: str) -> None:
+    def __init__(self, kernel: Draft, name: str) -> None:
         self._kernel = kernel
         self._name = name
 
@@ -38,7 +38,7 @@ class SpecialVector:
         return f"<special registers %{self._name}>"
 
 
-def read(kernel: Kernel, name: str) -> Any:
+def read(kernel: Draft, name: str) -> Any:
     """The special register of that name (`"tid.x"`): a Value filled in the entry block, or for one that changes
     while the kernel runs an operand for `k.mov`.
 
@@ -64,7 +64,7 @@ def read(kernel: Kernel, name: str) -> Any:
     return known
 
 
-def from_attribute(kernel: Kernel, name: str) -> Any:
+def from_attribute(kernel: Draft, name: str) -> Any:
     """What `k.NAME` is for a special register's name; None where there is none."""
     if name in VECTORS:
         return SpecialVector(kernel, name)

@@ -19,7 +19,7 @@ from ptxgen.parse import Open, fragment
 from ptxgen.verify import operand_findings
 
 if TYPE_CHECKING:
-    from ptxgen.build.kernel import Kernel
+    from ptxgen.build.draft import Draft
     from ptxgen.ir import Origin
 
 _PLACE = re.compile(r"\{\s*([A-Za-z_]\w*)\s*\}")
@@ -28,7 +28,7 @@ _PLACE = re.compile(r"\{\s*([A-Za-z_]\w*)\s*\}")
 class Texts:
     """What a kernel's texts declare, scope by scope, so that later ones know it."""
 
-    def __init__(self, kernel: Kernel) -> None:
+    def __init__(self, kernel: Draft) -> None:
         self._kernel = kernel
         self._module = Open(-1, None)
         self._around = Open(0, self._module)
@@ -38,7 +38,7 @@ class Texts:
     def scope(self, ordinals: list[int]) -> Open:
         """What is known in the innermost of the open scopes of these ordinals."""
         self._module.symbols |= self._kernel.module.names
-        self._around.symbols |= self._kernel.symbols
+        self._around.symbols |= self._kernel.names
         around = self._around
         for ordinal in ordinals:
             around = self._open.setdefault(ordinal, Open(ordinal, around))
@@ -117,7 +117,7 @@ class Texts:
         return node.name
 
 
-def checked(kernel: Kernel, statement: Statement, where: Origin) -> Statement:
+def checked(kernel: Draft, statement: Statement, where: Origin) -> Statement:
     """A statement of a text on the user's line; KernelError with all that is wrong with its instruction."""
     if not isinstance(statement, Instruction):
         return statement
@@ -136,7 +136,7 @@ def checked(kernel: Kernel, statement: Statement, where: Origin) -> Statement:
 class Family:
     """Registers `%r<100>`: `family[7]` is `%r7`."""
 
-    def __init__(self, kernel: Kernel, registers: Registers, scope: int) -> None:
+    def __init__(self, kernel: Draft, registers: Registers, scope: int) -> None:
         self._kernel, self._registers, self._scope = kernel, registers, scope
 
     def __getitem__(self, number: int) -> Value:
@@ -154,7 +154,7 @@ class Family:
         return self._registers.count or 0
 
 
-def declared(kernel: Kernel, type_: object, name: str, count: int | None, scope: int) -> tuple[Registers, Any]:
+def declared(kernel: Draft, type_: object, name: str, count: int | None, scope: int) -> tuple[Registers, Any]:
     """The `.reg` statement and the handle of it: a Value, or with a count a Family."""
     if not isinstance(type_, Type) or not type_.register:
         fail("register.type", f"k.registers wants a type that registers can have, got {type_!r}")
@@ -167,7 +167,7 @@ def declared(kernel: Kernel, type_: object, name: str, count: int | None, scope:
     return registers, Family(kernel, registers, scope)
 
 
-def symbol_of(kernel: Kernel, name: str, variable: Variable | None) -> Symbol:
+def symbol_of(kernel: Draft, name: str, variable: Variable | None) -> Symbol:
     """The handle of a parameter, a variable of a text, or one of the module; KernelError where there is none."""
     parameter = next((each for each in (*kernel.parameters, *kernel.returns) if each.name == name), None)
     if parameter is not None:

@@ -19,7 +19,7 @@ from ptxgen.build.chain import attribute_of, word_of
 from ptxgen.build.immediates import float_immediate, half_bits
 from ptxgen.emit import emit
 from ptxgen.errors import KernelError
-from ptxgen.ir import Float, Instruction, Int, Origin, Registers
+from ptxgen.ir import Float, Function, Instruction, Int, Origin, Registers
 from tests.oracles.ptxas import verdict
 
 
@@ -132,15 +132,16 @@ def test_an_instruction_stands_on_the_line_that_wrote_it() -> None:
         k.add.u32(k.args.n, 1)
         k.setp.lt.u32(k.args.n, 2, into=(None, None))
         k.emit("add.u32", k.args.n, 3)
+        k.register(f32, 1.0)
         with k.attributed(Origin("plan.py", 7, "plan")):
             k.add.u32(k.args.n, 4)
 
     built, _ = written(write, n=u32)
     first = inspect.getsourcelines(write)[1]
     origins = [each.origin for each in built.function("k").instructions()]
-    assert [origin.line - first for origin in origins[1:4] if origin] == [1, 2, 3]
-    assert {origin.file for origin in origins[:4] if origin} == {__file__}
-    assert origins[4] == Origin("plan.py", 7, "plan")
+    assert [origin.line - first for origin in origins[1:5] if origin] == [1, 2, 3, 4]
+    assert {origin.file for origin in origins[:5] if origin} == {__file__}
+    assert origins[5] == Origin("plan.py", 7, "plan")
     assert origins[1] is not None
     assert Path(origins[1].file).name == "test_kernel.py"
     assert origins[1].function.endswith("write")
@@ -231,13 +232,28 @@ def test_words_and_attributes_are_inverse() -> None:
     assert all(word_of(attribute_of(word)) == word and attribute_of(word).isidentifier() for word in words)
 
 
-def test_opcodes_and_the_kernels_own_names_are_apart() -> None:
-    with Module("sm_70").kernel("k") as k:
-        own = {name for name in {**Kernel.__dict__, **k.__dict__} if not name.startswith("_")}
+OWN_NAMES = {
+    "args", "attributed", "as_written", "comment", "directive", "dynamic_shared", "emit", "function", "guard", "label",
+    "loop", "maxnreg", "maxntid", "minnctapersm", "otherwise", "ptx", "range", "register", "registers", "reqntid",
+    "scope", "shared", "special", "symbol", "when",
+}  # fmt: skip
+
+
+def test_dir_lists_instructions_special_registers_and_the_public_names_only() -> None:
+    opcodes = {attribute_of(word) for word in continuations(())}
+    specials = {each.name.partition(".")[0] for each in SPECIAL_REGISTERS if not each.volatile}
+    with Module("sm_70").kernel("k", n=u32) as k:
+        k.add.u32(k.args.n, k.tid.x)
+        assert dir(k) == sorted(opcodes | specials | OWN_NAMES)
+        public = {name for name in {**Kernel.__dict__, **k.__dict__} if not name.startswith("_")}
+    assert public == OWN_NAMES | {"add", "tid"}
+
+
+def test_opcodes_special_registers_and_the_kernels_own_names_are_apart() -> None:
     opcodes = {attribute_of(word) for word in continuations(())}
     specials = {each.name.partition(".")[0] for each in SPECIAL_REGISTERS}
-    assert not own & opcodes
-    assert not own & specials
+    assert not OWN_NAMES & opcodes
+    assert not OWN_NAMES & specials
     assert not opcodes & specials
 
 
@@ -278,13 +294,17 @@ def test_module_variables_and_their_initial_values() -> None:
     assert verdict(text, target("sm_70")).ok
 
 
+def names_of(module: Module) -> list[str]:
+    return [item.name for item in module.build().items if isinstance(item, Function)]
+
+
 def test_a_kernel_that_raises_leaves_the_module_without_it() -> None:
     module = Module("sm_70")
     with pytest.raises(ZeroDivisionError), module.kernel("broken"):
         _ = 1 / 0
     with module.kernel("good"):
         pass
-    assert [item.name for item in module.build().items] == ["good"]
+    assert names_of(module) == ["good"]
 
 
 def line_of_this() -> int:
@@ -306,7 +326,7 @@ def test_a_module_is_built_behind_its_kernels() -> None:
     ] * 2
     for name, finding in zip(("outer", "inner"), raised.value.findings, strict=True):
         assert f"kernel {name} ({__file__}:{opened}) is still open" in finding.message
-    assert [item.name for item in module.build().items] == ["inner", "outer"]
+    assert names_of(module) == ["inner", "outer"]
 
 
 def test_a_kernel_is_written_in_one_with_block() -> None:
@@ -317,7 +337,7 @@ def test_a_kernel_is_written_in_one_with_block() -> None:
         module.build()
     with kernel:
         pass
-    assert module.build().function("k")
+    assert module.build().function("k").name == "k"
     with pytest.raises(KernelError, match="kernel k is written in one with-block"), kernel:
         pass
 
