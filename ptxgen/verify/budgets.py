@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import prod
 
-from isa.limits import limits
+from isa.limits import Limits, limits
 from isa.targets import Target
 from ptxgen.errors import Finding, Severity
 from ptxgen.ir import Directive, DirectiveKind, Function, Module, Space, Variable, walk
+
+_CLUSTER = DirectiveKind.REQNCTAPERCLUSTER
+_MOST_CTAS = 16
 
 
 def budget_findings(module: Module, function: Function, target: Target) -> Iterator[Finding]:
@@ -30,6 +34,7 @@ def budget_findings(module: Module, function: Function, target: Target) -> Itera
         )
         yield Finding("shared.budget", Severity.ERROR, message, shared[-1].origin or function.origin)
     kinds = {each.kind: each for each in function.directives if isinstance(each, Directive)}
+    yield from _residence(function, kinds, total, bounds, target)
     for kind in (DirectiveKind.MAXNTID, DirectiveKind.REQNTID):
         threads = 1
         for extent in kinds[kind].values if kind in kinds else ():
@@ -40,6 +45,35 @@ def budget_findings(module: Module, function: Function, target: Target) -> Itera
     if DirectiveKind.MINNCTAPERSM in kinds and not {DirectiveKind.MAXNTID, DirectiveKind.REQNTID} & kinds.keys():
         message = f"{function.name}: .minnctapersm wants .maxntid or .reqntid beside it"
         yield Finding("directive.alone", Severity.ERROR, message, function.origin)
+
+
+def _residence(
+    function: Function, kinds: dict[DirectiveKind, Directive], shared: int, bounds: Limits, target: Target
+) -> Iterator[Finding]:
+    """What several directives ask for together, against the registers, threads and shared memory of an SM."""
+    asked = kinds.get(DirectiveKind.REQNTID) or kinds.get(DirectiveKind.MAXNTID)
+    threads = prod(asked.values) if asked is not None else 0
+    registers = _value(kinds, DirectiveKind.MAXNREG)
+    resident = _value(kinds, DirectiveKind.MINNCTAPERSM)
+    if registers > bounds.registers_per_thread:
+        message = f".maxnreg {registers}: a thread of {target} has at most {bounds.registers_per_thread} registers"
+        yield Finding("registers.budget", Severity.ERROR, message, function.origin)
+    if resident * threads > bounds.threads_per_sm:
+        message = f"{resident} CTAs of {threads} threads; an SM of {target} has at most {bounds.threads_per_sm} threads"
+        yield Finding("threads.budget", Severity.ERROR, message, function.origin)
+    if resident > 1 and resident * shared > bounds.shared_bytes_per_sm:
+        message = (
+            f"{resident} CTAs of {shared} bytes of shared memory; an SM of {target} has {bounds.shared_bytes_per_sm}"
+        )
+        yield Finding("shared.budget", Severity.ERROR, message, function.origin)
+    cluster = prod(kinds[_CLUSTER].values) if _CLUSTER in kinds else 0
+    if cluster > _MOST_CTAS:
+        message = f".{_CLUSTER.value} asks for {cluster} CTAs; a cluster has at most {_MOST_CTAS}"
+        yield Finding("cluster.budget", Severity.ERROR, message, function.origin)
+
+
+def _value(kinds: dict[DirectiveKind, Directive], kind: DirectiveKind) -> int:
+    return kinds[kind].values[0] if kind in kinds and kinds[kind].values else 0
 
 
 def shared_bytes(variables: list[Variable]) -> int:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from attrs import frozen
 
-from ptxgen.ir import Guard, Instruction, Register, accesses
+from ptxgen.ir import Guard, Instruction, Register
 from ptxgen.ir.flow import Flow, branch_target, flow_of, reverse_post_order
 from ptxgen.ir.nodes import Function
+from ptxgen.verify.steps import Numbers, Step, steps_of
 
 
 @frozen
@@ -27,51 +27,17 @@ def early_reads(function: Function) -> tuple[EarlyRead, ...]:
     p is not written in between. Paths are otherwise taken as possible whatever the values.
     """
     flow = flow_of(function)
-    numbers = _Numbers()
-    steps = [_step(instruction, numbers) for instruction in flow.instructions]
+    numbers = Numbers()
+    return early_reads_in(flow, steps_of(flow, numbers), numbers)
+
+
+def early_reads_in(flow: Flow, steps: Sequence[Step], numbers: Numbers) -> tuple[EarlyRead, ...]:
+    """As `early_reads`, where the flow and what each instruction reads and writes are known."""
     suspects = _suspects(flow, steps)
     return _refined(flow, steps, suspects, numbers) if suspects else ()
 
 
-class _Step(NamedTuple):
-    reads: list[int]
-    writes: list[int]
-    guard: Guard | None
-
-
-class _Numbers:
-    """A number per register, the same for equal ones: cheaper in sets than the register itself."""
-
-    def __init__(self) -> None:
-        self.registers: list[Register] = []
-        self._by_id: dict[int, int] = {}
-        self._by_value: dict[Register, int] = {}
-
-    def of(self, registers: list[Register]) -> list[int]:
-        """The numbers of registers, whose objects must stay alive meanwhile."""
-        try:
-            return [self._by_id[id(register)] for register in registers]
-        except KeyError:
-            return [self._new(register) for register in registers]
-
-    def number(self, register: Register) -> int:
-        """The number of one register."""
-        return self.of([register])[0]
-
-    def _new(self, register: Register) -> int:
-        number = self._by_value.setdefault(register, len(self.registers))
-        if number == len(self.registers):
-            self.registers.append(register)
-        self._by_id[id(register)] = number
-        return number
-
-
-def _step(instruction: Instruction, numbers: _Numbers) -> _Step:
-    read, written = accesses(instruction)
-    return _Step(numbers.of(read), numbers.of(written), instruction.guard)
-
-
-def _suspects(flow: Flow, steps: Sequence[_Step]) -> frozenset[int]:
+def _suspects(flow: Flow, steps: Sequence[Step]) -> frozenset[int]:
     """The numbers of the registers that an analysis without guards cannot clear."""
     order = reverse_post_order(flow)
     made = {block: _unguarded_writes(steps[flow.blocks[block].start : flow.blocks[block].stop]) for block in order}
@@ -97,7 +63,7 @@ def _suspects(flow: Flow, steps: Sequence[_Step]) -> frozenset[int]:
     return frozenset(found)
 
 
-def _unguarded_writes(steps: Sequence[_Step]) -> frozenset[int]:
+def _unguarded_writes(steps: Sequence[Step]) -> frozenset[int]:
     return frozenset([number for step in steps if step.guard is None for number in step.writes])
 
 
@@ -111,7 +77,7 @@ def _meet(flow: Flow, block: int, leaving: dict[int, frozenset[int]]) -> frozens
 class _Facts:
     """Bits for "r is written" and for "r is written where the guard holds", over the suspects and their guards."""
 
-    def __init__(self, suspects: frozenset[int], steps: Sequence[_Step], numbers: _Numbers) -> None:
+    def __init__(self, suspects: frozenset[int], steps: Sequence[Step], numbers: Numbers) -> None:
         guards = list(dict.fromkeys(step.guard for step in steps if step.guard is not None))
         guards += [each for guard in guards if (each := Guard(guard.register, not guard.negated)) not in guards]
         width = len(guards) + 1
@@ -131,7 +97,7 @@ class _Facts:
         bit = self.written[register]
         return bool(facts & bit) or (guard is not None and bool(facts & bit << self.place[guard]))
 
-    def after(self, facts: int, step: _Step) -> int:
+    def after(self, facts: int, step: Step) -> int:
         """The facts behind an instruction."""
         for register in step.writes:
             if register in self.by_predicate:
@@ -164,7 +130,7 @@ class _Facts:
         return facts | self.held[Guard(guard.register, not guard.negated)]
 
 
-def _refined(flow: Flow, steps: Sequence[_Step], suspects: frozenset[int], numbers: _Numbers) -> tuple[EarlyRead, ...]:
+def _refined(flow: Flow, steps: Sequence[Step], suspects: frozenset[int], numbers: Numbers) -> tuple[EarlyRead, ...]:
     facts = _Facts(suspects, steps, numbers)
     order = reverse_post_order(flow)
     edges: dict[tuple[int, int], int] = {}
@@ -183,7 +149,7 @@ def _refined(flow: Flow, steps: Sequence[_Step], suspects: frozenset[int], numbe
     return _reported(flow, steps, entering, facts, numbers)
 
 
-def _leaving(flow: Flow, steps: Sequence[_Step], block: int, before: int, facts: _Facts) -> dict[tuple[int, int], int]:
+def _leaving(flow: Flow, steps: Sequence[Step], block: int, before: int, facts: _Facts) -> dict[tuple[int, int], int]:
     here = flow.blocks[block]
     after = before
     for step in steps[here.start : here.stop]:
@@ -202,7 +168,7 @@ def _leaving(flow: Flow, steps: Sequence[_Step], block: int, before: int, facts:
 
 
 def _reported(
-    flow: Flow, steps: Sequence[_Step], entering: dict[int, int], facts: _Facts, numbers: _Numbers
+    flow: Flow, steps: Sequence[Step], entering: dict[int, int], facts: _Facts, numbers: Numbers
 ) -> tuple[EarlyRead, ...]:
     found: dict[int, int] = {}
     for block, before in entering.items():

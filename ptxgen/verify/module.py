@@ -8,11 +8,18 @@ from isa.targets import Target
 from isa.targets import target as target_named
 from ptxgen.errors import Finding, KernelError, Severity
 from ptxgen.ir import Alias, Function, Linkage, Module, Variable
+from ptxgen.verify.addresses import address_findings
 from ptxgen.verify.allowed import without_allowed
+from ptxgen.verify.asynchronous import asynchronous_findings
+from ptxgen.verify.body import body_of
 from ptxgen.verify.budgets import budget_findings
-from ptxgen.verify.definitions import early_reads
+from ptxgen.verify.calls import call_findings
+from ptxgen.verify.constants import constant_findings, repeated_findings
+from ptxgen.verify.definitions import early_reads_in
+from ptxgen.verify.divergence import divergence_findings
 from ptxgen.verify.instructions import instruction_findings
 from ptxgen.verify.names import name_findings, returned_registers
+from ptxgen.verify.values import Values
 from ptxgen.verify.versions import things
 
 
@@ -63,7 +70,11 @@ def _function(module: Module, function: Function, target: Target, symbols: froze
         yield from instruction_findings(instruction, version, target)
     yield from name_findings(function, symbols)
     given = {parameter.name for parameter in function.parameters if parameter.register} | returned_registers(function)
-    for early in early_reads(function):
+    yield from budget_findings(module, function, target)
+    if function.body is None:
+        return
+    body = body_of(module, function)
+    for early in early_reads_in(body.flow, body.steps, body.numbers):
         register = early.register
         if register.name in given:
             continue
@@ -71,7 +82,13 @@ def _function(module: Module, function: Function, target: Target, symbols: froze
             f"{register.type} register {register.name} is read before it is written on some path: {early.instruction}"
         )
         yield Finding("uninitialised.register", Severity.ERROR, message, early.instruction.origin)
-    yield from budget_findings(module, function, target)
+    values = Values(body)
+    yield from address_findings(values)
+    yield from constant_findings(values)
+    yield from repeated_findings(values)
+    yield from divergence_findings(values)
+    yield from asynchronous_findings(values)
+    yield from call_findings(module, body)
 
 
 def _duplicates(module: Module) -> Iterator[Finding]:

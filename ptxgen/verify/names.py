@@ -95,8 +95,9 @@ class _Names:
                     yield from self._register(instruction, operand, rooms)
             elif operand.__class__ is not Int:
                 yield from self._operand(instruction, operand, rooms)
-        if instruction.guard is not None:
-            yield from self._register(instruction, instruction.guard.register, rooms)
+        guard = instruction.guard
+        if guard is not None and id(guard.register) not in self._known:
+            yield from self._register(instruction, guard.register, rooms)
 
     def _call(self, call: Call, rooms: tuple[_Room, ...]) -> Iterator[Finding]:
         declared = () if call.declared is None else (call.declared,)
@@ -127,7 +128,9 @@ class _Names:
         if id(register) in self._known:
             return
         self._known.add(id(register))
-        room = next((room for room in rooms if room.ordinal == register.scope), None)
+        room = (
+            rooms[0] if not register.scope else next((each for each in rooms if each.ordinal == register.scope), None)
+        )
         declared = None if room is None else _declaration(register.name, room)
         if declared is None:
             yield _finding("register.undeclared", f"register {register.name} is not declared here", instruction.origin)
@@ -142,6 +145,9 @@ def _declaration(name: str, room: _Room) -> Registers | None:
         return single
     stem = name.rstrip("0123456789")
     digits = name[len(stem) :]
+    found = room.families.get(stem)
+    if found is not None and digits and digits[0] != "0" and found.count is not None and int(digits) < found.count:
+        return found
     while digits:
         family = room.families.get(stem)
         if (

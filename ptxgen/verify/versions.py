@@ -116,26 +116,25 @@ def _descending(version: PtxVersion | None) -> tuple[int, int]:
 
 def uses(module: Module) -> Iterator[Use]:
     """All that a module uses and that does not exist everywhere, in the order of the text."""
+    yield from _used(module, True)
+
+
+def things(module: Module) -> Iterator[Use]:
+    """As `uses`, without instructions and special registers."""
+    yield from _used(module, False)
+
+
+def _used(module: Module, instructions: bool) -> Iterator[Use]:
     for item in module.items:
         if isinstance(item, Variable):
             yield from _variable(item)
         elif isinstance(item, Alias):
             yield Use(".alias", ALIAS)
         elif isinstance(item, Function):
-            yield from _function(item)
+            yield from _function(item, instructions)
 
 
-def things(module: Module) -> Iterator[Use]:
-    """As `uses`, without instructions and special registers."""
-    return (use for use in uses(module) if not isinstance(use, _InstructionUse))
-
-
-@frozen
-class _InstructionUse(Use):
-    """The use of an instruction or special register."""
-
-
-def _function(function: Function) -> Iterator[Use]:
+def _function(function: Function, instructions: bool) -> Iterator[Use]:
     yield from _attributes(function.attributes, function.origin)
     for directive in function.directives:
         if isinstance(directive, Directive):
@@ -144,12 +143,9 @@ def _function(function: Function) -> Iterator[Use]:
         yield from _parameter(parameter, function.origin)
     for node in walk(function.body) if function.body is not None else ():
         match node:
-            case Instruction(form=form, operands=operands, origin=origin):
-                if form.availability is not ALWAYS:
-                    yield _InstructionUse(form.name, form.availability, origin)
-                for operand in operands:
-                    if operand.__class__ is Special:
-                        yield _InstructionUse(operand.text, special_named(operand.name).availability, origin)
+            case Instruction():
+                if instructions:
+                    yield from _instruction(node)
             case Variable():
                 yield from _variable(node)
             case Registers(type=type_):
@@ -163,6 +159,14 @@ def _function(function: Function) -> Iterator[Use]:
                 yield Use(".loc with inlined_at", INLINED_AT, function.origin)
             case _:
                 pass
+
+
+def _instruction(instruction: Instruction) -> Iterator[Use]:
+    if instruction.form.availability is not ALWAYS:
+        yield Use(instruction.form.name, instruction.form.availability, instruction.origin)
+    for operand in instruction.operands:
+        if isinstance(operand, Special):
+            yield Use(operand.text, special_named(operand.name).availability, instruction.origin)
 
 
 def _directive(directive: Directive, origin: Origin | None) -> Iterator[Use]:

@@ -1,0 +1,129 @@
+"""Addresses that are known against what is declared: in bounds, aligned, of the space."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from isa.operands import OperandSlot
+from ptxgen.errors import Finding, Severity
+from ptxgen.ir import Address, Instruction, Int, Linkage, Parameter, Space, Variable, operand_text, signature_of
+from ptxgen.verify.values import Pointer, Values
+
+_ACCESSES = frozenset({"ld", "ldu", "st", "atom", "red"})
+_ROWS = frozenset({"ldmatrix", "stmatrix"})
+_BARRIER_BYTES, _ROW_BYTES, _BULK_ALIGN = 8, 16, 16
+_SPACED = _ACCESSES | _ROWS
+
+
+def address_findings(values: Values) -> Iterator[Finding]:
+    """The findings on accesses whose variable and offset are known: `memory.bounds`, `.alignment`, `.space`.
+
+    What is known are symbols and registers that hold a symbol's address plus a constant. An alignment that the
+    declaration does not promise is a warning.
+    """
+    body = values.body
+    for opcode, indices in body.by_opcode.items():
+        if opcode in _SPACED or opcode.startswith(("mbarrier.", "cp.async")):
+            for index in indices:
+                yield from _instruction(values, index)
+
+
+def _instruction(values: Values, index: int) -> Iterator[Finding]:
+    instruction = values.body.flow.instructions[index]
+    signature = None
+    for place, operand in enumerate(instruction.operands):
+        if operand.__class__ is not Address or not isinstance(operand, Address):
+            continue
+        found = values.pointer(operand.base, index)
+        if found is None:
+            continue
+        signature = signature or signature_of(instruction.form, instruction.operands)
+        if signature is None:
+            return
+        pointer = Pointer(found.variable, found.offset + operand.offset, found.generic)
+        yield from _judged(instruction, signature.slots[place], operand, pointer)
+
+
+def _judged(instruction: Instruction, slot: OperandSlot, operand: Address, pointer: Pointer) -> Iterator[Finding]:
+    variable = pointer.variable
+    wanted = _space(instruction, slot)
+    if wanted is not None and (wrong := _wrong_space(wanted, operand, pointer)):
+        yield Finding("memory.space", Severity.ERROR, f"{instruction.form.name}: {wrong}", instruction.origin)
+        return
+    bytes_, align = _extent(instruction, slot)
+    where = f"{operand_text(operand)} is byte {pointer.offset} of {variable.name}"
+    size = _size(variable)
+    if size is not None and not 0 <= pointer.offset <= size - bytes_:
+        message = f"{instruction.form.name} accesses {bytes_} bytes: {where}, which has {size}"
+        yield Finding("memory.bounds", Severity.ERROR, message, instruction.origin)
+        return
+    declared = variable.align_bytes if isinstance(variable, Parameter) else _align(variable)
+    if pointer.offset % min(align, declared):
+        message = f"{instruction.form.name} wants an address aligned to {align} bytes: {where}"
+        yield Finding("memory.alignment", Severity.ERROR, message, instruction.origin)
+    elif declared < align and not _entry_parameter(variable):
+        message = (
+            f"{instruction.form.name} wants {align} bytes of alignment; {variable.name} is declared with {declared}"
+        )
+        yield Finding("memory.alignment", Severity.WARNING, message, instruction.origin)
+    elif pointer.offset % align:
+        message = f"{instruction.form.name} wants an address aligned to {align} bytes: {where}"
+        yield Finding("memory.alignment", Severity.ERROR, message, instruction.origin)
+
+
+def _entry_parameter(variable: Variable | Parameter) -> bool:
+    return isinstance(variable, Parameter)
+
+
+def _extent(instruction: Instruction, slot: OperandSlot) -> tuple[int, int]:
+    """Bytes that are accessed and their alignment; what depends on values counts as one byte."""
+    form = instruction.form
+    if form.opcode in _ACCESSES and form.has("type"):
+        bytes_ = form.type_of().bits // 8 * int(form.words.get("vec", "v1")[1:])
+        return bytes_, bytes_
+    if form.opcode in _ROWS:
+        return _ROW_BYTES, _ROW_BYTES
+    if form.opcode.startswith("mbarrier.") or slot.name == "mbar":
+        return _BARRIER_BYTES, _BARRIER_BYTES
+    if form.opcode == "cp.async.bulk" and slot.name in ("destination", "source"):
+        size = instruction.operands[2] if len(instruction.operands) > 2 else None
+        return (size.value if isinstance(size, Int) else 1), _BULK_ALIGN
+    if form.opcode == "cp.async" and slot.name in ("destination", "source"):
+        size = instruction.operands[2]
+        return (size.value, size.value) if isinstance(size, Int) else (1, 1)
+    return 1, 1
+
+
+def _space(instruction: Instruction, slot: OperandSlot) -> str | None:
+    """The space that the instruction names for the operand, empty for a generic one; None where nothing tells."""
+    form = instruction.form
+    if form.opcode in _SPACED or form.opcode.startswith("mbarrier."):
+        return form.words.get("space", "").partition("::")[0]
+    if slot.name in ("destination", "source"):
+        return form.words.get(slot.name, "").partition("::")[0] or None
+    return None
+
+
+def _wrong_space(wanted: str, operand: Address, pointer: Pointer) -> str:
+    declared = Space.PARAM if isinstance(pointer.variable, Parameter) else pointer.variable.space
+    name = pointer.variable.name
+    if pointer.generic:
+        wrong = wanted and declared is not Space.GLOBAL
+        return f"{operand_text(operand)} is a generic address, of .{declared.value} {name}" if wrong else ""
+    if not wanted:
+        direct = operand.base.__class__.__name__ == "SymbolAddress"
+        wrong = not direct and declared in (Space.SHARED, Space.LOCAL)
+        return f"{operand_text(operand)} is an address in .{declared.value}, not a generic one" if wrong else ""
+    if declared.value == wanted:
+        return ""
+    return f"{operand_text(operand)} wants an address in .{wanted}; {name} is in .{declared.value}"
+
+
+def _size(variable: Variable | Parameter) -> int | None:
+    if None in variable.shape or (isinstance(variable, Variable) and variable.linkage is Linkage.EXTERN):
+        return None
+    return variable.size_bytes
+
+
+def _align(variable: Variable) -> int:
+    return variable.align or max(variable.type.bits // 8 * variable.vector, 1)

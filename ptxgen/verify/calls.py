@@ -1,0 +1,74 @@
+"""Calls against the signature of what they call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptxgen.errors import Finding, Severity
+from ptxgen.ir import (
+    Alias,
+    Call,
+    Function,
+    Module,
+    Operand,
+    Parameter,
+    Prototype,
+    Register,
+    SymbolAddress,
+    Variable,
+    operand_text,
+    walk,
+)
+from ptxgen.verify.body import Body, Declared
+
+
+def call_findings(module: Module, body: Body) -> Iterator[Finding]:
+    """`call.signature` for calls with other returns or arguments than those declared, by number and size."""
+    functions = {item.name: item for item in module.items if isinstance(item, Function)}
+    for alias in (item for item in module.items if isinstance(item, Alias)):
+        if alias.of in functions:
+            functions[alias.name] = functions[alias.of]
+    scope = body.function.body
+    prototypes = {node.name.name: node for node in walk(scope) if isinstance(node, Prototype)} if scope else {}
+    for call, declared in body.calls:
+        found: Function | Prototype | None = None
+        if isinstance(call.target, SymbolAddress):
+            found = functions.get(call.target.name)
+        elif call.declared is not None:
+            found = prototypes.get(call.declared.name)
+        if found is not None:
+            for message in _wrong(call, found, declared):
+                yield Finding("call.signature", Severity.ERROR, f"{call.target.text}: {message}", call.origin)
+
+
+def _wrong(call: Call, called: Function | Prototype, declared: Declared) -> Iterator[str]:
+    for what, given, wanted in (
+        ("return value", call.returns, called.returns),
+        ("argument", call.arguments, called.parameters),
+    ):
+        if any(each.shape and each.shape[0] is None for each in wanted):
+            continue
+        if len(given) != len(wanted):
+            yield f"takes {len(wanted)} {what}s, got {len(given)}"
+            continue
+        for place, (operand, parameter) in enumerate(zip(given, wanted, strict=True)):
+            size = _bytes(operand, declared)
+            if size is not None and size != parameter.size_bytes:
+                yield (
+                    f"{what} {place} is {_told(parameter)} of {parameter.size_bytes} bytes; "
+                    f"{operand_text(operand)} has {size}"
+                )
+
+
+def _told(parameter: Parameter) -> str:
+    return f".{parameter.type.name} {parameter.name}"
+
+
+def _bytes(operand: Operand, declared: Declared) -> int | None:
+    if isinstance(operand, Register):
+        return operand.type.bits // 8 or None
+    if isinstance(operand, SymbolAddress):
+        found = declared.get(operand.name)
+        if isinstance(found, Variable | Parameter) and None not in found.shape:
+            return found.size_bytes
+    return None
