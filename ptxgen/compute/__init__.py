@@ -1,5 +1,6 @@
 """What to compute: arrays, accesses, statements and scalar expressions (see README.md)."""
 
+from ptxgen.compute.builder import ComputeBuilder
 from ptxgen.compute.elements import Element, f16, f32, s32
 from ptxgen.compute.expressions import (
     Binary,
@@ -35,7 +36,6 @@ from ptxgen.compute.statements import (
     Array,
     ArrayKind,
     Compute,
-    ComputeBuilder,
     Dim,
     Reduction,
     ReductionOp,

@@ -6,6 +6,7 @@ All arithmetic is in f32, one rounding per node, in the order of the tree: a mod
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable, Iterator
 from enum import Enum
 from typing import assert_never
@@ -190,10 +191,10 @@ def rebuild(node: Expression, leaf: Callable[[Expression], Expression]) -> Expre
 
 
 def show(node: Expression) -> str:
-    """The expression in ordinary notation."""
+    """The expression in ordinary notation; a constant has the digits that tell it from every other f32."""
     match node:
         case Constant(value):
-            return f"{value:g}"
+            return decimal(value)
         case Scalar(name):
             return name
         case Load(array, indices):
@@ -216,6 +217,23 @@ def show(node: Expression) -> str:
             raise TypeError(f"not an expression node: {node!r}")
         case _:
             assert_never(node)
+
+
+def decimal(value: float) -> str:
+    """The fewest significant digits that read back as `value` rounded to f32; `inf` beyond its range."""
+    try:
+        bits = struct.pack("f", value)
+    except OverflowError:
+        return "inf" if value > 0 else "-inf"
+    texts = (f"{value:.{digits}g}" for digits in range(1, 9))
+    return next((text for text in texts if _is_f32(text, bits)), f"{struct.unpack('f', bits)[0]:.9g}")
+
+
+def _is_f32(text: str, bits: bytes) -> bool:
+    try:
+        return struct.pack("f", float(text)) == bits
+    except OverflowError:
+        return False
 
 
 def minimum(left: Term, right: Term) -> Binary:

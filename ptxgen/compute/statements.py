@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from enum import Enum
 
 from attrs import field, frozen
 
 from polyhedral import Affine, Constraint, FloorDiv, Set, const, var
 from ptxgen.compute.elements import Element
-from ptxgen.compute.expressions import Expression, Load, Scalar, as_expression, loads, scalars, show
+from ptxgen.compute.expressions import Expression, Load, Scalar, loads, scalars, show
 
 
 @frozen
@@ -213,90 +212,3 @@ class Compute:
 
     def __str__(self) -> str:
         return "\n".join([f"compute {self.name}", *(f"  {statement}" for statement in self.statements)])
-
-
-class ComputeBuilder:
-    """Collects arrays and statements, then `build()` freezes them.
-
-    ```python
-    c = ComputeBuilder("matmul")
-    m, n, k = c.dims(i="M", j="N", k="K")
-    a = c.input("A", f16, (m, k), strides=("lda", 1))
-    ```
-    """
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-        self._arrays: list[Array] = []
-        self._statements: list[Statement] = []
-
-    def dims(self, **extents: str | int | Affine) -> tuple[Dim, ...]:
-        """Iteration dims with their extents: parameter names, numbers or affine expressions."""
-        return tuple(Dim(name, size(extent)) for name, extent in extents.items())
-
-    def input(self, name: str, element: Element, over: Sequence[Dim], strides: Sequence[str | int]) -> Array:
-        """An array read from global memory, with one stride in elements for each dim."""
-        return self._array(name, element, over, strides, ArrayKind.INPUT)
-
-    def output(self, name: str, element: Element, over: Sequence[Dim], strides: Sequence[str | int]) -> Array:
-        """An array written to global memory, with one stride in elements for each dim."""
-        return self._array(name, element, over, strides, ArrayKind.OUTPUT)
-
-    def local(self, name: str, element: Element, over: Sequence[Dim]) -> Array:
-        """An array without an address: it lives in registers or shared memory, where the plan puts it."""
-        return self._array(name, element, over, (0,) * len(over), ArrayKind.LOCAL)
-
-    def _array(
-        self, name: str, element: Element, over: Sequence[Dim], strides: Sequence[str | int], kind: ArrayKind
-    ) -> Array:
-        if any(array.name == name for array in self._arrays):
-            raise ValueError(f"{self._name}: an array {name!r} exists already")
-        if len(over) != len(strides):
-            raise ValueError(f"{name}: {len(over)} dims but {len(strides)} strides")
-        array = Array(name, element, tuple(dim.extent for dim in over), tuple(map(size, strides)), kind)
-        self._arrays.append(array)
-        return array
-
-    def define(self, target: Load, value: Expression | float, over: Sequence[Dim], name: str | None = None) -> None:
-        """`target = value` for every point of `over`."""
-        self._state(target, value, over, None, name)
-
-    def reduce(
-        self, op: ReductionOp, target: Load, value: Expression, over: Sequence[Dim], dims: Sequence[Dim]
-    ) -> None:
-        """`target` collects `value` by `op`; `over` lists all dims, `dims` those that are reduced away."""
-        self._state(target, value, over, Reduction(op, tuple(dim.name for dim in dims)), None)
-
-    def _state(
-        self,
-        target: Load,
-        value: Expression | float,
-        over: Sequence[Dim],
-        reduction: Reduction | None,
-        name: str | None,
-    ) -> None:
-        known = {array.name for array in self._arrays}
-        expression = as_expression(value)
-        for access in (target, *loads(expression)):
-            if access.array not in known:
-                raise ValueError(f"{self._name}: {show(access)} names no array of this compute")
-        self._statements.append(Statement(name or target.array, tuple(over), target, expression, reduction, caller(2)))
-
-    def build(self) -> Compute:
-        """The frozen compute. Every statement must assign an array of its own."""
-        filled = [statement.target.array for statement in self._statements]
-        twice = sorted({name for name in filled if filled.count(name) > 1})
-        if twice:
-            raise ValueError(f"{self._name}: {', '.join(twice)} is assigned by two statements; give each its own array")
-        return Compute(self._name, tuple(self._arrays), tuple(self._statements))
-
-
-def size(value: str | int | Affine) -> Affine:
-    """A parameter name, a number or an affine expression, as an affine expression."""
-    match value:
-        case str():
-            return var(value)
-        case int():
-            return const(value)
-        case _:
-            return value
