@@ -80,6 +80,11 @@ class Range:
     upper: Bound
     step: int
 
+    @property
+    def divides(self) -> bool:
+        """Whether finding the first and last value takes a division, a minimum or a maximum."""
+        return len(self.lower) + len(self.upper) > 2 or any(t.divisor != 1 for t in (*self.lower, *self.upper))
+
 
 def shape_of(rows: System, level: str, stride: Stride, where: str) -> One | Range:
     """What the rows make of the level; raises ValueError naming `where` when one side has no bound."""

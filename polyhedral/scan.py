@@ -8,6 +8,7 @@ from attrs import evolve, frozen
 
 from polyhedral.affine import Affine, FloorDiv, var
 from polyhedral.bounds import Range, Stride, Unrolled, shape_of, stride_of, unrolled
+from polyhedral.joining import joined
 from polyhedral.quotients import definition, determined, reveal
 from polyhedral.separation import Candidate, Region, merged, ordered, pinned, separated
 from polyhedral.shadows import Item, determined_apart, items_of, without_shared_quotients
@@ -122,7 +123,8 @@ class _Scan:
             regions = merged(candidates, name, known)
         nodes = []
         if len(regions) > 1:
-            regions = [pinned(r, name, known) for r in ordered(regions, name, known)]
+            regions = joined(ordered(regions, name, known), items, level, known)
+            regions = [pinned(r, name, known) for r in regions] if len(regions) > 1 else regions
         for region in regions:
             members = [items[m] for m in region.members]
 
@@ -145,7 +147,7 @@ class _Scan:
     def _loop(self, level: int, name: str, region: Region, items: list[Item], known: System, values: Values) -> Node:
         rows, outer = region.rows.split_on(name)
         guard = outer.gist(known)
-        known = known & guard
+        known_before, known = known, known & guard
         strides = [_stride(item, level, name, values) for item in items]
         items = [_held(item, level, name, rows) for item in items]
         stride = strides[0]
@@ -161,6 +163,7 @@ class _Scan:
             if stride.step > 1:
                 inside = inside & System.of(stride.condition(name))
             body = self.node(level + 1, items, inside, values)
+            guard = guard if shape.divides else guard.gist(known_before & rows)
             return _when(guard, _nonempty(Loop(name, shape.lower, shape.upper, shape.step, body)))
         if isinstance(shape.value, Affine):
             return _when(guard, self._at(level, name, shape.value, rows, items, known, values))
@@ -230,7 +233,9 @@ def _stride(item: Item, level: int, name: str, values: Values) -> Stride:
     time = item.fixed[level]
     if time is not None:
         return Stride(0, Affine((), time))
-    return stride_of(item.shadows[level].substitute(values), name)
+    shadow = item.shadows[level].substitute(values)
+    only = shadow.constant_of(name)
+    return stride_of(shadow, name) if only is None else Stride(0, Affine((), only))
 
 
 def _leaf(item: Item, known: System, values: Values) -> Node:

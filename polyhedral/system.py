@@ -170,6 +170,13 @@ class System:
         upper = tuple(self._bound(r, column) for r in signs if r[column] < 0)
         return lower, upper
 
+    def constant_of(self, name: str) -> int | None:
+        """The one value of `name` where an equality says it, else None."""
+        for row in self.equalities:
+            if sum(map(bool, row[:-1])) == 1 and name in self.names and row[self.names.index(name)]:
+                return -row[-1]
+        return None
+
     def _bound(self, row: Row, column: int) -> tuple[Affine, int]:
         sign = -1 if row[column] > 0 else 1
         rest = {n: sign * c for i, (n, c) in enumerate(zip(self.names, row, strict=False)) if i != column}
