@@ -36,7 +36,7 @@ def _shift(form: Form, value: int) -> tuple[str, str] | None:
 
 
 def _byte(form: Form, value: int) -> tuple[str, str] | None:
-    return None if 0 <= value <= _BYTE else ("immediate.unused", f"is {value}; only 8 bits of it count")
+    return None if 0 <= value <= _BYTE else ("immediate.domain", f"is {value}; wanted 0 to 255")
 
 
 def _selector(form: Form, value: int) -> tuple[str, str] | None:
