@@ -42,6 +42,7 @@ def _unavailable(kernel: Draft, name: str, availability: str) -> Call:
     def refuse(*sources: object, into: object = None, _depth: int = 1) -> None:
         fail("target.unsupported", f"{name} exists since {availability}; this module is for {kernel.module.described}")
 
+    refuse.__qualname__ = f"k.{name}"
     return refuse
 
 
@@ -68,6 +69,7 @@ def _choosing(name: str, made: list[tuple[Signature, Call]]) -> Call:
             fail("operand.count", f"{name} takes {ways}; got {len(sources)} sources" + _told_into(into))
         return chosen[1](*sources, into=into, _depth=_depth + 1)
 
+    choose.__qualname__ = f"k.{name}"
     return choose
 
 

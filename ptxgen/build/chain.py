@@ -54,7 +54,9 @@ class Word:
         return [attribute_of(word) for word in continuations(self._words) if word]
 
     def __repr__(self) -> str:
-        return f"<{'.'.join(self._words)}: {', '.join(word or '(end)' for word in continuations(self._words))}>"
+        further = continuations(self._words)
+        ways = ["a call with its operands"] * ("" in further) + [f".{attribute_of(word)}" for word in further if word]
+        return f"<the instruction {'.'.join(self._words)}, not yet written; next: {', '.join(ways)}>"
 
 
 def follow(kernel: Draft, words: tuple[str, ...], attribute: str) -> Any:
@@ -70,6 +72,9 @@ def follow(kernel: Draft, words: tuple[str, ...], attribute: str) -> Any:
         message = f"{attribute!r} cannot follow {written}; possible: {choices}"
         origin = origin_of_frame(users_frame())
         raise UnknownWord([Finding("instruction.unknown", Severity.ERROR, message, origin)])
-    if continuations(longer) == ("",):
+    further = continuations(longer)
+    if "" in further:
+        kernel.read_by(users_frame().f_code)
+    if further == ("",):
         return kernel.function(".".join(longer))
     return Word(kernel, longer)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 from isa.forms import resolve
@@ -75,6 +76,8 @@ class Draft:
         self._entry: list[Any] = []
         self._body = Braced(0)
         self._open = [self._body]
+        self._braces = [self._body]
+        self._readers: list[CodeType] = []
         self._labels = 0
         self._when: Label | None = None
         self.record: Callable[[tuple[Any, Any, Any, Any, Any]], None] = self._body.statements.extend
@@ -91,6 +94,18 @@ class Draft:
     def close(self) -> None:
         """The with-block has ended; whatever is written from now on is a KernelError."""
         self.record = _closed
+
+    def read_by(self, code: CodeType) -> None:
+        """Remembers a code object that has looked at the name of an instruction."""
+        self._readers.append(code)
+
+    def writers(self) -> list[CodeType]:
+        """The code objects that wrote statements or were the first to look at the name of an instruction, each once."""
+        codes: dict[int, object] = {id(each): each for each in self._readers}
+        for scope in self._braces:
+            places = scope.statements[3::STRIDE]
+            codes |= dict(zip(map(id, places), places, strict=True))
+        return [each for each in codes.values() if isinstance(each, CodeType)]
 
     def unfinished(self) -> str:
         """What is wrong with building the module now, while this kernel's with-block has not closed."""
@@ -220,6 +235,7 @@ class Draft:
         self.next_scope += 1
         self.state(inner)
         self._open.append(inner)
+        self._braces.append(inner)
         self.record = inner.statements.extend
 
     def close_scope(self) -> None:

@@ -18,6 +18,8 @@ from ptxgen.build.parameters import check_align
 from ptxgen.build.patterns import Call
 from ptxgen.build.specials import STEADY, from_attribute, read
 from ptxgen.build.text import Texts, checked, declared, symbol_of
+from ptxgen.build.uncalled import uncalled
+from ptxgen.errors import KernelError
 from ptxgen.ir import Comment, Directive, DirectiveKind, Instruction, Origin, Space, Variable
 
 
@@ -58,7 +60,10 @@ class Kernel:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._draft.close()
-        self._draft.module.finished(self._draft, kept=kind is None)
+        found = uncalled(self._draft.writers()) if kind is None else []
+        self._draft.module.finished(self._draft, kept=kind is None and not found)
+        if found:
+            raise KernelError(found)
 
     def emit(self, name: str, *sources: object, into: object = None, _depth: int = 1) -> Any:
         """Writes the instruction of that dotted name; the same as the attribute chain."""

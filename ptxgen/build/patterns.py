@@ -86,6 +86,7 @@ def source_for(pattern: Pattern) -> str:
         f"        operands = ({''.join(f'n{i}, ' for i in range(len(pattern)))})",
         "        kernel.record((form, operands, kernel.guarding, where, offset))",
         "        return " + ("None" if not written else ", ".join(f"a{i}" for i in written)),
+        "    call.__qualname__ = 'k.' + name",
         "    return call",
     ]
     return "\n".join(lines)

@@ -6,6 +6,7 @@ import struct
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -340,6 +341,54 @@ def test_a_kernel_is_written_in_one_with_block() -> None:
     assert module.build().function("k").name == "k"
     with pytest.raises(KernelError, match="kernel k is written in one with-block"), kernel:
         pass
+
+
+@pytest.mark.parametrize("seen_before", [False, True])
+@pytest.mark.parametrize(
+    "line, name",
+    [
+        ("k.bar.sync", "bar.sync"),
+        ("k.membar.gl", "membar.gl"),
+        ("k.ret", "ret"),
+        ("here.k.fence.acq_rel.gpu", "fence.acq_rel.gpu"),
+        ("k.mad.lo", None),
+        ("k.tid.x", None),
+        ("k.args.n", None),
+        ("barrier = k.bar.sync; barrier(0)", None),
+        ("k.membar.gl()", None),
+        ("k.bra", "bra"),
+    ],
+)
+def test_an_instruction_that_is_not_called_is_found(line: str, name: str | None, seen_before: bool) -> None:
+    module = Module("sm_70")
+    before = "k.mov.u32(2); k.bar.sync(0); k.membar.gl(); k.fence.acq_rel.gpu(); k.bra(k.label().place()); k.ret()"
+    code = compile(f"{'k.mov.u32(1)' if seen_before else 'pass'}\nwith k.scope():\n    {line}\n", "written.py", "exec")
+
+    def write() -> None:
+        with module.kernel("k", n=u32) as k:
+            if seen_before:
+                exec(compile(before, "before.py", "exec"), {"k": k})
+            exec(code, {"k": k, "here": SimpleNamespace(k=k)})
+
+    if name is None:
+        write()
+        assert names_of(module) == ["k"]
+        return
+    with pytest.raises(KernelError, match="is named and not called") as raised:
+        write()
+    (finding,) = raised.value.findings
+    assert finding.message.startswith(f"{name} ")
+    assert finding.origin is not None
+    assert (finding.code, finding.origin.file, finding.origin.line) == ("instruction.uncalled", "written.py", 3)
+    assert names_of(module) == []
+
+
+def test_a_chain_says_how_it_goes_on() -> None:
+    with Module("sm_70").kernel("k") as k:
+        assert repr(k.ret) == "<the instruction ret, not yet written; next: a call with its operands, .uni>"
+        assert repr(k.cp).startswith("<the instruction cp, not yet written; next: .async_, ")
+        assert "k.membar.gl" in repr(k.membar.gl)
+        assert "k.bar.sync" in repr(k.bar.sync)
 
 
 def test_instructions_compare_without_their_lines() -> None:
