@@ -6,14 +6,13 @@ from ptxgen.derive.derivation import most_registers, register_count
 from ptxgen.errors import AssemblerError
 from ptxgen.kernels.generated import GeneratedKernel
 from ptxgen.kernels.matmul import Matmul
-from ptxgen.kernels.matmul_plan import default_tiling
 from ptxgen.runtime import assemble
 from ptxgen.tile import Space
 
 
 def figures(product: Matmul, kernel: GeneratedKernel, seconds: float) -> str:
     """The kernel, its tile, stages, registers, shared bytes, the facts that it relies on, and how long it took."""
-    spec, tiling = product.spec, product.tiling or default_tiling(product.spec)
+    spec, tiling = product.spec, product.tiled
     pieces = ", ".join(map(str, spec.epilogue)) or "none"
     rings = [b for b in kernel.program.buffers if b.space is Space.SHARED]
     stages = ", ".join(f"{ring.array} {ring.depth}" for ring in rings)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from isa.targets import target
 from ptxgen.cli.explain import explain
 from ptxgen.cli.figures import figures
 from ptxgen.cli.operands import check_used, inputs_of, read_files, scalars_of, typed_epilogue
+from ptxgen.cli.outputs import check_outputs, write_array, write_text
 from ptxgen.cli.parser import MatmulOptions
 from ptxgen.cli.unusable import Unusable
 from ptxgen.errors import KernelError
@@ -22,15 +22,17 @@ from ptxgen.kernels.binding import arrays_in_memory, bind
 from ptxgen.kernels.matmul import Machine, Matmul, Outcome
 from ptxgen.kernels.matmul_compute import MatmulSpec
 from ptxgen.kernels.matmul_plan import MatmulTiling
+from ptxgen.kernels.views import outline
 from ptxgen.runtime import compute_capability, device_count
 from ptxgen.testing import bounded
 
 
 def run_matmul(options: MatmulOptions) -> int:
-    """Carries out the command and returns its exit status; Unusable or a PtxgenError where it cannot be."""
-    for path in (options.out, options.second_out, options.emit):
-        if path is not None and not path.parent.is_dir():
-            raise Unusable(f"{path} cannot be written: there is no folder {path.parent}")
+    """Carries out the command and returns its exit status; Unusable or a PtxgenError where it cannot be.
+
+    What is printed and written follows the run, so that nothing is where the command cannot be carried out.
+    """
+    check_outputs(options)
     loaded = read_files(options)
     batched = "batches" in options.sizes
     spec = MatmulSpec(
@@ -39,28 +41,24 @@ def run_matmul(options: MatmulOptions) -> int:
     tiling = None if options.warps is None else MatmulTiling(warps=options.warps)
     product = Matmul(spec, options.target, tiling)
     check_used(options, product.compute)
-    inputs = inputs_of(options, product.compute, loaded)
+    inputs = inputs_of(options, product.stated, loaded)
     scalars = scalars_of(options, product.compute)
     started = time.perf_counter()
-    kernel = product.kernel_for(product.with_outputs(inputs))
+    kernel = product.kernel_for(product.with_outputs(inputs, make=outline))
     text, seconds = str(kernel.listing), time.perf_counter() - started
     _check_simulator(options)
-    print(figures(product, kernel, seconds))
-    if options.explain:
-        print(explain(kernel))
-    verdict = None if options.run == "none" else _judged(options, product, inputs, scalars)
+    try:
+        verdict = NOT_RUN if options.run == "none" else _judged(options, product, inputs, scalars)
+    except MemoryError:
+        raise Unusable("the arrays do not fit into the memory of this machine") from None
+    lines = [figures(product, kernel, seconds), *([explain(kernel)] if options.explain else []), *verdict.lines]
     if options.emit:
-        _write(options.emit, text.encode())
-    if verdict is None:
-        print("ran        not at all (--run none)")
-        return 0
-    print("\n".join(verdict.lines))
-    if not verdict.good:
-        return 1
+        lines.append(write_text(options.emit, text))
     for path, name in ((options.out, "D"), (options.second_out, "E")):
-        if path is not None:
-            _save(path, verdict.arrays[name])
-    return 0
+        if path is not None and name in verdict.arrays:
+            lines.append(write_array(path, verdict.arrays[name]))
+    print("\n".join(lines))
+    return 0 if verdict.good else 1
 
 
 def _machine(options: MatmulOptions) -> Machine:
@@ -78,11 +76,14 @@ def _check_simulator(options: MatmulOptions) -> None:
 
 @frozen(eq=False)
 class Verdict:
-    """How a run went, in lines, and the arrays that it left."""
+    """How a run went, in lines, and the arrays that it left if it went well."""
 
     good: bool
     lines: tuple[str, ...]
     arrays: Mapping[str, Any]
+
+
+NOT_RUN = Verdict(True, ("ran        not at all (--run none)",), {})
 
 
 def _judged(
@@ -103,7 +104,7 @@ def _judged(
             found = exact[name].excess(outcome.arrays[name])
             good &= found <= 1.0
             lines.append(_error_line(name, outcome.arrays[name], exact[name].value, found))
-    return Verdict(good, tuple(lines), outcome.arrays)
+    return Verdict(good, tuple(lines), outcome.arrays if good else {})
 
 
 def _ran_on(product: Matmul, on: Machine) -> str:
@@ -131,20 +132,3 @@ def _error_line(name: str, computed: Any, exact: Any, excess: float) -> str:
     worst = float(np.nanmax(off)) if off.size and not np.isnan(off).all() else 0.0
     verdict = "good" if excess <= 1.0 else "WRONG"
     return f"error      {verdict}: at most {worst:.3g} from float64 in {name}, {excess:.2f} of what rounding may do"
-
-
-def _write(path: Path, content: bytes) -> None:
-    try:
-        path.write_bytes(content)
-    except OSError as error:
-        raise Unusable(f"{path} cannot be written: {error.strerror}") from None
-    print(f"wrote      {path}")
-
-
-def _save(path: Path, array: Any) -> None:
-    try:
-        with path.open("wb") as file:
-            np.save(file, array)
-    except OSError as error:
-        raise Unusable(f"{path} cannot be written: {error.strerror}") from None
-    print(f"wrote      {path}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,9 +14,9 @@ from numpy.typing import NDArray
 from ptxgen.cli.parser import FILES, SCALARS, SIZES, MatmulOptions
 from ptxgen.cli.unusable import Unusable
 from ptxgen.compute import Array, ArrayKind, Compute, Element, f16, f32
-from ptxgen.kernels.binding import arrays_in_memory, bind
+from ptxgen.kernels.binding import LARGEST_SIZE, arrays_in_memory, bind
 from ptxgen.kernels.epilogue import Beta, Bias, Epilogue, Residual, operand_names
-from ptxgen.kernels.views import DTYPES
+from ptxgen.kernels.views import DTYPES, View, aligned_zeros, outline
 
 Loaded = Mapping[str, NDArray[Any]]
 ELEMENT_OF: dict[Any, Element] = {DTYPES[f16]: f16, DTYPES[f32]: f32}
@@ -35,7 +36,9 @@ def _read(path: Path) -> NDArray[Any]:
         raise Unusable(f"{path} is no .npy file of numbers") from None
     if not isinstance(found, np.ndarray):
         raise Unusable(f"{path} holds several arrays; a .npy file with one is wanted")
-    return np.ascontiguousarray(found) if found.ndim else found
+    if found.dtype.kind not in "biuf":
+        raise Unusable(f"{path} is no .npy file of numbers")
+    return _aligned(found)
 
 
 def typed_epilogue(epilogue: Epilogue, loaded: Loaded) -> Epilogue:
@@ -64,25 +67,52 @@ def check_used(options: MatmulOptions, compute: Compute) -> None:
         raise Unusable("--second-out is given, but the epilogue keeps nothing")
 
 
-def inputs_of(options: MatmulOptions, compute: Compute, loaded: Loaded) -> dict[str, NDArray[Any]]:
-    """Every input by name: files as they are, the rest random (standard normal, by the seed, in the compute's order).
+def inputs_of(options: MatmulOptions, compute: Compute, loaded: Loaded) -> dict[str, NDArray[Any] | View]:
+    """Every input by name: files as they are, the rest random (standard normal, by the seed, in the compute's order),
+    or only outlined where nothing runs. All begin at aligned addresses, so equal sizes lead to equal kernels.
 
-    Unusable where a size is told by nothing; LaunchError where files and sizes contradict each other.
+    Unusable where a size is told by nothing, or a run's arrays exceed the machine's memory; LaunchError where files and
+    sizes contradict each other.
     """
     wanted = [array for array in arrays_in_memory(compute) if array.kind is ArrayKind.INPUT]
     given = [array for array in wanted if array.name in loaded]
+    for name, size in options.sizes.items():
+        if size > LARGEST_SIZE:
+            raise Unusable(f"--{SIZES[name]} must be at most {LARGEST_SIZE}, got {size}")
     sizes = bind(given, {array.name: loaded[array.name] for array in given}, options.sizes).sizes
     needed = {name for array in wanted for extent in array.extents for name in extent.names}
     for name in SIZES:
         if name in needed and name not in sizes:
             raise Unusable(f"the size {name} is not known: give --{SIZES[name]}, or a file that tells it")
+    if options.run == "none":
+        return {array.name: loaded.get(array.name, _outlined(array, sizes)) for array in wanted}
+    _check_memory(sum(_outlined(array, sizes).byte_count for array in arrays_in_memory(compute)))
     chance = np.random.default_rng(options.seed)
     return {array.name: loaded[array.name] if array in given else _random(array, sizes, chance) for array in wanted}
 
 
+def _outlined(array: Array, sizes: Mapping[str, int]) -> View:
+    return outline(DTYPES[array.element], tuple(extent.evaluate(sizes) for extent in array.extents))
+
+
+def _check_memory(wanted: int) -> None:
+    try:
+        there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        there = 2**48
+    if wanted > there:
+        raise Unusable(f"the arrays take {wanted / 2**30:.1f} GiB, this machine has {there / 2**30:.1f} (--run none?)")
+
+
 def _random(array: Array, sizes: Mapping[str, int], chance: np.random.Generator) -> NDArray[Any]:
     shape = [extent.evaluate(sizes) for extent in array.extents]
-    return chance.standard_normal(shape, np.float32).astype(DTYPES[array.element])
+    return _aligned(chance.standard_normal(shape, np.float32).astype(DTYPES[array.element]))
+
+
+def _aligned(array: NDArray[Any]) -> NDArray[Any]:
+    placed = aligned_zeros(array.dtype, array.shape)
+    placed[...] = array
+    return placed
 
 
 def scalars_of(options: MatmulOptions, compute: Compute) -> dict[str, float]:

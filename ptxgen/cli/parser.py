@@ -57,6 +57,8 @@ def parse(arguments: Sequence[str]) -> MatmulOptions | None:
     for name, value in sizes.items():
         if value < 0:
             raise Unusable(f"--{SIZES[name]} must be 0 or more, got {value}")
+    if given.seed < 0:
+        raise Unusable(f"--seed must be 0 or more, got {given.seed}")
     files = {name: path for name, option in FILES.items() if (path := getattr(given, option)) is not None}
     scalars = {name: value for name in SCALARS if (value := getattr(given, name)) is not None}
     return MatmulOptions(

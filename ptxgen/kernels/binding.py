@@ -84,13 +84,13 @@ def check_apart(compute: Compute, bound: Bound) -> None:
 
 def _clash(written: View, other: View, replaced: bool) -> bool:
     """Whether the memory of two arrays meets; where `replaced`, the same elements in the same places may."""
-    if written.is_empty or other.is_empty:
+    if any(view.is_empty or view.is_outline for view in (written, other)):
         return False
     same = (written.address, written.shape, written.strides, written.dtype)
     if replaced and same == (other.address, other.shape, other.strides, other.dtype):
         return False
     first, second = sorted((written, other), key=lambda view: view.address)
-    return first.address + first.span * first.dtype.itemsize > second.address
+    return first.address + first.byte_count > second.address
 
 
 def _check_kind(array: Array, view: View) -> None:

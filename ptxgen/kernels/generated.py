@@ -194,6 +194,8 @@ def _argument(
 
 
 def _address(view: View, memory: dict[tuple[int, int], Any]) -> Any:
+    if view.is_outline:
+        raise LaunchError("an outline has no memory to run on")
     if is_on_device(view):
         return view.address
     key = (view.address, view.span)

@@ -45,6 +45,16 @@ class View:
             return 0
         return 1 + sum((extent - 1) * stride for extent, stride in zip(self.shape, self.strides, strict=True))
 
+    @property
+    def is_outline(self) -> bool:
+        """Whether there is no memory behind it (see `outline`)."""
+        return self.owner is None
+
+    @property
+    def byte_count(self) -> int:
+        """Bytes from the first element to the last one, gaps counted."""
+        return self.span * self.dtype.itemsize
+
     def memory(self) -> NDArray[Any]:
         """The numpy memory from the first element to the last one, as one row that shares it; gaps are part of it."""
         owner = self.owner

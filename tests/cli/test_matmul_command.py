@@ -42,6 +42,24 @@ def test_files_in_and_out(tmp_path: Path, capsys: Printed) -> None:
     assert f"wrote      {out}" in capsys.readouterr().out
 
 
+def test_the_text_depends_on_sizes_alone(tmp_path: Path) -> None:
+    a, texts = np.zeros((40 * 24 + 3), np.float16), []
+    sizes = ["--m", "40", "--n", "16", "--k", "24"]
+    np.save(tmp_path / "a.npy", a[3:].reshape(40, 24))
+    for number, given in enumerate(([], ["--a", str(tmp_path / "a.npy")])):
+        for where in ("none", "cpu"):
+            path = tmp_path / f"{number}{where}.ptx"
+            assert main(["matmul", *sizes, *given, "--run", where, "--emit", str(path)]) == 0
+            texts.append(path.read_text())
+    assert len(set(texts)) == 1
+    assert "ld.global.v4" in texts[0]
+
+
+def test_a_kernel_for_arrays_that_no_machine_holds(capsys: Printed) -> None:
+    assert main(["matmul", "--m", "1000000", "--n", "1000000", "--k", "1", "--run", "none"]) == 0
+    assert "not at all" in capsys.readouterr().out
+
+
 def test_every_option_together(tmp_path: Path, capsys: Printed) -> None:
     np.save(tmp_path / "c.npy", np.ones((2, 24, 16), np.float32))
     command = ["matmul", "--m", "24", "--n", "16", "--k", "8", "--batch", "2", "--layout", "tt", "--accumulate", "f16"]

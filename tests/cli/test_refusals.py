@@ -31,6 +31,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     np.save("cube.npy", np.ones((2, 16, 4), np.float16))
     np.save("objects.npy", np.array([{}], dtype=object), allow_pickle=True)
     np.savez("several.npz", a=np.ones(3))
+    np.save("complex.npy", np.ones((16, 4), np.complex64))
+    np.save("words.npy", np.array([["a", ""]]))
     Path("text.npy").write_text("no numbers")
     Path("empty.npy").write_text("")
     return tmp_path
@@ -54,7 +56,7 @@ CASES = {
         "R's extent 1 must be 8 (N = 8 by the sizes given), got 4",
     ),
     "dimensions": (["--a", "cube.npy"], "A must have 2 dimensions (M x K), got shape (2, 16, 4)"),
-    "target without the instruction": (["--target", "sm_60"], "on sm_70 and later; this module is for sm_60"),
+    "target without the instruction": (["--target", "sm_60"], "which needs PTX 6.4 on sm_70 and later"),
     "unknown target": (["--target", "sm_71"], "unknown target 'sm_71'; known: sm_50"),
     "target that the CPU cannot follow": (["--target", "sm_90"], "take --run gpu, --run none or --target sm_70"),
     "unknown epilogue": (["--epilogue", "bias,rely"], "unknown epilogue 'rely'; there are alpha, beta, bias"),
@@ -65,6 +67,17 @@ CASES = {
     "unused file": (["--bias", "a.npy"], "--bias is given, but the epilogue does not read it"),
     "unused number": (["--alpha", "2"], "--alpha is given, but the epilogue does not use it"),
     "unused second output": (["--second-out", "e.npy"], "--second-out is given, but the epilogue keeps nothing"),
+    "negative seed": (["--seed", "-1"], "--seed must be 0 or more, got -1"),
+    "absurd size": (["--m", "99999999999"], "--m must be at most 2146435072, got 99999999999"),
+    "more than memory": (["--m", "100000000", "--n", "100000000"], "the arrays take 18626453.0 GiB, this machine has "),
+    "number beyond f32": (["--epilogue", "alpha", "--alpha", "1e300"], "alpha = 1e+300 is beyond the range of f32"),
+    "a folder to write to": (["--out", "."], ". cannot be written: it is a folder"),
+    "two results in one file": (["--out", "x", "--epilogue", "keep", "--second-out", "./x"], "x is given to --out and"),
+    "result and kernel in one file": (["--out", "k.ptx"], "k.ptx is given to --out and to --emit"),
+    "result over an input": (["--a", "a.npy", "--out", "./a.npy"], "a.npy is given to --a and to --out"),
+    "a name that is too long": (["--out", "d" * 300], "cannot be written: File name too long"),
+    "complex numbers": (["--a", "complex.npy"], "complex.npy is no .npy file of numbers"),
+    "words": (["--a", "words.npy"], "words.npy is no .npy file of numbers"),
     "no folder to write to": (["--out", "none/d.npy"], "none/d.npy cannot be written: there is no folder none"),
 }
 
@@ -101,10 +114,21 @@ def test_a_machine_without_a_gpu(folder: Path, capsys: Printed) -> None:
     before = sorted(folder.iterdir())
     sizes = ["--m", "8", "--n", "8", "--k", "8"]
     assert main(["matmul", *sizes, "--run", "gpu", "--out", "d.npy", "--emit", "k.ptx"]) == 3
-    err = capsys.readouterr().err
+    out, err = capsys.readouterr()
+    assert out == ""
     assert err.count("\n") == 1
     assert "NVIDIA driver" in err
     assert sorted(folder.iterdir()) == before
+
+
+def test_memory_that_runs_out(folder: Path, capsys: Printed, monkeypatch: pytest.MonkeyPatch) -> None:
+    def exhausted(*given: object, **options: object) -> Mapping[str, Bounded]:
+        raise MemoryError
+
+    monkeypatch.setattr(command, "bounded", exhausted)
+    assert main(["matmul", *SIZES, "--out", "d.npy"]) == 2
+    assert capsys.readouterr() == ("", "ptxgen: the arrays do not fit into the memory of this machine\n")
+    assert not Path("d.npy").exists()
 
 
 def test_a_wrong_result(folder: Path, capsys: Printed, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -164,6 +164,11 @@ def test_sizes_whose_tiles_no_kernel_can_count(size: int) -> None:
         Matmul().with_outputs({"A": tall, "B": np.ones((1, 1), np.float16)}, make=outline)
 
 
+def test_an_outline_is_no_array_to_run_on() -> None:
+    with pytest.raises(LaunchError, match="an outline has no memory to run on"):
+        PRODUCT({**arguments(), "A": outline(np.dtype(np.float16), (8, 16))}, {"alpha": 1.0})
+
+
 def test_the_largest_size_is_counted_right() -> None:
     program = Matmul().kernel().program
     sizes = {"M": LARGEST_SIZE, "N": 1, "K": 1}
