@@ -64,6 +64,11 @@ _BY_NUMBER: dict[int, Limits] = {
 }
 
 
+def shared_base(of: Target) -> int:
+    """The shared address where the variables of a CTA begin: 1024 from sm_90 on, 0 before (the cubins of ptxas)."""
+    return KIB if of.number >= 90 else 0
+
+
 def limits(of: Target) -> Limits:
     """The limits of a target; LookupError where no published table has it."""
     found = _BY_NUMBER.get(of.number)

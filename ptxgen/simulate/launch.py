@@ -146,7 +146,7 @@ def _shared(layout: Layout, ctas: int, warps_per_cta: int, races: bool) -> Space
     offsets = np.repeat(np.arange(ctas) * stride, warps_per_cta)
     grain = layout.grain(Space.SHARED)
     tracker = Tracker(arena.size_bytes // grain, warps_per_cta, per_warp_reads=True) if races else None
-    return SpaceMemory("shared", arena, 0, layout.shared_bytes, offsets, tracker, grain)
+    return SpaceMemory("shared", arena, layout.shared_base, layout.shared_bytes, offsets, tracker, grain)
 
 
 def _registers(program: Program, batch: Batch, launch: Launch, layout: Layout, parameters: bytes) -> list[Any]:

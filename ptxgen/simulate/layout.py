@@ -25,13 +25,15 @@ class Layout:
     places.
 
     `globals` maps a name to its offset behind the arguments and its initial bytes; `shared_spans` are (start, size) of
-    the shared variables. `fences` tells that threads may order their accesses through memory, `fences_across` that
-    those of different CTAs may.
+    the shared variables, the starts counted from `shared_base`, the lowest address of one.
+    `fences` tells that threads may order their accesses through memory, `fences_across` that those of different CTAs
+    may.
     """
 
     symbols: dict[str, int] = field(factory=dict)
     globals: dict[str, tuple[int, bytes]] = field(factory=dict)
     global_bytes: int = 0
+    shared_base: int = 0
     shared_bytes: int = 0
     shared_spans: list[tuple[int, int]] = field(factory=list)
     dynamic_start: int = 0
@@ -57,14 +59,17 @@ class Layout:
         return self.grains.get(space, 4)
 
 
-def layout_of(module: Module, kernel: Body, functions: dict[str, Body], addresses: dict[str, int]) -> Layout:
+def layout_of(
+    module: Module, kernel: Body, functions: dict[str, Body], addresses: dict[str, int], *, shared_base: int = 0
+) -> Layout:
     """The layout of a kernel's variables and of those of the functions that it calls; the module's included.
 
     Parameters get their offsets in the parameter block, variables of the kernel in local memory theirs in its frame.
-    `addresses` are those of functions. UnsupportedError for initial values that are no number and no address.
+    `addresses` are those of functions; shared variables begin at `shared_base`. UnsupportedError for initial values
+    that are no number and no address.
     """
     function = kernel.function
-    made = Layout(symbols=dict(addresses), local_bytes=stack_bytes(kernel.frame, functions))
+    made = Layout(symbols=dict(addresses), local_bytes=stack_bytes(kernel.frame, functions), shared_base=shared_base)
     made.symbols |= kernel.frame.offsets
     unsized: list[Variable] = []
     initialised: list[Variable] = []
@@ -74,8 +79,9 @@ def layout_of(module: Module, kernel: Body, functions: dict[str, Body], addresse
             case Space.SHARED if variable.size_bytes == 0:
                 unsized.append(variable)
             case Space.SHARED:
-                start = _aligned(made.shared_bytes, _alignment(variable))
-                made.symbols[variable.name] = start
+                address = _aligned(shared_base + made.shared_bytes, _alignment(variable))
+                start = address - shared_base
+                made.symbols[variable.name] = address
                 made.shared_spans.append((start, variable.size_bytes))
                 made.shared_bytes = start + variable.size_bytes
             case Space.LOCAL | Space.PARAM:
@@ -109,10 +115,9 @@ def _variables(module: Module, functions: tuple[Function, ...]) -> Iterator[Vari
 
 
 def _dynamic(made: Layout, unsized: list[Variable]) -> None:
-    start = made.shared_bytes
-    for variable in unsized:
-        start = max(start, _aligned(made.shared_bytes, max(_alignment(variable), 16)))
-    made.dynamic_start = start
+    end = made.shared_base + made.shared_bytes
+    start = max([end, *(_aligned(end, max(_alignment(variable), 16)) for variable in unsized)])
+    made.dynamic_start = start - made.shared_base
     for variable in unsized:
         made.symbols[variable.name] = start
 

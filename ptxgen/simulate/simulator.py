@@ -9,6 +9,7 @@ from typing import TypeAlias
 import numpy as np
 from attrs import frozen
 
+from isa.limits import shared_base
 from isa.targets import Target
 from isa.targets import target as target_named
 from ptxgen.errors import LaunchError
@@ -99,12 +100,12 @@ def simulator(
     functions = {each.name: body_of(each, kernel=False) for each in reachable(module, function)}
     body = body_of(function, kernel=True)
     addresses = {name: FUNCTIONS_BASE + 16 * place for place, name in enumerate(functions)}
-    layout = layout_of(module, body, functions, addresses)
+    on = module.target if target is None else target_named(target) if isinstance(target, str) else target
+    layout = layout_of(module, body, functions, addresses, shared_base=shared_base(on))
     bank = Bank(dict(layout.symbols), layout.parameter_bytes, stacked=frozenset(body.frame.offsets))
     if functions:
         bank.frame()
     callees = {name: Callee(each, _bank_of(each, bank), addresses[name]) for name, each in functions.items()}
-    on = module.target if target is None else target_named(target) if isinstance(target, str) else target
     return Simulator(function, checks, layout, decode(body, callees, on, bank, checks))
 
 

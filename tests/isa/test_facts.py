@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import struct
+import subprocess
+from pathlib import Path
+
 import pytest
 
 from isa.forms import resolve
 from isa.fragments import fragment
-from isa.limits import limits
+from isa.limits import limits, shared_base
 from isa.mechanisms import AT_ISSUE, Group, GroupKind, IssuedBy, Proxy, Transaction, mechanism, mechanism_of
 from isa.numerics import Rounding, UnsettledNumerics, numerics
 from isa.special import SPECIAL_REGISTERS, UnknownSpecialRegister, special
 from isa.targets import TARGETS, VERSIONS, PtxVersion, Target, named_in, target, version
-from tests.oracles.ptxas import refused, verdict
+from tests.oracles.ptxas import find_ptxas, refused, verdict
 
 SM_70, SM_80, SM_90A = target("sm_70"), target("sm_80"), target("sm_90a")
 
@@ -58,6 +62,27 @@ def test_static_shared_bytes_are_those_that_ptxas_takes(name: str):
     most = limits(on).shared_static_bytes
     assert verdict(text.format(on.first_version, name, most), on).ok
     assert not verdict(text.format(on.first_version, name, most + 16), on).ok
+
+
+def end_of_shared_memory(image: bytes) -> int:
+    """The size of the section of a cubin that holds the shared variables, what lies below them included."""
+    (offset,) = struct.unpack_from("<Q", image, 40)
+    size, count, names = struct.unpack_from("<HHH", image, 58)
+    heads = [struct.unpack_from("<IIQQQQ", image, offset + index * size) for index in range(count)]
+    found = {image[heads[names][4] + head[0] :].partition(b"\0")[0]: head[5] for head in heads}
+    return int(found[b".nv.shared.k"])
+
+
+@pytest.mark.parametrize("name", ["sm_70", "sm_80", "sm_89", "sm_90", "sm_90a", "sm_100", "sm_110", "sm_120"])
+def test_shared_variables_begin_where_ptxas_puts_them(name: str, tmp_path: Path):
+    on = target(name)
+    source, cubin = tmp_path / "k.ptx", tmp_path / "k.cubin"
+    source.write_text(
+        f".version {on.first_version}\n.target {name}\n.address_size 64\n.visible .entry k()\n"
+        "{ .shared .b8 s[256]; .reg .b32 %r; mov.u32 %r, s; st.shared.u32 [%r], %r; ret; }\n"
+    )
+    subprocess.run([find_ptxas(on), f"-arch={name}", source, "-o", cubin], check=True, timeout=300)
+    assert end_of_shared_memory(cubin.read_bytes()) == shared_base(on) + 256
 
 
 def test_limits_of_volta_and_of_the_unknown():

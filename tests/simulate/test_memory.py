@@ -112,6 +112,48 @@ def test_generic_addresses_find_their_space():
     assert data.tolist() == [lane if lane % 2 else lane + 1000 for lane in range(32)]
 
 
+def shared_addresses(module: Module, sizes: int) -> list[int]:
+    out = np.zeros(sizes, np.uint64)
+    simulate(module.build(), grid=1, block=1, args=(out,), shared_bytes=64).raise_findings()
+    return out.tolist()
+
+
+@pytest.mark.parametrize("name, base", [("sm_70", 0), ("sm_89", 0), ("sm_90a", 1024), ("sm_120", 1024)])
+def test_shared_variables_begin_where_the_target_puts_them(name: str, base: int):
+    module = Module(name)
+    with module.kernel("places", out=pointer(u64)) as k:
+        wide = k.shared(b8, 48, align=4096)
+        arrays = (k.shared(b8, 20, name="first"), wide, k.dynamic_shared(256))
+        for place, array_ in enumerate(arrays):
+            k.st.global_.u64(k.args.out + 8 * place, k.mov.u64(array_))
+    first, second, dynamic = shared_addresses(module, 3)
+    assert min(first, second) >= base
+    assert (second % 4096, dynamic % 256) == (0, 0)
+    assert dynamic >= max(first + 20, second + 48)
+
+
+def swaps_buffers(name: str) -> Module:
+    """Two buffers of 1024 bytes, told apart by flipping a bit of the address: right only where they begin at 0."""
+    module = Module(name)
+    with module.kernel("swaps", out=pointer(u32)) as k:
+        mine = k.mad.lo.u32(k.tid.x, 4, k.mov.u32(k.shared(b32, 512, align=1024)))
+        k.st.shared.b32(k.xor.b32(mine, 1024), k.tid.x)
+        read = k.ld.shared.b32(k.xor.b32(mine, 1024))
+        k.st.global_.b32(k.add.s64(k.args.out, k.mul.wide.u32(k.tid.x, 4)), read)
+    return module
+
+
+def test_a_flipped_bit_of_an_address_is_found_where_shared_memory_does_not_begin_at_0():
+    out = np.zeros(32, np.uint32)
+    simulate(swaps_buffers("sm_80").build(), grid=1, block=32, args=(out,)).raise_findings()
+    assert out.tolist() == list(range(32))
+    report = simulate(swaps_buffers("sm_90").build(), grid=1, block=32, args=(out,))
+    assert codes(report) == {"memory.bounds"}
+    assert report.findings[0].address == 0
+    elsewhere = simulate(swaps_buffers("sm_80").build(), target="sm_90", grid=1, block=32, args=(out,))
+    assert codes(elsewhere) == {"memory.bounds"}
+
+
 def test_dynamic_shared_memory():
     module = Module("sm_70")
     with module.kernel("dynamic", out=pointer(u32)) as k:
