@@ -7,22 +7,24 @@ from collections.abc import Iterable
 from attrs import frozen
 
 from polyhedral import Dependence
-from ptxgen.compute import Array, Compute, SourceLine, Statement
+from ptxgen.compute import Array, ArrayKind, Compute, SourceLine, Statement
 from ptxgen.errors import PlanError
+from ptxgen.plan.facts import contradiction
 from ptxgen.plan.legality import Witness, backwards, crossing, dependences
 from ptxgen.plan.nest import placement, tile_levels
-from ptxgen.plan.steps import (
+from ptxgen.plan.running import stage_paths
+from ptxgen.plan.steps import Assume, Finish, MultiplyBy, Order, Shift, Stage, Step, Tile, Unroll
+from ptxgen.plan.words import (
     Aligned,
+    BlockOrder,
     Fact,
     IntoFragments,
     IntoRegisters,
     IntoShared,
     Multiple,
     Onto,
-    Stage,
-    Step,
-    Tile,
     Transport,
+    rows,
 )
 
 
@@ -41,8 +43,14 @@ class Checks:
             return PlanError(reason, line=self.line)
         return PlanError(f"{reason}; {witness}", line=self.line, instances=(witness.source, witness.sink))
 
+    def word(self, what: str, value: object, kind: type | tuple[type, ...], wanted: str) -> None:
+        """A value of a step, of the kind that it must have."""
+        if not isinstance(value, kind) or (isinstance(value, bool) and kind is int):
+            raise self.refused(f"{what} is {wanted}, got {value!r}")
+
     def array(self, array: Array | str) -> str:
         """The name of an array of the compute."""
+        self.word("an array", array, (Array, str), "an array of the compute or its name")
         try:
             return self.compute.array(array if isinstance(array, str) else array.name).name
         except KeyError as error:
@@ -50,6 +58,7 @@ class Checks:
 
     def statement(self, statement: Array | str) -> Statement:
         """A statement, by the array that it fills."""
+        self.word("a statement", statement, (Array, str), "the array that it fills or its name")
         try:
             return self.compute.statement(statement if isinstance(statement, str) else statement.name)
         except KeyError as error:
@@ -70,6 +79,7 @@ class Checks:
 
     def loop(self, at: str) -> None:
         """A level, or a loop of one that no place step dealt out."""
+        self.word("at", at, str, "a level such as 'cta' or a loop such as 'cta.k'")
         level, _, dim = at.partition(".")
         tile = self.level(level)
         if dim and dim not in tile.sizes:
@@ -79,29 +89,51 @@ class Checks:
             raise self.refused(f"{at} is no loop: it is placed onto {place.onto.value}")
 
     def fact(self, fact: Fact) -> None:
-        """A fact about what the compute has, that can hold."""
+        """A fact about what the compute has."""
         match fact:
             case Aligned(array, byte_count):
-                self.array(array)
-                if byte_count < 1 or byte_count & (byte_count - 1):
+                if self.compute.array(self.array(array)).kind is ArrayKind.LOCAL:
+                    raise self.refused(f"{fact}: {array} is local to the kernel and has no address")
+                if byte_count & (byte_count - 1):
                     raise self.refused(f"{fact}: an alignment is a power of two")
-            case Multiple(value, factor):
+            case Multiple(value):
                 known = self.compute.parameters
                 unknown = [name for name in value.names if name not in known]
                 if unknown:
                     raise self.refused(
                         f"{fact}: {', '.join(unknown)} is no size or stride; there are {', '.join(known)}"
                     )
-                if factor < 1:
-                    raise self.refused(f"{fact}: a factor is at least 1")
-                if value.is_constant and value.constant % factor:
-                    raise self.refused(f"{fact} contradicts itself")
+
+    def facts(self, given: Iterable[object]) -> tuple[Fact, ...]:
+        """Facts that hold together with those assumed before, at some sizes."""
+        facts: list[Fact] = []
+        for fact in given:
+            if not isinstance(fact, (Multiple, Aligned)):
+                raise self.refused(f"a fact is multiple(size, factor) or aligned(array, bytes=count), got {fact!r}")
+            self.fact(fact)
+            facts.append(fact)
+        assumed = [fact for step in self.steps if isinstance(step, Assume) for fact in step.facts]
+        clash = contradiction([fact for fact in (*assumed, *facts) if isinstance(fact, Multiple)])
+        if len(clash) == 1:
+            raise self.refused(f"{clash[0]} contradicts itself: it holds at no sizes")
+        if clash:
+            raise self.refused(f"{' and '.join(map(str, clash))} contradict each other: they hold together at no sizes")
+        return tuple(facts)
+
+    def fresh_level(self, level: str) -> None:
+        """A name for a level that `level.dim` can be told from, and that no level has."""
+        self.word("a level", level, str, "a name")
+        if not (level.isidentifier() and level.isascii()):
+            raise self.refused(f"a level is named by letters, digits and underscores, a letter first, got {level!r}")
+        if any(tile.level == level for tile in tile_levels(self.steps)):
+            raise self.refused(f"level {level!r} is tiled already")
 
     def extent(self, level: str, dim: str, size: int) -> None:
         """A tile extent: of a dim that exists, a power of two, a divisor of the tiles outside."""
         known = dict.fromkeys(own.name for statement in self.compute.statements for own in statement.dims)
         if dim not in known:
             raise self.refused(f"tile({level!r}): no statement has a dim {dim!r}; there are {', '.join(known)}")
+        self.word(f"tile({level!r}): the extent of {dim}", size, int, "a whole number")
         if size < 1 or size & (size - 1):
             raise self.refused(f"tile({level!r}): the extent of {dim} must be a power of two, got {size}")
         for tile in tile_levels(self.steps):
@@ -121,13 +153,41 @@ class Checks:
 
     def dealt(self, tile: Tile, onto: Onto, dims: Iterable[str] | None) -> tuple[str, ...]:
         """The dims of a level that blocks or warps take: those named, or all that are parallel."""
+        if dims is not None:
+            self.word("dims", dims, (tuple, list), "a tuple of names")
         chosen = tuple(dims) if dims is not None else tuple(d for d, _ in tile.extents if self._is_parallel(d, onto))
         for dim in chosen:
             if dim not in tile.sizes:
                 raise self.refused(f"level {tile.level!r} does not tile {dim!r}; it tiles {', '.join(tile.sizes)}")
+            if chosen.count(dim) > 1:
+                raise self.refused(f"place({tile.level!r}) names {dim!r} twice")
             if onto is Onto.BLOCKS or self._summed_everywhere(dim):
                 self._parallel(tile, dim, onto)
+        if not chosen:
+            raise self.refused(f"level {tile.level!r} has no dim to deal: all are summed away")
         return chosen
+
+    def placing(self, level: str, onto: Onto, raster: BlockOrder) -> Tile:
+        """A level that is dealt for the first time, in an order that means something."""
+        self.word("onto", onto, Onto, "blocks or warps")
+        self.word("raster", raster, BlockOrder, "rows or grouped(count)")
+        tile = self.level(level)
+        if placement(self.steps, level):
+            raise self.refused(f"level {level!r} is placed already")
+        if raster != rows and onto is not Onto.BLOCKS:
+            raise self.refused(f"raster={raster} is an order of blocks; place({level!r}) deals to {onto.value}")
+        return tile
+
+    def not_named(self, level: str, dims: tuple[str, ...]) -> None:
+        """Loops that no earlier step names as loops, and a level within which no statement is finished yet."""
+        for step in self.steps:
+            match step:
+                case Stage(at=at) | MultiplyBy(at=at) | Finish(at=at) | Shift(at=at) | Order(at=at) | Unroll(loop=at):
+                    dealt = at.partition(".")[0] == level and at.partition(".")[2] in dims
+                    if dealt or (isinstance(step, Finish) and "." not in at):
+                        raise self.refused(f"place level {level!r} before {step}, which depends on it")
+                case _:
+                    pass
 
     def _parallel(self, tile: Tile, dim: str, onto: Onto) -> None:
         for dependence in dependences(self.compute):
@@ -152,9 +212,16 @@ class Checks:
         return not any(dim in statement.summed_away for statement in self.compute.statements)
 
     def stage(self, step: Stage) -> None:
-        """A buffer that is not there yet, filled by what can fill it."""
+        """A buffer that is not there yet, of an array that is read, filled by what can fill it."""
         if any(isinstance(other, Stage) and other.op == step.op for other in self.steps):
             raise self.refused(f"{step.op} is staged already")
+        if not stage_paths(self.compute, self.steps, step):
+            raise self.refused(f"{step.op} would feed nothing: no statement reads {step.array}")
+        local = self.compute.array(step.array).kind is ArrayKind.LOCAL
+        if local and isinstance(step.into, IntoRegisters):
+            raise self.refused(
+                f"{step.array} is local to the kernel: the statement that fills it leaves it in registers"
+            )
         fillers = {IntoRegisters: Transport.LD, IntoShared: Transport.ST, IntoFragments: Transport.LD}
         wanted = fillers[type(step.into)]
         if step.by.transport is not wanted:
@@ -162,8 +229,6 @@ class Checks:
                 f"{step.op} is filled by {wanted.value}, not by {step.by.transport.value}: "
                 "registers and fragments are loaded, shared memory is stored to"
             )
-        if isinstance(step.into, (IntoShared, IntoFragments)) and step.into.depth < 1:
-            raise self.refused(f"{step.op} needs a depth of at least 1, got {step.into.depth}")
 
     def complete(self, statement: Statement, at: str) -> None:
         """A place where everything that the statement reads is complete: no loop around it runs over a dim that the

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from attrs import frozen
 
 from ptxgen.compute import Statement
-from ptxgen.plan.steps import Onto, Place, Step, Tile
+from ptxgen.plan.steps import Place, Step, Tile
+from ptxgen.plan.words import Onto
 
 
 @frozen

@@ -8,32 +8,33 @@ from attrs import evolve, field, frozen
 
 from ptxgen.compute import Array, Compute, SourceLine, caller
 from ptxgen.plan.checks import Checks
-from ptxgen.plan.nest import placement, show_nest, tile_levels
+from ptxgen.plan.nest import show_nest
 from ptxgen.plan.steps import (
-    Aligned,
     Assume,
-    BlockOrder,
-    By,
     Drain,
-    Fact,
     Finish,
-    Into,
     Isolate,
-    MatrixInstruction,
-    Multiple,
     MultiplyBy,
-    Onto,
     Order,
     Place,
-    Serpentine,
     Shift,
     Stage,
     Step,
     Tile,
-    Transport,
     Unroll,
+)
+from ptxgen.plan.uses import Uses
+from ptxgen.plan.words import (
+    BlockOrder,
+    By,
+    Fact,
+    Into,
+    IntoFragments,
+    IntoRegisters,
+    IntoShared,
+    MatrixInstruction,
+    Onto,
     rows,
-    serpentine,
 )
 
 Named = Array | str
@@ -52,27 +53,24 @@ class Plan:
     steps: tuple[Step, ...] = field(default=(), kw_only=True)
 
     def assume(self, *facts: Fact | Iterable[Fact]) -> Plan:
-        """Adds facts about sizes, strides and addresses, which the launcher tests.
+        """Adds facts about sizes, strides and addresses, which the launcher tests; the same plan where there are none.
 
-        Refuses when a fact names no size, stride or array of the compute, or two facts contradict.
+        Refuses when a fact names no size, stride or array in memory of the compute, or facts contradict each other:
+        it names those that do.
         """
         checks = self._checks(caller())
-        flat: list[Fact] = []
-        for fact in facts:
-            flat += [fact] if isinstance(fact, (Multiple, Aligned)) else fact
-        for fact in flat:
-            checks.fact(fact)
-        return self._with(Assume(tuple(flat), checks.line))
+        found = checks.facts([fact for given in facts for fact in _each(given)])
+        return self._with(Assume(found, checks.line)) if found else self
 
     def tile(self, level: str, **extents: int) -> Plan:
         """`for d` -> `for level.d, for d inside`: strip-mines the named dims; others keep their loops.
 
-        Refuses when an extent is no power of two or does not divide the level outside it, or a statement's dependence
-        on its own earlier instances would run backwards (the band is not permutable).
+        Refuses when the level's name is no identifier or known, an extent is no power of two or does not divide the
+        level outside it, or a statement's dependence on its own earlier instances would run backwards (the band is not
+        permutable).
         """
         checks = self._checks(caller())
-        if any(tile.level == level for tile in tile_levels(self.steps)):
-            raise checks.refused(f"level {level!r} is tiled already")
+        checks.fresh_level(level)
         if not extents:
             raise checks.refused(f"tile({level!r}) names no dim")
         for dim, size in extents.items():
@@ -83,96 +81,99 @@ class Plan:
     def place(self, level: str, onto: Onto, raster: BlockOrder = rows, dims: Iterable[str] | None = None) -> Plan:
         """`for level.d` -> `level.d = block or warp index`, for the level's parallel dims (or the dims named).
 
-        Refuses when a dependence crosses between blocks. Between warps one may cross through shared memory; a dim that
-        a statement reduces is not dealt to warps for that statement.
+        Refuses when a dependence crosses between blocks, no dim is dealt, or an earlier step names a loop that would be
+        dealt. Between warps a dependence may cross through shared memory; a dim that a statement reduces is not dealt
+        to warps for that statement.
         """
         checks = self._checks(caller())
-        tile = checks.level(level)
-        if placement(self.steps, level):
-            raise checks.refused(f"level {level!r} is placed already")
-        chosen = checks.dealt(tile, onto, dims)
+        chosen = checks.dealt(checks.placing(level, onto, raster), onto, dims)
+        checks.not_named(level, chosen)
         return self._with(Place(level, onto, raster, chosen, checks.line))
 
     def stage(self, array: Named, at: str, into: Into, by: By) -> Plan:
         """Adds a buffer for the box of `array` that the loops inside `at` use, and the op that fills it there.
 
         `at` is a loop (`"cta.k"`) or a level whose loops all stay outside (`"cta"`). Refuses an unknown array or loop,
-        a second buffer of the same sort, or a transport that cannot fill it.
+        an array that no statement reads, a second buffer of the same sort, or a transport that cannot fill it.
         """
         checks = self._checks(caller())
-        step = Stage(checks.array(array), at, into, by, checks.line)
+        name = checks.array(array)
         checks.loop(at)
+        checks.word("into", into, (IntoRegisters, IntoShared, IntoFragments), "registers(), shared() or fragments()")
+        checks.word("by", by, By, "ld(bytes) or st(bytes)")
+        step = Stage(name, at, into, by, checks.line)
         checks.stage(step)
         return self._with(step)
 
-    def multiply(
-        self, statement: Named, instruction: MatrixInstruction, at: str, order: Serpentine = serpentine
-    ) -> Plan:
+    def multiply(self, statement: Named, instruction: MatrixInstruction, at: str) -> Plan:
         """The point loops of `statement` inside `at` become one matrix instruction, repeated over the tile.
 
-        Refuses when the statement is no sum of products over two arrays.
+        Refuses when the statement is no sum of products of two loads, or is multiplied or finished already.
         """
         checks = self._checks(caller())
         found = checks.statement(statement)
         checks.loop(at)
-        if found.reduction is None or len(found.reads) != 2:
-            what = f"{found.name} is no sum of products of two arrays: {found}"
-            raise checks.refused(f"{what}; {instruction.name} cannot compute it")
+        checks.word("instruction", instruction, MatrixInstruction, "a matrix instruction such as m8n8k4(f32)")
+        Uses(checks).product(found, instruction)
         return self._with(MultiplyBy(found.name, instruction, at, checks.line))
 
     def finish(self, statement: Named, at: str) -> Plan:
-        """Places a pointwise or reducing statement on the registers of the level `at`.
+        """Places a pointwise or reducing statement on the registers of the level `at`, or in its loop `at`.
 
-        Refuses when what it reads is not complete there.
+        Refuses when what it reads is not complete there, when it runs elsewhere (the innermost placed level and the
+        loops of parametric length around the statement are where it runs), or it is finished or multiplied already.
         """
         checks = self._checks(caller())
         found = checks.statement(statement)
         checks.loop(at)
-        checks.complete(found, at)
+        Uses(checks).finished(found, at)
         return self._with(Finish(found.name, at, checks.line))
 
     def drain(self, array: Named, through: None, by: By) -> Plan:
-        """The way out: `array`'s fragments are stored from registers (`through=None`), `by` a store."""
+        """The way out: the fragments of the output `array` are stored from registers (`through=None`), `by` a store.
+
+        Refuses what is no output, is drained already, or goes through anything else.
+        """
         checks = self._checks(caller())
         name = checks.array(array)
-        if by.transport is not Transport.ST:
-            raise checks.refused(f"{name} is drained by st, not by {by.transport.value}")
+        Uses(checks).drained(name, through, by)
         return self._with(Drain(name, by, checks.line))
 
     def shift(self, *ops: str, ahead: int, at: str) -> Plan:
-        """The named ops run `ahead` steps of the loop `at` early (software pipelining).
+        """The named ops run `ahead` steps of the loop `at` early (software pipelining), more where shifted before.
 
-        Whether an event interval stays is seen when the plan is derived: it names both ops and this line.
+        Refuses an op that is not staged or does not run in `at`. Whether an event interval stays is seen when the plan
+        is derived: it names both ops and this line.
         """
         checks = self._checks(caller())
-        known = [step.op for step in self.steps if isinstance(step, Stage)]
-        for op in ops:
-            if op not in known:
-                raise checks.refused(f"no op {op!r} to shift; staged are {', '.join(known) or 'none'}")
-        if ahead < 0:
-            raise checks.refused(f"an op runs ahead by 0 steps or more, got {ahead}")
-        checks.loop(at)
+        Uses(checks).shifted(ops, ahead, at)
         return self._with(Shift(ops, ahead, at, checks.line))
 
     def sequence(self, at: str, *ops: str) -> Plan:
-        """The order of the named ops inside the body of `at`."""
+        """The order of the named ops inside the body of the loop `at`; outside all loops where `at` is a level.
+
+        Refuses fewer than two ops, and an op that is not there or does not run directly in that body.
+        """
         checks = self._checks(caller())
-        checks.loop(at)
+        Uses(checks).ordered(at, ops)
         return self._with(Order(at, ops, checks.line))
 
     def unroll(self, loop: str) -> Plan:
-        """Writes out every step of a loop of constant length. Refuses a loop whose length is not constant."""
+        """Writes out every step of a loop of constant length over a dim that a statement reduces.
+
+        Refuses a loop whose length is not constant, that has no steps, or is unrolled already.
+        """
         checks = self._checks(caller())
-        checks.loop(loop)
-        level, _, dim = loop.partition(".")
-        if not any(dim in tile.sizes for tile in checks.outside(level)):
-            raise checks.refused(f"{loop} cannot be unrolled: its length depends on the sizes at the launch")
+        Uses(checks).unrolled(loop)
         return self._with(Unroll(loop, checks.line))
 
     def isolate(self, level: str) -> Plan:
-        """Full tiles of `level` are kept apart from partial ones, and carry no guard."""
+        """Full tiles of the outermost level are kept apart from partial ones, and carry no guard.
+
+        Refuses any other level, and a second time.
+        """
         checks = self._checks(caller())
-        checks.level(level)
+        Uses(checks).isolated(level)
         return self._with(Isolate(level, checks.line))
 
     def __str__(self) -> str:
@@ -190,6 +191,10 @@ class Plan:
 
     def _checks(self, line: SourceLine) -> Checks:
         return Checks(self.compute, self.steps, line)
+
+
+def _each(given: object) -> list[object]:
+    return list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [given]
 
 
 def _changes(before: Plan, after: Plan) -> list[str]:

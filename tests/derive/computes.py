@@ -15,7 +15,6 @@ from ptxgen.plan import (
     m8n8k4,
     multiple,
     registers,
-    serpentine,
     shared,
     st,
     warps,
@@ -64,7 +63,7 @@ def staged(plan: Plan, depth: int = 2, ring: int = 2) -> Plan:
 def multiplied(plan: Plan) -> Plan:
     """The product and the epilogue."""
     return (
-        plan.multiply("C", m8n8k4(f32), at="step.k", order=serpentine)
+        plan.multiply("C", m8n8k4(f32), at="step.k")
         .unroll("step.k")
         .finish("D", at="warp")
         .drain("D", through=None, by=st(8))

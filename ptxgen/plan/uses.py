@@ -1,0 +1,129 @@
+"""What a step may ask of statements and ops: that they are there, run where the step says, and are not asked twice."""
+
+from __future__ import annotations
+
+from attrs import frozen
+
+from ptxgen.compute import ArrayKind, Binary, BinaryOp, Load, ReductionOp, Statement
+from ptxgen.plan.checks import Checks
+from ptxgen.plan.nest import placement, tile_levels
+from ptxgen.plan.running import bodies, rolled, shiftable
+from ptxgen.plan.steps import Drain, Finish, Isolate, MultiplyBy, Stage, Unroll
+from ptxgen.plan.words import By, MatrixInstruction, Transport
+
+
+@frozen
+class Uses:
+    """The checks of one step, as in `Checks`. Every method raises PlanError on the step's line."""
+
+    checks: Checks
+
+    def product(self, statement: Statement, instruction: MatrixInstruction) -> None:
+        """A sum of products of two loads that nothing carries out yet."""
+        checks = self.checks
+        self._once(statement)
+        match statement.value:
+            case Binary(BinaryOp.MULTIPLY, Load(), Load()) if statement.reduction:
+                if statement.reduction.op is not ReductionOp.ADD:
+                    what = f"{instruction.name} adds products, {statement.name} does not: {statement}"
+                    raise checks.refused(what)
+            case _:
+                what = f"{statement.name} is no sum of products of two arrays: {statement}"
+                raise checks.refused(f"{what}; {instruction.name} cannot compute it")
+
+    def finished(self, statement: Statement, at: str) -> None:
+        """A statement on the registers of the innermost placed level, or in a loop that it runs in."""
+        checks = self.checks
+        self._once(statement)
+        checks.complete(statement, at)
+        levels = [tile.level for tile in tile_levels(checks.steps) if placement(checks.steps, tile.level)]
+        loops = rolled(checks.steps, statement)
+        if at in loops or (levels and at == levels[-1]):
+            return
+        held = f"on the registers of level {levels[-1]!r}" if levels else "on no level: none is placed"
+        inside = f", in the loops {', '.join(loops)}" if loops else ""
+        raise checks.refused(f"{statement.name} cannot be finished at {at}: it runs {held}{inside}")
+
+    def _once(self, statement: Statement) -> None:
+        for step in self.checks.steps:
+            match step:
+                case MultiplyBy(statement.name):
+                    raise self.checks.refused(f"{statement.name} is multiplied already, by {step}")
+                case Finish(statement.name):
+                    raise self.checks.refused(f"{statement.name} is finished already, by {step}")
+                case _:
+                    pass
+
+    def drained(self, array: str, through: object, by: By) -> None:
+        """An output with no way out yet, stored from registers."""
+        checks = self.checks
+        checks.word("by", by, By, "st(bytes)")
+        if through is not None:
+            raise checks.refused(f"{array} is drained only from registers so far (through=None), got through={through}")
+        kind = checks.compute.array(array).kind
+        if kind is not ArrayKind.OUTPUT:
+            raise checks.refused(f"{array} is not drained: it is {kind.value}, only an output leaves the kernel")
+        if any(isinstance(step, Drain) and step.array == array for step in checks.steps):
+            raise checks.refused(f"{array} is drained already")
+        if by.transport is not Transport.ST:
+            raise checks.refused(f"{array} is drained by st, not by {by.transport.value}")
+
+    def shifted(self, ops: tuple[str, ...], ahead: int, at: str) -> None:
+        """Staged ops, each once, ahead in a loop that they run in."""
+        checks = self.checks
+        checks.word("ahead", ahead, int, "a whole number of steps")
+        checks.loop(at)
+        staged = {step.op: step for step in checks.steps if isinstance(step, Stage)}
+        if not ops:
+            raise checks.refused("shift names no op")
+        for op in ops:
+            if op not in staged:
+                raise checks.refused(f"no op {op!r} to shift; staged are {', '.join(staged) or 'none'}")
+            if ops.count(op) > 1:
+                raise checks.refused(f"shift names {op} twice")
+            loops = shiftable(checks.compute, checks.steps, staged[op])
+            if at not in loops:
+                around = ", ".join(loops) or "no loop"
+                raise checks.refused(f"{op} does not run ahead in {at}: staged at {staged[op].at}, it runs in {around}")
+        if ahead < 1:
+            raise checks.refused(f"an op runs ahead by 1 step or more, got {ahead}")
+
+    def ordered(self, at: str, ops: tuple[str, ...]) -> None:
+        """Two ops or more, each once, that run directly in a loop, or outside all loops where `at` is a level."""
+        checks = self.checks
+        checks.loop(at)
+        where = bodies(checks.compute, checks.steps)
+        if len(ops) < 2:
+            raise checks.refused(f"sequence({at}) orders two ops or more, got {', '.join(map(str, ops)) or 'none'}")
+        for op in ops:
+            if op not in where:
+                raise checks.refused(f"no op {op!r} to order; there are {', '.join(where)}")
+            if ops.count(op) > 1:
+                raise checks.refused(f"sequence({at}) names {op} twice")
+            if (at if "." in at else "") not in where[op]:
+                directly = ", ".join(loop or "no loop" for loop in where[op])
+                raise checks.refused(f"{op} does not run directly in {at}, but in {directly}")
+
+    def unrolled(self, loop: str) -> None:
+        """A loop of constant length over a summed dim, still rolled."""
+        checks = self.checks
+        checks.loop(loop)
+        level, _, dim = loop.partition(".")
+        if not dim:
+            raise checks.refused(f"unroll takes a loop such as '{loop}.k', got the level {loop!r}")
+        if not any(dim in tile.sizes for tile in checks.outside(level)):
+            raise checks.refused(f"{loop} cannot be unrolled: its length depends on the sizes at the launch")
+        if any(isinstance(step, Unroll) and step.loop == loop for step in checks.steps):
+            raise checks.refused(f"{loop} is unrolled already")
+        if not any(dim in statement.reduced for statement in checks.compute.statements):
+            raise checks.refused(f"{loop} has no steps to unroll: no statement reduces {dim}, one op covers its tile")
+
+    def isolated(self, level: str) -> None:
+        """The outermost level, not kept apart yet."""
+        checks = self.checks
+        checks.level(level)
+        outermost = tile_levels(checks.steps)[0].level
+        if level != outermost:
+            raise checks.refused(f"isolate({level!r}): full tiles are those of the outermost level, {outermost!r}")
+        if any(isinstance(step, Isolate) for step in checks.steps):
+            raise checks.refused(f"level {level!r} is isolated already")

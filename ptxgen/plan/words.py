@@ -1,0 +1,226 @@
+"""The small words that steps are spelled with. Each is checked where it is written: TypeError or ValueError there names
+the word, what it wants and what came."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Any
+
+from attrs import Attribute, field, frozen
+
+from polyhedral import Affine, var
+from ptxgen.compute import Array, Element
+
+MOST_ROWS_OF_A_BAND = 1 << 16
+WIDEST_ACCESS_BYTES = 16
+
+
+def _count(instance: Any, attribute: Attribute[int], value: object) -> None:
+    what = f"{type(instance).__name__}: {attribute.name}"
+    if type(value) is not int:
+        raise TypeError(f"{what} is a whole number of at least 1, got {value!r}")
+    if value < 1:
+        raise ValueError(f"{what} is at least 1, got {value}")
+
+
+def _of(kind: type, wanted: str) -> Any:
+    def check(instance: Any, attribute: Attribute[Any], value: object) -> None:
+        if not isinstance(value, kind):
+            raise TypeError(f"{type(instance).__name__}: {attribute.name} is {wanted}, got {value!r}")
+
+    return check
+
+
+class Onto(Enum):
+    """What a level's tiles are dealt to."""
+
+    BLOCKS = "blocks"
+    WARPS = "warps"
+
+
+blocks = Onto.BLOCKS
+warps = Onto.WARPS
+
+
+class LayoutWish(Enum):
+    """What a shared layout keeps together in one 16-byte unit. All but LINEAR are swizzled free of bank conflicts.
+
+    CONGRUOUS: consecutive elements of the contiguous dimension. CROSSWISE: what one lane reads for two instructions
+    (k runs of two rows). FREE: whichever of the two the operand asks for.
+    """
+
+    FREE = "free"
+    CONGRUOUS = "congruous"
+    CROSSWISE = "crosswise"
+    LINEAR = "linear"
+
+
+free = LayoutWish.FREE
+congruous = LayoutWish.CONGRUOUS
+crosswise = LayoutWish.CROSSWISE
+linear = LayoutWish.LINEAR
+
+
+@frozen
+class IntoRegisters:
+    """Staging registers, held until the next op stores them."""
+
+    def __str__(self) -> str:
+        return "registers()"
+
+
+@frozen
+class IntoShared:
+    """A ring of `depth` tiles in shared memory."""
+
+    depth: int = field(validator=_count)
+    layout: LayoutWish = field(validator=_of(LayoutWish, "free, congruous, crosswise or linear"))
+
+    def __str__(self) -> str:
+        return f"shared(depth={self.depth}, layout={self.layout.value})"
+
+
+@frozen
+class IntoFragments:
+    """A ring of `depth` operand tiles in registers, distributed as the reader asks."""
+
+    depth: int = field(validator=_count)
+
+    def __str__(self) -> str:
+        return f"fragments(depth={self.depth})"
+
+
+Into = IntoRegisters | IntoShared | IntoFragments
+
+
+class Transport(Enum):
+    """Which instruction moves the tile."""
+
+    LD = "ld"
+    ST = "st"
+
+
+def _access_bytes(instance: By, attribute: Attribute[int], value: int) -> None:
+    _count(instance, attribute, value)
+    if value & (value - 1) or value > WIDEST_ACCESS_BYTES:
+        raise ValueError(f"{instance.transport.value}: an access moves 1, 2, 4, 8 or 16 bytes, got {value}")
+
+
+@frozen
+class By:
+    """A transport with the most bytes that one access may move."""
+
+    transport: Transport = field(validator=_of(Transport, "Transport.LD or Transport.ST"))
+    vector_bytes: int = field(validator=_access_bytes)
+
+    def __str__(self) -> str:
+        return f"{self.transport.value}(vector={self.vector_bytes})"
+
+
+def registers() -> IntoRegisters:
+    """Into staging registers."""
+    return IntoRegisters()
+
+
+def shared(depth: int = 2, layout: LayoutWish = LayoutWish.FREE) -> IntoShared:
+    """Into a ring of `depth` tiles in shared memory."""
+    return IntoShared(depth, layout)
+
+
+def fragments(depth: int = 2) -> IntoFragments:
+    """Into a ring of `depth` operand tiles in registers."""
+    return IntoFragments(depth)
+
+
+def ld(vector: int = 16) -> By:
+    """By loads of at most `vector` bytes: 1, 2, 4, 8 or 16."""
+    return By(Transport.LD, vector)
+
+
+def st(vector: int = 16) -> By:
+    """By stores of at most `vector` bytes: 1, 2, 4, 8 or 16."""
+    return By(Transport.ST, vector)
+
+
+@frozen
+class MatrixInstruction:
+    """A multiplication instruction: shape and element types, checked against the target's rows when derived."""
+
+    name: str
+    m: int = field(validator=_count)
+    n: int = field(validator=_count)
+    k: int = field(validator=_count)
+    input: Element = field(validator=_of(Element, "an element type"))
+    accumulate: Element = field(validator=_of(Element, "an element type"))
+
+    def __str__(self) -> str:
+        return f"{self.name}(accumulate={self.accumulate}, input={self.input})"
+
+
+def m8n8k4(accumulate: Element, input: Element = Element.F16) -> MatrixInstruction:
+    """Volta's quad-pair multiplication: four 8x8x4 products a warp (PTX ISA, mma.sync.aligned.m8n8k4)."""
+    if accumulate not in (Element.F16, Element.F32):
+        raise ValueError(f"m8n8k4 accumulates f16 or f32, got {accumulate}")
+    if input is not Element.F16:
+        raise ValueError(f"m8n8k4 multiplies f16, got {input}")
+    return MatrixInstruction("m8n8k4", 8, 8, 4, input, accumulate)
+
+
+@frozen
+class Multiple:
+    """The fact that `value`, a size or stride, is a multiple of `factor`."""
+
+    value: Affine = field(validator=_of(Affine, "an affine expression of sizes and strides"))
+    factor: int = field(validator=_count)
+
+    def __str__(self) -> str:
+        parts = len(self.value.terms) + (self.value.constant != 0)
+        return f"{self.value if parts < 2 else f'({self.value})'} % {self.factor} == 0"
+
+
+@frozen
+class Aligned:
+    """The fact that the address of `array` is a multiple of `byte_count`."""
+
+    array: str = field(validator=_of(str, "an array or its name"))
+    byte_count: int = field(validator=_count)
+
+    def __str__(self) -> str:
+        return f"aligned({self.array}, {self.byte_count})"
+
+
+Fact = Multiple | Aligned
+
+
+def multiple(value: Affine | str, of: int) -> Multiple:
+    """The fact that a size or stride is a multiple of `of`."""
+    return Multiple(var(value) if isinstance(value, str) else value, of)
+
+
+def aligned(*arrays: Array | str, bytes: int) -> tuple[Aligned, ...]:
+    """The fact that the addresses of these arrays are multiples of `bytes`."""
+    return tuple(Aligned(array.name if isinstance(array, Array) else array, bytes) for array in arrays)
+
+
+def _band(instance: BlockOrder, attribute: Attribute[int], value: int) -> None:
+    _count(instance, attribute, value)
+    if value > MOST_ROWS_OF_A_BAND:
+        raise ValueError(f"a band has at most {MOST_ROWS_OF_A_BAND} tile rows, got {value}")
+
+
+@frozen
+class BlockOrder:
+    """`group` 1: rows of tiles one after the other; more: bands of that many rows, walked column by column."""
+
+    group: int = field(validator=_band)
+
+    def __str__(self) -> str:
+        return "rows" if self.group == 1 else f"grouped({self.group})"
+
+
+rows = BlockOrder(1)
+
+
+def grouped(count: int) -> BlockOrder:
+    """Bands of `count` tile rows, 1 to 65536, walked column by column."""
+    return BlockOrder(count)
