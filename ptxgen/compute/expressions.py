@@ -271,7 +271,8 @@ def relu(value: Term) -> Select:
 
 
 def clamp(value: Term, low: Term, high: Term) -> Select:
-    """`value` limited to `low`..`high`: NaN stays NaN."""
+    """`value` limited to `low`..`high`: NaN stays NaN, a bound that is NaN does not limit, and where the bounds cross
+    `high` wins."""
     inner, floor, ceiling = as_expression(value), as_expression(low), as_expression(high)
     above = Select(Comparison.LESS, inner, floor, floor, inner)
     return Select(Comparison.LESS, ceiling, above, ceiling, above)
@@ -283,7 +284,7 @@ def sigmoid(value: Term) -> Unary:
 
 
 def silu(value: Term) -> Binary:
-    """value * sigmoid(value)."""
+    """value * sigmoid(value): at minus infinity NaN, as this product is there, and minus zero far below."""
     inner = as_expression(value)
     return inner * sigmoid(inner)
 
@@ -292,7 +293,10 @@ SQRT_2_OVER_PI = 0.7978845608028654
 
 
 def gelu(value: Term) -> Binary:
-    """The tanh form of GELU, 0.5 x (1 + tanh(u)) with u = sqrt(2/pi) (x + 0.044715 x^3), written x * sigmoid(2 u)."""
+    """The tanh form of GELU, 0.5 x (1 + tanh(u)) with u = sqrt(2/pi) (x + 0.044715 x^3), written x * sigmoid(2 u).
+
+    At minus infinity NaN, as this product is there, and minus zero far below.
+    """
     inner = as_expression(value)
     argument = inner * (inner * inner * (2.0 * SQRT_2_OVER_PI * 0.044715) + 2.0 * SQRT_2_OVER_PI)
     return inner * sigmoid(argument)

@@ -18,7 +18,7 @@ class Axis(Enum):
 
 
 class Activation(Enum):
-    """A function of one number. GELU is its tanh form; RELU keeps NaN."""
+    """A function of one number. GELU is its tanh form; RELU keeps NaN. GELU and SILU of minus infinity are NaN."""
 
     RELU = "relu"
     GELU = "gelu"
@@ -76,7 +76,7 @@ class Activate:
 
 @frozen
 class Clamp:
-    """Limited to the launch scalars `low` and `high`; NaN stays NaN."""
+    """Limited to the launch scalars `low` and `high`; NaN stays NaN, and a bound that is NaN does not limit."""
 
     def __str__(self) -> str:
         return "clamp"

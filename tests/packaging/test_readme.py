@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from ptxgen.cli import main
 from ptxgen.runtime import assemble
 
 README = (Path(__file__).resolve().parents[2] / "README.md").read_text()
@@ -19,8 +20,11 @@ def test_the_example_prints_ptx_that_assembles(capsys: pytest.CaptureFixture[str
     assert cubin.spills == 0
 
 
-def test_the_commands_stand_in_the_readme() -> None:
+def test_the_commands_stand_in_the_readme(capsys: pytest.CaptureFixture[str]) -> None:
+    """Two commands set up everything; the third block is one to look into a derivation, and prints it."""
     shell = re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
-    assert len(shell) == 2
     assert "pip install -e '.[ptxas]' && .venv/bin/ptxgen matmul" in shell[0]
     assert ".venv/bin/pytest" in shell[1]
+    assert all(len(block.splitlines()) == 1 for block in shell[:2])
+    assert main(shell[2].split()[1:] + ["--run", "none"]) == 0
+    assert "== tile program ==" in capsys.readouterr().out
