@@ -55,7 +55,8 @@ def _scalar(*slots: object, result: Type | None = None) -> tuple[Line, ...]:
 
 def _lanes(masks: tuple[str, ...], picks: tuple[str, ...], result: Type | None = None) -> tuple[Operand, ...]:
     merged = Operand("c", Role.READ, OperandKind.REGISTER, result or by("dtype"))
-    return _result(masks, result), _source("a", picks), _source("b", picks), merged
+    picked = [Operand(name, Role.READ, OperandKind.REGISTER, by(name + "type"), selectors=picks) for name in "ab"]
+    return _result(masks, result), *picked, merged
 
 
 def _simd(masks: tuple[str, ...], picks: tuple[str, ...]) -> tuple[Line, ...]:

@@ -40,6 +40,7 @@ CODES: dict[str, str] = {
     "name.unknown": "a name that nothing declares",
     "operand.count": "the wrong number of operands",
     "operand.joined": "a comma where a bar belongs between two operands, or the other way round",
+    "operand.part": "a part of a register where none stands, a whole one where a part belongs, or another part",
     "operand.kind": "another sort of operand than the slot takes",
     "parameter.space": "a pointer into a space that there is not",
     "parameter.type": "a type that a parameter cannot have",

@@ -68,7 +68,7 @@ _JUDGES: dict[str, dict[str, Judge]] = {
     "shr": {"b": _shift},
     "shf": {"c": _shift},
     "bfe": {"b": _byte, "c": _byte},
-    "bfi": {"c": _byte, "d": _byte},
+    "bfi": {"c": _byte, "length": _byte},
     "prmt": {"c": _selector},
     "div": {"b": _divisor},
     "rem": {"b": _divisor},

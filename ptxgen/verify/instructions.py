@@ -49,7 +49,7 @@ def operand_findings(instruction: Instruction) -> Iterator[Finding]:
         yield _finding(instruction, "operand.count", f"{form.name} takes {ways}, got {len(operands)} operands")
         return
     for slot, operand in zip(signature.slots, operands, strict=True):
-        if operand.__class__ is Register and operand.type in slot.accepts and slot.kind in _TYPED:
+        if operand.__class__ is Register and operand.type in slot.accepts and slot.kind in _TYPED and not slot.partial:
             continue
         refused = refusal(slot, operand)
         if refused is not None:

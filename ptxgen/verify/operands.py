@@ -8,17 +8,22 @@ from isa.operands import OperandKind, OperandSlot
 from isa.types import Kind, Type
 from ptxgen.ir import (
     Address,
+    Component,
     Float,
     Int,
+    Minus,
     Negated,
     Operand,
     Register,
     Sink,
     Special,
     SymbolAddress,
+    TensorCoordinate,
     operand_text,
     stands,
 )
+
+_ELEMENTS = frozenset("xyzwrgba")
 
 
 class Refusal(NamedTuple):
@@ -36,7 +41,13 @@ def refusal(slot: OperandSlot, operand: Operand) -> Refusal | None:
         return Refusal("operand.kind", f"operand {slot.name} wants {wanted(slot)}, got {told(operand)}")
     match operand:
         case Register():
-            return _register_refusal(slot, operand)
+            return _register_refusal(slot, operand) or _whole_refusal(slot, operand)
+        case Component():
+            return _part_refusal(slot, operand)
+        case Minus(base=base):
+            return refusal(slot, base)
+        case TensorCoordinate():
+            return _coordinate_refusal(slot, operand)
         case Negated(register=register):
             return _register_refusal(slot, register)
         case Address(base=Register() as base):
@@ -63,7 +74,7 @@ def _vector_refusal(slot: OperandSlot, operand: tuple[Operand, ...]) -> Refusal 
                 return Refusal("type.mismatch", f"{where} wants {_types(slot)}, got {told(element)}")
             case Sink() if slot.sink or slot.written:
                 pass
-            case Int() | Float() if not slot.written:
+            case Int() | Float() if slot.immediates:
                 pass
             case _:
                 return Refusal("operand.kind", f"{where} wants a {_types(slot)} register, got {told(element)}")
@@ -74,6 +85,43 @@ def _register_refusal(slot: OperandSlot, register: Register) -> Refusal | None:
     if register.type in slot.accepts:
         return None
     return Refusal("type.mismatch", f"operand {slot.name} wants {wanted(slot)}, got {told(register)}")
+
+
+def _whole_refusal(slot: OperandSlot, register: Register) -> Refusal | None:
+    if not slot.partial:
+        return None
+    return Refusal(
+        "operand.part", f"operand {slot.name} wants a part ({_parts(slot)}) of a register, got {register.name}"
+    )
+
+
+def _part_refusal(slot: OperandSlot, operand: Component) -> Refusal | None:
+    """Parts of a register stand where the slot has them, elements of a vector register wherever a register does."""
+    if operand.part in slot.selectors:
+        return _register_refusal(slot, operand.base)
+    if operand.part in _ELEMENTS and not slot.partial:
+        return _register_refusal(slot, operand.base)
+    allowed = f"of {_parts(slot)}" if slot.selectors else "no part of a register"
+    return Refusal("operand.part", f"operand {slot.name} takes {allowed}, got {operand.text}")
+
+
+def _parts(slot: OperandSlot) -> str:
+    return " ".join(f".{each}" for each in slot.selectors)
+
+
+def _coordinate_refusal(slot: OperandSlot, operand: TensorCoordinate) -> Refusal | None:
+    if len(operand.coordinates) != slot.count:
+        given = len(operand.coordinates)
+        return Refusal(
+            "vector.size", f"operand {slot.name} wants {slot.count} coordinates, got {given}: {operand.text}"
+        )
+    for index, each in enumerate(operand.coordinates):
+        if isinstance(each, Register) and each.type not in slot.accepts:
+            where = f"coordinate {index} of operand {slot.name}"
+            return Refusal("type.mismatch", f"{where} wants {_types(slot)}, got {told(each)}")
+        if not isinstance(each, Register | Component | Int):
+            return Refusal("operand.kind", f"coordinate {index} of operand {slot.name} is {told(each)}")
+    return None
 
 
 def _int_refusal(slot: OperandSlot, value: int) -> Refusal | None:

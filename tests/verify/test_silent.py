@@ -116,9 +116,8 @@ FAULTS = {
         "convergence.guard",
         (
             "and.b32 %r4, %r0, 1;\nsetp.ne.u32 %p1, %r4, 0;\n"
-            "@%p1 mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%f0,%f1,%f2,%f3}, {%r1,%r2}, {%r3}, {%f0,%f1,%f2,%f3}"
-            ";"
-            " // ! under @%p1"
+            "@%p1 mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%f0,%f1,%f2,%f3}, "
+            "{%r1,%r2}, {%r3}, {%f0,%f1,%f2,%f3}; // ! under @%p1"
         ),
     ),
     "registers under election": (
