@@ -74,7 +74,7 @@ def _vector_refusal(slot: OperandSlot, operand: tuple[Operand, ...]) -> Refusal 
                 return Refusal("type.mismatch", f"{where} wants {_types(slot)}, got {told(element)}")
             case Sink() if slot.sink or slot.written:
                 pass
-            case Int() | Float() if slot.immediates:
+            case Int() | Float() if not slot.written:
                 pass
             case _:
                 return Refusal("operand.kind", f"{where} wants a {_types(slot)} register, got {told(element)}")
