@@ -8,7 +8,7 @@ from typing import Any
 from attrs import frozen
 
 from isa.operands import Range
-from isa.types import Kind, Type, bits_type, of_width, type_named
+from isa.types import Kind, Type, of_width, type_named
 
 Words = Mapping[str, str]
 
@@ -33,17 +33,9 @@ def _by(words: Words, slot: str) -> Type:
     return type_named(words[slot])
 
 
-def _bits_by(words: Words, slot: str) -> Type:
-    return bits_type(type_named(words[slot]).bits)
-
-
 def _doubled(words: Words, slot: str) -> Type:
     narrow = type_named(words[slot])
     return of_width(narrow.kind, 2 * narrow.bits)
-
-
-def _unsigned_by(words: Words, slot: str) -> Type:
-    return of_width(Kind.UNSIGNED, type_named(words[slot]).bits)
 
 
 def _vector_count(words: Words, slot: str) -> int:
@@ -66,16 +58,6 @@ def _offsets(words: Words, dim: str, mode: str) -> int:
 def by(slot: str) -> Derivation:
     """The type that the word in `slot` names."""
     return Derivation("by", (slot,), _by)
-
-
-def bits_by(slot: str) -> Derivation:
-    """The untyped type of the width that the word in `slot` names."""
-    return Derivation("bits_by", (slot,), _bits_by)
-
-
-def unsigned_by(slot: str) -> Derivation:
-    """The unsigned type of the width that the word in `slot` names."""
-    return Derivation("unsigned_by", (slot,), _unsigned_by)
 
 
 def doubled(slot: str) -> Derivation:

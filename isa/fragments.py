@@ -15,7 +15,6 @@ from isa.derive import shape_of
 from isa.types import Kind, Type, type_named
 
 Place = tuple[int, int, int]
-LANES = 32
 
 
 @frozen

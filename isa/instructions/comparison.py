@@ -17,8 +17,6 @@ HALVES = {"f16": since("4.2", 53), "f16x2": since("4.2", 53), "bf16": since("7.8
 HALF = slot("type", "f16 bf16", f16=HALVES["f16"], bf16=HALVES["bf16"])
 PACKED = slot("type", "f16x2 bf16x2", f16x2=HALVES["f16x2"], bf16x2=HALVES["bf16x2"])
 
-_UNORDERED = "equ neu ltu leu gtu geu num nan"
-
 
 def _comparison_rules(of: str) -> tuple[Constraint, ...]:
     return (

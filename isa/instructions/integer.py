@@ -25,7 +25,6 @@ COUNTED = (written("d", u32), A)
 WIDE = doubled("type")
 SATURATED = slot("type", "s32")
 BYTES = slot("type", "u8x4 s8x4")
-RELU_90 = flag("relu", since("8.0", 90))
 
 _NARROW = slot("type", "u16 s16 u32 s32")
 _HI_LO = (line(HALF, INTEGER, operands=BINARY), line(MODE.of("wide"), _NARROW, operands=(written("d", WIDE), A, B)))
@@ -79,7 +78,8 @@ FAMILIES = (
         about="negation",
     ),
     family(
-        "clmad", line(HALF, slot("type", "u64"), operands=TERNARY, since=since("9.3", 80)),
+        "clmad",
+        line(HALF, slot("type", "u64"), operands=TERNARY, since=since("9.3", 80)),
         about="carry-less product, its high or low half, xor c",
     ),
     *(

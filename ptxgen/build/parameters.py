@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
-
 from attrs import frozen
 
 from isa.types import Kind, Type, u32, u64
@@ -27,9 +25,6 @@ class ArrayType:
     type: Type
     count: int
     align: int | None
-
-
-ParameterType: TypeAlias = Type | PointerType | ArrayType | Parameter
 
 
 def pointer(type: Type, *, space: str = "global", align: int | None = None) -> PointerType:

@@ -7,7 +7,6 @@ from functools import cache
 
 from attrs import frozen
 
-from ptxgen.compute import Element
 from ptxgen.errors import UnsupportedError
 from ptxgen.tile import Buffer, Coordinate, Distribution, Region, SharedLayout
 
@@ -128,8 +127,3 @@ def row_of(region: Region) -> int | None:
     units = [place for place, stride in enumerate(region.buffer.in_memory.strides) if stride.is_constant]
     ones = [place for place in units if region.buffer.in_memory.strides[place].constant == 1]
     return ones[-1] if ones else None
-
-
-def access_bytes(element: Element, access: Access) -> int:
-    """The bytes that an access moves."""
-    return element.byte_count * len(access.elements)

@@ -167,11 +167,6 @@ def _directed(value: Array, nearest: Array, mode: Rounding) -> Array:
     return signed
 
 
-def fma_f16(a: Array, b: Array, c: Array) -> Array:
-    """a * b + c of float16 arrays, rounded once to nearest even."""
-    return f16_from_odd(odd_sum(a.astype(np.float64) * b.astype(np.float64), c.astype(np.float64)))
-
-
 def two_sum(a: Array, b: Array) -> tuple[Array, Array]:
     """The sum of float64 arrays as a rounded value and its exact error (Knuth)."""
     total = a + b

@@ -7,7 +7,6 @@ images of its set bits (Zhou et al., "Linear Layouts", 2025).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import reduce
 from operator import xor
 
@@ -71,13 +70,6 @@ class Distribution:
         )
         return tuple(a ^ b ^ c for a, b, c in zip(*parts, strict=True))
 
-    def warp_coordinates(self, warp: int) -> Iterator[Coordinate]:
-        """Every coordinate that some lane of `warp` holds, each once, in ascending order."""
-        lanes_and_values = {
-            self.coordinate(warp, lane, value) for lane in range(1 << LANE_BITS) for value in range(self.value_count)
-        }
-        return iter(sorted(lanes_and_values))
-
     def replicated_warp_bits(self) -> tuple[int, ...]:
         """The bits of the warp number that only make copies."""
         return tuple(bit for bit, image in enumerate(self.warps) if not any(image))
@@ -104,16 +96,6 @@ class Distribution:
             tuple(map(keep, self.lanes)),
             tuple(map(keep, self.warps)),
         )
-
-    def projected_value(self, kept: tuple[int, ...], value: int, divisors: tuple[int, ...] | None = None) -> int:
-        """The value index in `project(kept, divisors)` of the element that `value` has here."""
-        shared = divisors or (1,) * len(kept)
-        index, place = 0, 0
-        for bit, image in enumerate(self.values):
-            if any(image[dimension] // divisor for dimension, divisor in zip(kept, shared, strict=True)):
-                index |= (value >> bit & 1) << place
-                place += 1
-        return index
 
     def __str__(self) -> str:
         def spell(basis: tuple[Coordinate, ...]) -> str:

@@ -19,7 +19,6 @@ def test_points_are_the_coordinates_of_lanes_and_values(distribution: Distributi
         for lane in range(32):
             for value in range(distribution.value_count):
                 assert tuple(table[lane, value]) == distribution.coordinate(warp, lane, value)
-        assert {tuple(row) for row in table.reshape(-1, 2)} == set(distribution.warp_coordinates(warp))
 
 
 def test_the_places_in_a_shared_tile_are_the_offsets_of_its_layout() -> None:
