@@ -14,8 +14,11 @@ from polyhedral.affine import (
 )
 from polyhedral.bits import BitMatrix, bank_conflict_degree
 from polyhedral.cost import Control, Weights, control, leaves
+from polyhedral.counting import CountPiece, Polynomial, count, counted
 from polyhedral.dependences import Access, Dependence, Kind, Reduction, ScheduledStatement, dependences, primed
 from polyhedral.difference import negations
+from polyhedral.extent import at_least, at_most
+from polyhedral.extrema import PiecewisePoint, first_points, last_points
 from polyhedral.isl_lexer import NotationError
 from polyhedral.isl_parser import parse, parse_many, parse_map, parse_members, parse_set
 from polyhedral.legality import (
@@ -70,6 +73,7 @@ __all__ = [
     "Constraint",
     "Context",
     "Control",
+    "CountPiece",
     "Dependence",
     "Domain",
     "Entry",
@@ -88,6 +92,8 @@ __all__ = [
     "NotationError",
     "Option",
     "OptionRange",
+    "PiecewisePoint",
+    "Polynomial",
     "QuotientDim",
     "Reduction",
     "Remainder",
@@ -107,17 +113,23 @@ __all__ = [
     "Violation",
     "Weights",
     "as_affine",
+    "at_least",
+    "at_most",
     "bank_conflict_degree",
     "congruent",
     "const",
     "control",
+    "count",
+    "counted",
     "dependences",
     "execute",
+    "first_points",
     "full_tiles",
     "is_parallel",
     "is_permutable",
     "isolated",
     "known_of_parameters",
+    "last_points",
     "leaves",
     "legal",
     "negations",

@@ -153,6 +153,7 @@ class _Scan:
         stride = strides[0]
         for other in strides[1:]:
             stride = stride.joined(other)
+        stride = stride if stride.step else Stride()
         if self._unrolls(level, name, items):
             return _when(
                 guard, self._written_out(level, name, unrolled(rows, name, stride, known), rows, items, known, values)

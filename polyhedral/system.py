@@ -170,6 +170,16 @@ class System:
         upper = tuple(self._bound(r, column) for r in signs if r[column] < 0)
         return lower, upper
 
+    def solved_for(self, name: str) -> Affine | None:
+        """What `name` is equal to, where an equality without existentials has it with coefficient 1, else None."""
+        if name not in self.names:
+            return None
+        column, own = self.names.index(name), len(self.exists)
+        for row in self.equalities:
+            if abs(row[column]) == 1 and not any(row[:own]):
+                return self.affine(row).substitute({name: 0}) * -row[column]
+        return None
+
     def constant_of(self, name: str) -> int | None:
         """The one value of `name` where an equality says it, else None."""
         for row in self.equalities:
