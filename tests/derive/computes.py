@@ -72,9 +72,8 @@ def multiplied(plan: Plan) -> Plan:
 
 def pipelined(plan: Plan) -> Plan:
     """One slab ahead through registers and shared memory, one step ahead in fragments."""
-    return plan.shift("A.registers", "B.registers", "A.shared", "B.shared", ahead=1, at="cta.k").shift(
-        "A.fragments", "B.fragments", ahead=1, at="step.k"
-    )
+    plan = plan.shift("A.registers", "B.registers", "A.shared", "B.shared", ahead=1, at="cta.k")
+    return plan.shift("A.fragments", "B.fragments", ahead=1, at="step.k")
 
 
 def volta(compute: Compute | None = None) -> Plan:
