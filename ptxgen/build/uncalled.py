@@ -30,7 +30,7 @@ def uncalled(codes: Iterable[CodeType]) -> list[Finding]:
 
 
 def _message(name: str) -> str:
-    return f"{name} is named and not called, so that nothing is written; with its operands in parentheses it is"
+    return f"{name} is named and not called, so it writes nothing; its operands follow in parentheses, () without any"
 
 
 def _dropped(code: CodeType) -> Iterator[tuple[int, str]]:
