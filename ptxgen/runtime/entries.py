@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from attrs import frozen
 
-from isa.types import UnknownType, type_named
+from isa.types import UnknownType, samplerref, surfref, texref, type_named
 from ptxgen.errors import UnsupportedError
 from ptxgen.ir import Parameter, PointerFacts, Space
 
@@ -61,10 +61,13 @@ def parameter(kernel: str, text: str) -> Parameter:
     found = PARAMETER.fullmatch(text + " ")
     if found is None:
         raise UnsupportedError(f"kernel {kernel}: the parameter '{text}' is not .param .type name or .type name[count]")
+    refused = UnsupportedError(f"kernel {kernel}: no value can be passed for the parameter '{text}'")
     try:
         type_ = type_named(found["type"])
     except UnknownType:
-        raise UnsupportedError(f"kernel {kernel}: no value can be passed for the parameter '{text}'") from None
+        raise refused from None
+    if type_ in (texref, samplerref, surfref):
+        raise refused
     return Parameter(
         found["name"],
         type_,
