@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from ptxgen.compute import f16, f32, s32
 from ptxgen.plan import BlockOrder, aligned, fragments, grouped, ld, m8n8k4, multiple, shared, st
+
+
+def wrong(value: object) -> Any:
+    """A value that the type checker would refuse."""
+    return value
+
 
 VALUES: dict[str, tuple[Callable[[], object], str]] = {
     "no rows": (lambda: grouped(0), "BlockOrder: group is at least 1, got 0"),
@@ -29,17 +36,20 @@ VALUES: dict[str, tuple[Callable[[], object], str]] = {
 }
 
 TYPES: dict[str, tuple[Callable[[], object], str]] = {
-    "rows and a half": (lambda: grouped(2.5), "group is a whole number of at least 1, got 2.5"),  # type: ignore[arg-type]
-    "rows by name": (lambda: grouped("8"), "group is a whole number of at least 1, got '8'"),  # type: ignore[arg-type]
+    "rows and a half": (lambda: grouped(wrong(2.5)), "group is a whole number of at least 1, got 2.5"),
+    "rows by name": (lambda: grouped(wrong("8")), "group is a whole number of at least 1, got '8'"),
     "true rows": (lambda: grouped(True), "group is a whole number of at least 1, got True"),
-    "bytes by name": (lambda: ld("16"), "vector_bytes is a whole number of at least 1, got '16'"),  # type: ignore[arg-type]
-    "depth by name": (lambda: shared("x"), "depth is a whole number of at least 1, got 'x'"),  # type: ignore[arg-type]
-    "depth and a half": (lambda: shared(1.5), "depth is a whole number of at least 1, got 1.5"),  # type: ignore[arg-type]
+    "bytes by name": (lambda: ld(wrong("16")), "vector_bytes is a whole number of at least 1, got '16'"),
+    "depth by name": (lambda: shared(wrong("x")), "depth is a whole number of at least 1, got 'x'"),
+    "depth and a half": (lambda: shared(wrong(1.5)), "depth is a whole number of at least 1, got 1.5"),
     "true depth": (lambda: fragments(True), "depth is a whole number of at least 1, got True"),
-    "layout by name": (lambda: shared(2, "crosswise"), "layout is free, congruous, crosswise or linear, got 'cross"),  # type: ignore[arg-type]
-    "a size by number": (lambda: multiple(8, 8), "value is an affine expression of sizes and strides, got 8"),  # type: ignore[arg-type]
-    "half a factor": (lambda: multiple("K", 0.5), "factor is a whole number of at least 1, got 0.5"),  # type: ignore[arg-type]
-    "an array by number": (lambda: aligned(7, bytes=16), "array is an array or its name, got 7"),  # type: ignore[arg-type]
+    "layout by name": (
+        lambda: shared(2, wrong("crosswise")),
+        "layout is free, congruous, crosswise or linear, got 'cross",
+    ),
+    "a size by number": (lambda: multiple(wrong(8), 8), "value is an affine expression of sizes and strides, got 8"),
+    "half a factor": (lambda: multiple("K", wrong(0.5)), "factor is a whole number of at least 1, got 0.5"),
+    "an array by number": (lambda: aligned(wrong(7), bytes=16), "array is an array or its name, got 7"),
 }
 
 
