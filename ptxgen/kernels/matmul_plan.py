@@ -9,7 +9,7 @@ from attrs import evolve, field, frozen
 
 from ptxgen.compute import ArrayKind, Compute, f32
 from ptxgen.errors import PlanError
-from ptxgen.kernels.epilogue import Beta, Keep, Residual
+from ptxgen.kernels.epilogue import Beta, Bias, Keep, Residual
 from ptxgen.kernels.matmul_compute import MatmulSpec
 from ptxgen.plan import (
     BlockOrder,
@@ -104,11 +104,13 @@ def _layout(*, along_k: bool, extent: int) -> LayoutWish:
 
 
 def default_tiling(spec: MatmulSpec) -> MatmulTiling:
-    """128x128x32 on 4 warps; on 8 where 4 would hold f32 accumulators together with another matrix's elements (a result
-    in f32, a second output, an operand of the epilogue), which are more than a thread's registers."""
-    matrices = any(isinstance(piece, (Beta, Residual, Keep)) for piece in spec.epilogue)
-    crowded = f32 in (spec.output, spec.accumulate) and (matrices or spec.output is f32)
-    return MatmulTiling(warps=8 if crowded else 4)
+    """128x128x32 on 4 warps; on 8 where a thread of 4 may have to hold more than its registers, as ptxas counts them:
+    the result in f32, row or column sums, or operands of the epilogue: any matrix or three vectors beside sums in f32,
+    two matrices, or one with two vectors, beside sums in f16."""
+    matrices = sum(isinstance(piece, (Beta, Residual, Keep)) for piece in spec.epilogue)
+    vectors = sum(isinstance(piece, Bias) for piece in spec.epilogue)
+    held = (3 * matrices + vectors > 2) if spec.accumulate is f32 else (2 * matrices + vectors > 3)
+    return MatmulTiling(warps=8 if spec.output is f32 or spec.totals or held else 4)
 
 
 def menu() -> Iterator[MatmulTiling]:
