@@ -2,7 +2,9 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 from ptxgen.cli import main
@@ -12,12 +14,16 @@ README = (Path(__file__).resolve().parents[2] / "README.md").read_text()
 
 
 @pytest.mark.usefixtures("ptxas")
-def test_the_example_prints_ptx_that_assembles(capsys: pytest.CaptureFixture[str]) -> None:
-    example = re.findall(r"```python\n(.*?)```", README, re.DOTALL)[0]
-    exec(compile(example, "README.md", "exec"), {})
+def test_the_example_prints_ptx_that_assembles_and_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    written, simulated, _ = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    names: dict[str, Any] = {}
+    exec(compile(written, "README.md", "exec"), names)
     cubin = assemble(capsys.readouterr().out)
     assert [each.name for each in cubin.kernels["scale"]] == ["a", "s", "n"]
     assert cubin.spills == 0
+    exec(compile(simulated, "README.md", "exec"), names)
+    assert np.array_equal(names["a"], 2 * np.arange(1000, dtype=np.float32))
+    assert "st.global.f32" in capsys.readouterr().out
 
 
 def test_the_commands_stand_in_the_readme(capsys: pytest.CaptureFixture[str]) -> None:
