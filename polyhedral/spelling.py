@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from operator import itemgetter
 from typing import NamedTuple, Protocol
 
 from polyhedral.affine import Affine
 from polyhedral.elimination import project
-from polyhedral.rows import Contradiction, Row, hidden_equalities, reduced_equality, table_of
+from polyhedral.rows import Contradiction, Row, Table, hidden_equalities, reduced_equality, table_of
 
 
 class Spelling(NamedTuple):
@@ -38,6 +38,7 @@ class Spelled(Protocol):
         ...
 
 
+Rows = tuple[tuple[Row, ...], tuple[Row, ...]]
 CONTRADICTION = Spelling((), (), ((-1,),))
 
 
@@ -92,6 +93,22 @@ def tidy(names: tuple[str, ...], equalities: Iterable[Row], inequalities: Iterab
     return Spelling(names, tuple(sorted(set(equal))), tuple(sorted(rows)))
 
 
+def merged(names: tuple[str, ...], first: Rows, second: Rows) -> Spelling:
+    """Both at once: equalities and inequalities over the same names, normal and without existentials."""
+    table: Table = {}
+    for row in first[1] + second[1]:
+        coefficients = row[:-1]
+        old = table.get(coefficients)
+        if old is None or row[-1] < old:
+            table[coefficients] = row[-1]
+    try:
+        equal = {*first[0], *second[0]}
+        equal.update(r for r in map(reduced_equality, hidden_equalities(table)) if r is not None)
+    except Contradiction:
+        return CONTRADICTION
+    return Spelling(names, tuple(sorted(equal)), tuple(sorted([(*c, k) for c, k in table.items()])))
+
+
 def _numbered(names: tuple[str, ...]) -> tuple[str, ...]:
     own = [n for n in names if is_existential(n)]
     return tuple(sorted(f"${i}" for i in range(len(own)))) + names[len(own) :]
@@ -124,7 +141,7 @@ def aligned(*systems: Spelled) -> tuple[tuple[str, ...], list[tuple[tuple[Row, .
     ]
 
 
-def _spread(rows: tuple[Row, ...], own: list[str], names: tuple[str, ...]) -> tuple[Row, ...]:
+def _spread(rows: tuple[Row, ...], own: Sequence[str], names: tuple[str, ...]) -> tuple[Row, ...]:
     if tuple(own) == names or not rows:
         return rows
     where = {n: i for i, n in enumerate(own)}

@@ -15,7 +15,7 @@ from polyhedral.elimination import project
 from polyhedral.emptiness import integer_point
 from polyhedral.gist import without_known, without_redundant
 from polyhedral.rows import Contradiction, Row
-from polyhedral.spelling import aligned, dense, in_order, is_existential, normal, tidy, unit
+from polyhedral.spelling import aligned, dense, in_order, is_existential, merged, normal, tidy, unit
 
 Part: TypeAlias = Union[Condition, "System"]
 Bounds: TypeAlias = tuple[tuple[tuple[Affine, int], ...], tuple[tuple[Affine, int], ...]]
@@ -280,6 +280,8 @@ def conjoin(first: System, second: System) -> System:
     if second.is_universe or first.is_false:
         return first
     names, (a, b) = aligned(first, second)
+    if not names or not is_existential(names[0]):
+        return System(*merged(names, a, b))
     return make(names, a[0] + b[0], a[1] + b[1])
 
 
