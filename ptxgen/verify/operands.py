@@ -75,7 +75,11 @@ def _vector_refusal(slot: OperandSlot, operand: tuple[Operand, ...]) -> Refusal 
             case Sink() if slot.sink or slot.written:
                 pass
             case Int() | Float() if not slot.written:
-                pass
+                refused = (
+                    _int_refusal(slot, element.value) if isinstance(element, Int) else _float_refusal(slot, element)
+                )
+                if refused is not None:
+                    return Refusal(refused.code, f"{where}: {refused.message}")
             case _:
                 return Refusal("operand.kind", f"{where} wants a {_types(slot)} register, got {told(element)}")
     return None
