@@ -19,6 +19,7 @@ from ptxgen.kernels.epilogue import Beta, Bias, Epilogue, Residual, operand_name
 from ptxgen.kernels.views import DTYPES, View, aligned_zeros, outline
 
 Loaded = Mapping[str, NDArray[Any]]
+COPIES = 6
 ELEMENT_OF: dict[Any, Element] = {DTYPES[f16]: f16, DTYPES[f32]: f32}
 
 
@@ -71,8 +72,8 @@ def inputs_of(options: MatmulOptions, compute: Compute, loaded: Loaded) -> dict[
     """Every input by name: files as they are, the rest random (standard normal, by the seed, in the compute's order),
     or only outlined where nothing runs. All begin at aligned addresses, so equal sizes lead to equal kernels.
 
-    Unusable where a size is told by nothing, or a run's arrays exceed the machine's memory; LaunchError where files and
-    sizes contradict each other.
+    Unusable where a size is told by nothing, or a run with its copies (float64 among them) exceeds the memory there is;
+    LaunchError where files and sizes contradict each other.
     """
     wanted = [array for array in arrays_in_memory(compute) if array.kind is ArrayKind.INPUT]
     given = [array for array in wanted if array.name in loaded]
@@ -86,7 +87,7 @@ def inputs_of(options: MatmulOptions, compute: Compute, loaded: Loaded) -> dict[
             raise Unusable(f"the size {name} is not known: give --{SIZES[name]}, or a file that tells it")
     if options.run == "none":
         return {array.name: loaded.get(array.name, _outlined(array, sizes)) for array in wanted}
-    _check_memory(sum(_outlined(array, sizes).byte_count for array in arrays_in_memory(compute)))
+    _check_memory(COPIES * sum(_outlined(array, sizes).byte_count for array in arrays_in_memory(compute)))
     chance = np.random.default_rng(options.seed)
     return {array.name: loaded[array.name] if array in given else _random(array, sizes, chance) for array in wanted}
 
@@ -101,7 +102,8 @@ def _check_memory(wanted: int) -> None:
     except (AttributeError, ValueError, OSError):
         there = 2**48
     if wanted > there:
-        raise Unusable(f"the arrays take {wanted / 2**30:.1f} GiB, this machine has {there / 2**30:.1f} (--run none?)")
+        takes = f"a run with these arrays takes some {wanted / 2**30:.0f} GiB"
+        raise Unusable(f"{takes}, this machine has {there / 2**30:.0f}; --run none needs none")
 
 
 def _random(array: Array, sizes: Mapping[str, int], chance: np.random.Generator) -> NDArray[Any]:

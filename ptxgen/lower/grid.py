@@ -46,7 +46,10 @@ def _row_by_row(context: Context, number: Number, counts: list[Number]) -> list[
 
 
 def _banded(context: Context, number: Number, rows: Number, columns: Number, group: int) -> tuple[Number, Number]:
-    """Bands of `group` rows, each walked column by column; the last band may have fewer rows."""
+    """Bands of `group` rows, each walked column by column; the last band may have fewer rows.
+
+    Who launches sees to it that the blocks of a band fit into 32 bits.
+    """
     band, inside = _divided(context, number, context.narrow.multiply(columns, group))
     first = context.narrow.multiply(band, group)
     height = context.narrow.minimum(context.narrow.subtract(rows, first), group)
