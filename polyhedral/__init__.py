@@ -21,6 +21,7 @@ from polyhedral.extent import at_least, at_most
 from polyhedral.extrema import PiecewisePoint, first_points, last_points
 from polyhedral.isl_lexer import NotationError
 from polyhedral.isl_parser import parse, parse_many, parse_map, parse_members, parse_set
+from polyhedral.layouts import affine_of_bits, bits_of_affine
 from polyhedral.legality import (
     Entry,
     QuotientDim,
@@ -112,10 +113,12 @@ __all__ = [
     "Unordered",
     "Violation",
     "Weights",
+    "affine_of_bits",
     "as_affine",
     "at_least",
     "at_most",
     "bank_conflict_degree",
+    "bits_of_affine",
     "congruent",
     "const",
     "control",

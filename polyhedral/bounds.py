@@ -10,6 +10,7 @@ from attrs import evolve, field, frozen
 from polyhedral.affine import Affine, Congruence, FloorDiv, var
 from polyhedral.extent import at_least, at_most
 from polyhedral.quotients import definition
+from polyhedral.spelling import is_existential
 from polyhedral.system import System
 from polyhedral.tree import Bound, Term
 
@@ -37,6 +38,8 @@ class Stride:
 def stride_of(system: System, level: str) -> Stride:
     """The coarsest stride of `level` that the congruences of `system` show, 1 where none does."""
     best = Stride()
+    if not system.names or not is_existential(system.names[0]):
+        return best
     for condition in system.conditions:
         if not isinstance(condition, Congruence) or not condition.affine.coefficient(level):
             continue

@@ -22,6 +22,10 @@ class Spelling(NamedTuple):
 class Spelled(Protocol):
     """What has the parts of a spelling."""
 
+    def __hash__(self) -> int:
+        """Equal spellings have equal hashes."""
+        ...
+
     @property
     def names(self) -> tuple[str, ...]:
         """The variables, sorted."""

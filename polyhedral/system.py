@@ -16,6 +16,7 @@ from polyhedral.emptiness import integer_point
 from polyhedral.gist import without_known, without_redundant
 from polyhedral.rows import Contradiction, Row
 from polyhedral.spelling import aligned, dense, in_order, is_existential, merged, normal, tidy, unit
+from polyhedral.witnesses import Witnesses
 
 Part: TypeAlias = Union[Condition, "System"]
 Bounds: TypeAlias = tuple[tuple[tuple[Affine, int], ...], tuple[tuple[Affine, int], ...]]
@@ -285,12 +286,20 @@ def conjoin(first: System, second: System) -> System:
     return make(names, a[0] + b[0], a[1] + b[1])
 
 
+_witnesses = Witnesses(24)
+
+
 @lru_cache(maxsize=1 << 15)
 def disjoint(*systems: System) -> bool:
     """Whether no integer point is in all of the systems. Exact; as `is_empty` of their conjunction, but cheaper."""
+    if _witnesses.meet(systems):
+        return False
     names, parts = aligned(*systems)
     equalities = [row for part in parts for row in part[0]]
-    return integer_point(equalities, [row for part in parts for row in part[1]], len(names)) is None
+    point = integer_point(equalities, [row for part in parts for row in part[1]], len(names))
+    if point is not None:
+        _witnesses.add({n: v for n, v in zip(names, point, strict=True) if v and not is_existential(n)})
+    return point is None
 
 
 @lru_cache(maxsize=1 << 15)

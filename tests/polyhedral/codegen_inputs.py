@@ -84,22 +84,33 @@ def _of_map(text: str) -> Both:
 
 def both_of_scanning(scanning: Scanning) -> Both:
     """The loops of an input in CLooG's notation."""
-    parts = []
+    node, times = their_loops_of_scanning(scanning)
+    context = Set((), (scanning.context,))
+    return Both(loops_of_scanning(scanning), node, times, context, scanning.params)
+
+
+def loops_of_scanning(scanning: Scanning) -> Node:
+    """Our loops of an input in CLooG's notation."""
     statements = []
     for number, (points, width) in enumerate(zip(scanning.statements, scanning.widths, strict=True)):
-        times, own = points.dims[:width], points.dims[width:]
-        space = Space(f"S{number}", len(own))
-        parts.append((space, Space("", width), Map(own, times, points.pieces)))
-        schedule = tuple(var(t) for t in times)
-        statements.append(Statement(space.name, points, schedule, hidden=times))
+        times = points.dims[:width]
+        statements.append(Statement(f"S{number}", points, tuple(var(t) for t in times), hidden=times))
+    return scan(statements, scanning.context)
+
+
+def their_loops_of_scanning(scanning: Scanning) -> tuple[isl.AstNode, isl.UnionMap]:
+    """isl's loops of the same, every level separated as ours are, and the times of the instances."""
     longest = max(scanning.widths)
-    padded = [_padded(part, longest) for part in parts]
-    context = Set((), (scanning.context,))
-    theirs = isl.UnionMap(str(UnionMap(tuple(padded))))
-    known = isl.Set(str(context)).params()
+    parts = []
+    for number, (points, width) in enumerate(zip(scanning.statements, scanning.widths, strict=True)):
+        times, own = points.dims[:width], points.dims[width:]
+        part = (Space(f"S{number}", len(own)), Space("", width), Map(own, times, points.pieces))
+        parts.append(_padded(part, longest))
+    times_of_all = isl.UnionMap(str(UnionMap(tuple(parts))))
+    known = isl.Set(str(Set((), (scanning.context,)))).params()
     options = isl.UnionMap(f"{{ [{', '.join(f'x{k}' for k in range(longest))}] -> separate[y] }}")
-    node = isl.AstBuild.from_context(known).set_options(options).node_from_schedule_map(theirs)
-    return Both(scan(statements, scanning.context), node, theirs, context, scanning.params)
+    build = isl.AstBuild.from_context(known).set_options(options)
+    return build.node_from_schedule_map(times_of_all), times_of_all
 
 
 def _padded(part: tuple[Space, Space, Map], width: int) -> tuple[Space, Space, Map]:

@@ -1,0 +1,105 @@
+"""Loop generation beside islpy in the same run: a tiled product with full tiles isolated, and the CLooG suite."""
+
+from __future__ import annotations
+
+import gc
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import islpy as isl
+import pytest
+
+from polyhedral import Node, Set, Statement, System, isolated, scan, tile, var
+from tests.polyhedral.cloog_reader import NotTaken, Scanning, read
+from tests.polyhedral.codegen_inputs import both_of_scanning, loops_of_scanning, their_loops_of_scanning
+from tests.polyhedral.test_cloog import NOT_BOUNDED, inputs
+
+SHARED = Path(__file__).parents[2] / "shared"
+MATMUL_BOUND, SUITE_BOUND = 1.0, 4.0
+SIZES = {"i": 128, "j": 128, "k": 32}
+ORDER = ("ci", "cj", "ck", "wi", "wj", "k", "i", "j")
+TIMES = "[floor(i/128)] [floor(j/128)] [floor(k/32)] [floor(i/64)] [floor(j/64)] [k] [i] [j]"
+ISOLATE = "0 <= a and 128a + 128 <= M and 0 <= b and 128b + 128 <= N and 0 <= c and 32c + 32 <= K"
+
+
+def ours(isolate: bool) -> Node:
+    """The product tiled 128 x 128 x 32 and 64 x 64, in full and partial tiles where `isolate`."""
+    i, j, k, m, n, depth = (var(x) for x in ("i", "j", "k", "M", "N", "K"))
+    box = Set.of(("i", "j", "k"), i >= 0, i < m, j >= 0, j < n, k >= 0, k < depth)
+    names = {d: f"c{d}" for d in SIZES}
+    parts = isolated(box, SIZES, names) if isolate else (tile(box, SIZES, names),)
+    statements = [
+        Statement("S", tile(p, {"i": 64, "j": 64}, {"i": "wi", "j": "wj"}), tuple(map(var, ORDER))) for p in parts
+    ]
+    return scan(statements, System.of(m >= 1, n >= 1, depth >= 1))
+
+
+def theirs(isolate: bool) -> isl.AstNode:
+    """isl's loops for the same."""
+    members = ", ".join(f"{{ S[i,j,k] -> {t} }}" for t in TIMES.split(" ") if t)
+    text = 'domain: "[M,N,K] -> { S[i,j,k] : 0 <= i < M and 0 <= j < N and 0 <= k < K }"\nchild:\n'
+    text += f'  schedule: "[M,N,K] -> [{members}]"\n'
+    if isolate:
+        text += f'  options: "[M,N,K] -> {{ isolate[[] -> [a,b,c,d,e,f,g,h]] : {ISOLATE} }}"\n'
+    known = isl.Set("[M,N,K] -> { : M >= 1 and N >= 1 and K >= 1 }")
+    return isl.AstBuild.from_context(known).node_from_schedule(isl.Schedule(text))
+
+
+def processor_seconds(work: Callable[[], object]) -> float:
+    """Processor time of one run."""
+    gc.collect()
+    start = time.process_time()
+    work()
+    return time.process_time() - start
+
+
+def cold_seconds(isolate: bool) -> float:
+    """Processor time of our loops in a process that has made none."""
+    code = (
+        "import sys; sys.path.insert(0, '.');"
+        "from benchmarks.test_polyhedral import ours, processor_seconds;"
+        f"print(processor_seconds(lambda: ours({isolate})))"
+    )
+    root = Path(__file__).parents[1]
+    return float(subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, check=True).stdout)
+
+
+def test_isolated_product() -> None:
+    cold = min(cold_seconds(True) for _ in range(3))
+    plain = min(cold_seconds(False) for _ in range(3))
+    isl_isolated = min(processor_seconds(lambda: theirs(True)) for _ in range(5))
+    isl_plain = min(processor_seconds(lambda: theirs(False)) for _ in range(5))
+    print(f"\nisolated: ours {cold * 1e3:.1f} ms, isl {isl_isolated * 1e3:.1f} ms, {cold / isl_isolated:.2f}")
+    print(f"not isolated: ours {plain * 1e3:.1f} ms, isl {isl_plain * 1e3:.1f} ms, {plain / isl_plain:.2f}")
+    assert cold <= MATMUL_BOUND * isl_isolated
+
+
+def scannings() -> list[tuple[str, Scanning]]:
+    """The inputs of the suite that both sides take."""
+    found = []
+    for name, path in inputs(SHARED).items():
+        if name not in NOT_BOUNDED:
+            try:
+                found.append((name, read(path)))
+            except NotTaken:
+                continue
+    return found
+
+
+@pytest.mark.skipif(not SHARED.exists(), reason="the inputs are not beside the checkout")
+def test_cloog_suite() -> None:
+    cases = scannings()
+    both_of_scanning(cases[0][1])
+    own, other = {}, {}
+    for name, scanning in cases:
+        own[name] = processor_seconds(partial(loops_of_scanning, scanning))
+        other[name] = processor_seconds(partial(their_loops_of_scanning, scanning))
+    worst = sorted(own, key=lambda n: -own[n])[:5]
+    ratio = sum(own.values()) / sum(other.values())
+    print(f"\nsuite of {len(cases)}: ours {sum(own.values()):.2f} s, isl {sum(other.values()):.2f} s, {ratio:.1f}")
+    print(", ".join(f"{n} {own[n]:.2f} s" for n in worst))
+    assert ratio <= SUITE_BOUND

@@ -1,0 +1,75 @@
+"""Points that were found lately: most systems that are asked whether they have a point have one of them."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from functools import lru_cache
+from operator import mul
+
+from polyhedral.rows import Row
+from polyhedral.spelling import Spelled, is_existential
+
+_Checks = tuple[tuple[str, ...], tuple[Row, ...], tuple[Row, ...], tuple[tuple[int, Row], ...]]
+
+
+class Witnesses:
+    """The latest points, the most useful first. They save work and change no answer."""
+
+    def __init__(self, most: int) -> None:
+        self.points: deque[Mapping[str, int]] = deque(maxlen=most)
+
+    def add(self, point: Mapping[str, int]) -> None:
+        """Keeps a point; names that it does not have count as 0."""
+        self.points.appendleft(point)
+
+    def meet(self, systems: tuple[Spelled, ...]) -> bool:
+        """Whether one of the points is in all systems."""
+        checks = [checks_of(s) for s in systems]
+        known = [c for c in checks if c is not None]
+        if len(known) < len(checks):
+            return False
+        for number, point in enumerate(self.points):
+            if all(_holds(c, point) for c in known):
+                if number > 2:
+                    del self.points[number]
+                    self.points.appendleft(point)
+                return True
+        return False
+
+
+def _holds(checks: _Checks, point: Mapping[str, int]) -> bool:
+    names, equalities, inequalities, congruences = checks
+    values = [point.get(n, 0) for n in names]
+    values.append(1)
+    for row in inequalities:
+        if sum(map(mul, row, values)) < 0:
+            return False
+    for row in equalities:
+        if sum(map(mul, row, values)):
+            return False
+    return not any(sum(map(mul, row, values)) % modulus for modulus, row in congruences)
+
+
+@lru_cache(maxsize=1 << 13)
+def checks_of(system: Spelled) -> _Checks | None:
+    """The rows over the visible names, congruences apart; None where an existential is more than a congruence's."""
+    names, equalities, inequalities = system.names, system.equalities, system.inequalities
+    own = sum(map(is_existential, names))
+    if not own:
+        return names, equalities, inequalities, ()
+    if any(any(row[:own]) for row in inequalities):
+        return None
+    plain: list[Row] = []
+    congruences: list[tuple[int, Row]] = []
+    used: set[int] = set()
+    for row in equalities:
+        columns = [k for k in range(own) if row[k]]
+        if len(columns) > 1 or used.intersection(columns):
+            return None
+        used.update(columns)
+        if columns:
+            congruences.append((abs(row[columns[0]]), row[own:]))
+        else:
+            plain.append(row[own:])
+    return names[own:], tuple(plain), tuple(row[own:] for row in inequalities), tuple(congruences)
