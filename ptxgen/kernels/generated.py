@@ -140,8 +140,8 @@ def prepare(
         missing, unknown = sorted(wanted - set(scalars)), sorted(set(scalars) - wanted)
         raise LaunchError(f"{program.name} takes the scalars {sorted(wanted)}; missing {missing}, unknown {unknown}")
     for name, value in scalars.items():
-        if math.isfinite(value) and abs(value) >= BEYOND_SINGLE:
-            raise LaunchError(f"{program.name}: {name} = {value:g} is beyond the range of f32")
+        if BEYOND_SINGLE <= abs(value) < math.inf:
+            raise LaunchError(f"{program.name}: {name} = {value} is beyond the range of f32")
     check_facts(program, bound)
     memory: dict[tuple[int, int], Any] = {}
     arguments = tuple(_argument(each.name, each.kind, bound, scalars, memory) for each in program.parameters)
