@@ -9,21 +9,22 @@ from isa.forms import continuations
 from isa.types import Type
 from ptxgen.build.arguments import Arguments
 from ptxgen.build.blame import fail
-from ptxgen.build.chain import attribute_of, follow
+from ptxgen.build.chain import attribute_of
 from ptxgen.build.control import Attributed, Braces, Guarded, Loop, Otherwise, Range, When
 from ptxgen.build.draft import Draft
 from ptxgen.build.handles import Label, Symbol, Value
+from ptxgen.build.instructions import Instructions
 from ptxgen.build.names import checked_name
 from ptxgen.build.parameters import check_align
 from ptxgen.build.patterns import Call
-from ptxgen.build.specials import STEADY, from_attribute, read
+from ptxgen.build.specials import STEADY, read
 from ptxgen.build.text import Texts, checked, declared, symbol_of
 from ptxgen.build.uncalled import uncalled
 from ptxgen.errors import KernelError
 from ptxgen.ir import Comment, Directive, DirectiveKind, Instruction, Origin, Space, Variable
 
 
-class Kernel:
+class Kernel(Instructions):
     """The body of a kernel, written line by line inside its with-block.
 
     Instructions are attribute chains, `d = k.mad.lo.u32(a, b, c)`, or text, `k.emit("mad.lo.u32", a, b, c)`: sources
@@ -34,15 +35,6 @@ class Kernel:
         self._draft = draft
         self._texts = Texts(draft)
         self.args = Arguments(draft)
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        found = from_attribute(self._draft, name)
-        if found is None:
-            found = follow(self._draft, (), name)
-        self.__dict__[name] = found
-        return found
 
     def __dir__(self) -> list[str]:
         own = [name for name in (*type(self).__dict__, "args") if not name.startswith("_")]
