@@ -1,0 +1,101 @@
+"""What the control of our loops costs when they run, beside isl's loops of the same inputs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from polyhedral import Control, Statement, System, Weights, control, leaves, scan, var
+from polyhedral import Set as Points
+from tests.polyhedral.cloog_reader import NotTaken, read
+from tests.polyhedral.codegen_inputs import Both, both, both_of_scanning, parameter_values
+from tests.polyhedral.isl_loops import TooMany, run
+from tests.polyhedral.isl_loops import leaves as isl_leaves
+from tests.polyhedral.test_cloog import NOT_BOUNDED
+from tests.polyhedral.test_cloog import inputs as cloog_inputs
+from tests.polyhedral.test_isl_codegen import NOT_TAKEN, inputs
+
+MOST_INSTANCES = 2500
+COSTLY = {
+    "equality": "isl joins three guards that exclude each other into one chain of else; our tree has no else",
+    "sor1d": "as below, in CLooG's notation",
+    "cloog/sor1d.st": "isl finds the one value of a level behind a quotient, ours tests it at the leaf",
+    "atomic.in": "an atomic level of two constants is one loop here, isl writes two guards",
+    "atomic2.in": "isl joins two congruent ranges of a level that is to stay whole",
+    "cholesky.st": "bounds by 1997 and 3993 keep divisions where isl finds narrower ranges",
+    "disjuncts.in": "a disjunction is one guard in isl, and disjoint guards here",
+    "hoist.in": "unrolled copies each test both ends; isl hoists what every copy implies",
+    "hoist2.in": "existentials that are no congruences are split into cases",
+    "lu.in": "the stride of a level that an inner level implies is tested inside, not stepped",
+    "polly.st": "existentials that are no congruences are split into cases",
+    "stride5.in": "a stride whose residue is half a parameter is tested, not stepped",
+    "stride6.in": "levels narrower than their step stay loops of one step",
+    "group.st": "one condition of two statements with another between them is tested twice",
+    "unroll10.in": "a disjunctive context is split into cases",
+    "unroll10.st": "a disjunctive context is split into cases",
+    "unroll11.in": "existentials that are no congruences are split into cases",
+    "vivien": "cases of a quotient are tested at the leaf",
+    "interpolation-duration": "statements of several strides at once",
+}
+Figures = tuple[int, int, int, int]
+
+
+def figures(case: Both) -> Figures:
+    """The cost of ours and of isl's over the parameter values, and the leaves in both texts."""
+    own = other = 0
+    for values in parameter_values(case):
+        try:
+            theirs = run(case.theirs, values, MOST_INSTANCES)
+        except TooMany:
+            continue
+        found = control(case.ours, values)
+        assert found.instances == len(theirs.instances)
+        own, other = own + found.cost(), other + theirs.control.cost()
+    return own, other, leaves(case.ours), isl_leaves(case.theirs)
+
+
+def total(found: dict[str, Figures]) -> tuple[float, float]:
+    """Ours as a share of isl's: cost and leaves."""
+    sums = [sum(f[k] for f in found.values()) for k in range(4)]
+    return sums[0] / sums[1], sums[2] / sums[3]
+
+
+def costly(found: dict[str, Figures]) -> set[str]:
+    """The inputs that cost more than twice isl's."""
+    return {n for n, f in found.items() if f[0] > 2 * f[1] and f[0] > 8}
+
+
+def test_what_is_counted() -> None:
+    i, n = var("i"), var("N")
+    line = Points.of(("i",), i >= 0, 3 * i <= n, i <= 7)
+    tree = scan([Statement("S", line, (i,))], System.of(n >= 0))
+    assert control(tree, {"N": 12}) == Control(steps=5, comparisons=0, extrema=1, divisions=1, instances=5)
+    assert control(tree, {"N": 12}).cost() == 5 + 1 + 4
+    assert control(tree, {"N": 12}).cost(Weights(division=10)) == 16
+    assert leaves(tree) == 1
+
+
+@pytest.mark.slow
+def test_cost_of_the_cloog_suite(shared_folder: Path) -> None:
+    found = {}
+    for name, path in cloog_inputs(shared_folder).items():
+        if name in NOT_BOUNDED:
+            continue
+        try:
+            found[name] = figures(both_of_scanning(read(path)))
+        except NotTaken:
+            continue
+    cost, text = total(found)
+    assert cost <= 1.0, cost
+    assert text <= 1.55, text
+    assert costly(found) <= set(COSTLY)
+
+
+@pytest.mark.slow
+def test_cost_of_the_isl_suite(shared_folder: Path) -> None:
+    found = {n: figures(both(p)) for n, p in inputs(shared_folder).items() if n not in NOT_TAKEN}
+    assert costly(found) <= set(COSTLY)
+    cost, text = total({n: f for n, f in found.items() if n not in COSTLY})
+    assert cost <= 1.0, cost
+    assert text <= 1.45, text
