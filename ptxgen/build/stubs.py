@@ -83,7 +83,7 @@ def _walked(item: _Item) -> Iterator[tuple[str, _Item]]:
         word = item.family.opcode.split(".")[item.at]
         yield word, _Item(item.family, item.line, item.at + 1, item.chosen, item.since)
         return
-    named = {name for each in item.constraints() for name in each.names}
+    named = frozenset[str]().union(*map(_names, item.constraints()))
     for place in range(item.at, len(item.line.slots)):
         slot = item.line.slots[place]
         for word, available in slot.choices.items():
@@ -96,15 +96,19 @@ def _walked(item: _Item) -> Iterator[tuple[str, _Item]]:
             return
 
 
-def _open(item: _Item, named: set[str]) -> bool:
+def _open(item: _Item, named: frozenset[str]) -> bool:
     decided = frozenset(named - {slot.name for slot in item.line.slots[item.at :]})
-    return all(
-        _judged(each, _of(item, each), decided.intersection(each.names)) is not None for each in item.constraints()
-    )
+    return all(_judged(each, _of(item, each), decided & _names(each)) is not None for each in item.constraints())
 
 
 def _of(item: _Item, constraint: Constraint) -> tuple[tuple[str, str], ...]:
-    return tuple(each for each in item.chosen if each[0] in constraint.names)
+    named = _names(constraint)
+    return tuple(each for each in item.chosen if each[0] in named)
+
+
+@cache
+def _names(constraint: Constraint) -> frozenset[str]:
+    return frozenset(constraint.names)
 
 
 @cache
