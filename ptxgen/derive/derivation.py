@@ -24,7 +24,7 @@ from ptxgen.derive.sequencing import sequenced
 from ptxgen.derive.space import IndexSpace
 from ptxgen.derive.widening import widened
 from ptxgen.errors import InternalError, PlanError
-from ptxgen.plan import IntoShared, MultiplyBy, Onto, Place, Plan, Shift, Stage
+from ptxgen.plan import IntoShared, MultiplyBy, Onto, Order, Place, Plan, Shift, Stage
 from ptxgen.tile import (
     Buffer,
     Fact,
@@ -120,8 +120,8 @@ def derive_part(space: IndexSpace, facts: Facts, paths: dict[str, Path], full: b
 
 
 def on_shift_lines(plan: Plan, ops: list[Op]) -> tuple[Op, ...]:
-    """The ops with the line of the step that decides when they run: the last `shift` that names them, if one does."""
-    lines = {name: step.line for step in plan.steps if isinstance(step, Shift) for name in step.ops}
+    """The ops with the line of the step that decides when they run: the last `shift` or `sequence` that names them."""
+    lines = {name: step.line for step in plan.steps if isinstance(step, Shift | Order) for name in step.ops}
     return tuple(evolve(op, line=lines.get(op.name, op.line)) for op in ops)
 
 

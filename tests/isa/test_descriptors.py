@@ -66,7 +66,9 @@ def test_matrices_come_back(start: int, leading: int, stride: int, swizzle: Swiz
 )
 def test_products_come_back(types: tuple[str, str, str], rows: int, eighths: int, flags: list[bool], selector: int):
     kind, result, element = types
-    made = Product(kind, rows, 8 * eighths, result, element, element, *flags, sparse=selector > 0, selector=selector)
+    names = ("negate_a", "negate_b", "transpose_a", "transpose_b")
+    options = dict(zip(names, flags, strict=True))
+    made = Product(kind, rows, 8 * eighths, result, element, element, **options, sparse=selector > 0, selector=selector)
     assert Product.of(kind, made.bits) == made
 
 

@@ -25,7 +25,7 @@ def reciprocals() -> Plan:
 
 
 def run(program: Program, arrays: dict[str, np.ndarray], sizes: dict[str, int], blocks: int) -> None:
-    values = {**arrays, **sizes}
+    values: dict[str, np.ndarray | int] = {**arrays, **sizes}
     report = simulate(
         lower(program),
         grid=blocks,

@@ -61,7 +61,7 @@ def one_fragment_tile_for_two_steps() -> None:
 
 
 def store_before_load() -> None:
-    plan = multiplied(staged(tiled(matmul()))).sequence("cta.k", "A.shared", "A.registers")
+    plan = multiplied(staged(tiled(matmul()))).sequence("cta.k", "A.shared", "A.registers")  # refused
     derive(plan)
 
 
@@ -218,7 +218,6 @@ OTHERS = {
 
 IN_COMPUTES = {
     "one fragment tile": 'return plan.shift("A.fragments"',
-    "store before load": '.stage(array, at="cta.k", into=shared(depth), by=st(16))',
     "shared bytes": '.stage(array, at="cta.k", into=shared(depth), by=st(16))',
     "registers": 'return plan.shift("A.fragments"',
     "small warp tile": 'plan.multiply("C", m8n8k4(f32), at="step.k")',

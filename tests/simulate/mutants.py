@@ -21,6 +21,7 @@ class Mutant:
 def mutants(module: Module) -> Iterator[Mutant]:
     """Every fault at every place of the only kernel."""
     kernel = module.function()
+    assert kernel.body is not None
     instructions = list(kernel.instructions())
     for place, instruction in enumerate(instructions):
         for operation, replaced in _faults(instruction):

@@ -1,6 +1,7 @@
 """Carries, packed integers, dot products, masks, narrow floats, conversions: against plain Python."""
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 
 import ml_dtypes
@@ -37,7 +38,7 @@ def clamped(value: int, width: int, is_signed: bool) -> int:
     return max(low, min(high, value))
 
 
-PACKED = {
+PACKED: dict[str, Callable[[int, int], int]] = {
     "add": lambda a, b: a + b, "sub": lambda a, b: a - b, "min": min, "max": max,
 }  # fmt: skip
 
@@ -51,7 +52,7 @@ def test_packed_integers(name):
     words = name.split(".")
     kind, _, _ = words[-1].partition("x")
     width, is_signed = int(kind[1:]), kind[0] == "s"
-    found = run(name, WORDS[:2], "u32", target="sm_120a" if "8x4" in name or ".sat" in name else "sm_90")
+    found = run(name, list(WORDS[:2]), "u32", target="sm_120a" if "8x4" in name or ".sat" in name else "sm_90")
     for a, b, got in zip(*WORDS[:2].tolist(), found.tolist(), strict=True):
         wanted = [
             PACKED[words[0]](x, y) for x, y in zip(parts(a, width, is_signed), parts(b, width, is_signed), strict=True)
@@ -64,8 +65,8 @@ def test_packed_integers(name):
 @pytest.mark.parametrize("atype", ["u32", "s32"])
 @pytest.mark.parametrize("btype", ["u32", "s32"])
 def test_dot_products(atype, btype):
-    four = run(f"dp4a.{atype}.{btype}", WORDS, "u32")
-    two = {half: run(f"dp2a.{half}.{atype}.{btype}", WORDS, "u32") for half in ("lo", "hi")}
+    four = run(f"dp4a.{atype}.{btype}", list(WORDS), "u32")
+    two = {half: run(f"dp2a.{half}.{atype}.{btype}", list(WORDS), "u32") for half in ("lo", "hi")}
     for place, (a, b, c) in enumerate(WORDS.T.tolist()):
         left, right = parts(a, 8, atype == "s32"), parts(b, 8, btype == "s32")
         halves = parts(a, 16, atype == "s32")

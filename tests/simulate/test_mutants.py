@@ -117,6 +117,7 @@ def test_every_fault_is_found(kernel):
     module, (grid, block, args), out = kernel()
     clean = [each.copy() for each in args]
     place = [each is out for each in args].index(True)
+    given = clean
     for seed in (None, *range(20)):
         given = [each.copy() for each in clean]
         simulate(module, grid=grid, block=block, args=given, seed=seed).raise_findings()

@@ -18,7 +18,9 @@ def counting(rounds: int = 3):
         total, thread = k.register(u32, 0, name="total"), k.tid.x
         with k.range(0, rounds):
             k.add.u32(total, thread, into=total)
-            line = inspect.currentframe().f_lineno - 1
+            frame = inspect.currentframe()
+            assert frame is not None
+            line = frame.f_lineno - 3
         k.st.global_.u32(k.add.s64(k.args.out, k.mul.wide.u32(thread, 4)), total)
     return module.build(), line
 
@@ -29,6 +31,8 @@ def test_registers_after_each_round():
     simulation = Simulation(module, grid=1, block=64, args=(out,))
     for rounds in (1, 2, 3):
         step = simulation.until(line=line)
+        assert step is not None
+        assert step.instruction is not None
         assert step.instruction.form.name == "add.u32"
         assert len(step.threads) == 64
         assert simulation.registers(5)["%total"] == 5 * rounds
@@ -55,6 +59,8 @@ def test_a_watched_address():
     out = np.zeros(64, np.uint32)
     simulation = Simulation(module, grid=1, block=64, args=(out,))
     step = simulation.until(address=simulation.address_of(out) + 4 * 7)
+    assert step is not None
+    assert step.instruction is not None
     assert step.instruction.form.opcode == "st"
     simulation.report()
     assert out[7] == 21

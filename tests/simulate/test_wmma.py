@@ -7,12 +7,14 @@ import pytest
 from ptxgen.parse import parse
 from ptxgen.simulate import simulate
 
-KINDS = {
+KINDS: dict[str, tuple[str, type, str, int]] = {
     "f16": ("f16", np.float16, "b32", 8), "bf16": ("bf16", ml_dtypes.bfloat16, "b32", 4),
     "tf32": ("tf32", np.float32, "b32", 4),
     "s8": ("s8", np.int8, "b32", 2), "u8": ("u8", np.uint8, "b32", 2), "f64": ("f64", np.float64, "f64", 1),
 }  # fmt: skip
-SUMS = {"f32": (np.float32, "f32"), "f16": (np.float16, "b32"), "s32": (np.int32, "b32"), "f64": (np.float64, "f64")}
+SUMS: dict[str, tuple[type, str]] = {
+    "f32": (np.float32, "f32"), "f16": (np.float16, "b32"), "s32": (np.int32, "b32"), "f64": (np.float64, "f64"),
+}  # fmt: skip
 
 
 def registers(prefix: str, count: int) -> str:
@@ -23,10 +25,11 @@ def program(shape: str, element: str, total: str, a_layout: str, b_layout: str, 
     rows, columns, depth = (int(each) for each in shape[1:].replace("n", " ").replace("k", " ").split())
     word, count = KINDS[element][2:]
     if element in ("s8", "u8", "bf16"):
-        count_a, count_b = (extent * KINDS[element][1](0).itemsize // 128 for extent in (rows * depth, depth * columns))
+        width = np.dtype(KINDS[element][1]).itemsize
+        count_a, count_b = (extent * width // 128 for extent in (rows * depth, depth * columns))
     else:
         count_a = count_b = count
-    sums = rows * columns * SUMS[total][0](0).itemsize // 32 // max(4, SUMS[total][0](0).itemsize)
+    sums = rows * columns * np.dtype(SUMS[total][0]).itemsize // 32 // max(4, np.dtype(SUMS[total][0]).itemsize)
     a, b, d = registers("a", count_a), registers("b", count_b), registers("d", sums)
     space, align = "global", "sync.aligned"
     types = f"{total}.{total}" if element == "f16" else f"{total}.{element}.{element}.{total}"
@@ -61,7 +64,9 @@ def test_products_through_memory(shape, element, total, target, a_layout, b_layo
     low = 0 if element == "u8" else -4
     a, b = rng.integers(low, 5, (rows, depth)), rng.integers(low, 5, (depth, columns))
     stored = [each if layout == "row" else each.T for each, layout in ((a, a_layout), (b, b_layout))]
-    padded = [np.pad(each, ((0, 0), (0, 8))).astype(np.float32).astype(KINDS[element][1]) for each in stored]
+    padded: list[np.ndarray] = [
+        np.pad(each, ((0, 0), (0, 8))).astype(np.float32).astype(KINDS[element][1]) for each in stored
+    ]
     d: np.ndarray = np.pad(rng.integers(-20, 20, (rows, columns)), ((0, 0), (0, 4))).astype(SUMS[total][0], order="C")
     wanted = a @ b + d[:, :columns].astype(np.int64)
     text = program(
