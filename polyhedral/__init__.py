@@ -39,6 +39,7 @@ from polyhedral.maps import Map
 from polyhedral.python_text import payloads_of, to_python
 from polyhedral.scan import scan
 from polyhedral.schedule_scan import known_of_parameters, scan_map, scan_schedule, statements_of_schedule
+from polyhedral.schedule_steps import fissioned, fused, interchanged, skewed, split_index_set, tiled
 from polyhedral.schedule_text import parse_schedule, schedule_text
 from polyhedral.schedule_tree import (
     Band,
@@ -127,7 +128,10 @@ __all__ = [
     "dependences",
     "execute",
     "first_points",
+    "fissioned",
     "full_tiles",
+    "fused",
+    "interchanged",
     "is_parallel",
     "is_permutable",
     "isolated",
@@ -151,8 +155,11 @@ __all__ = [
     "scan_map",
     "scan_schedule",
     "schedule_text",
+    "skewed",
+    "split_index_set",
     "statements_of_schedule",
     "tile",
+    "tiled",
     "to_python",
     "var",
     "violations",

@@ -74,6 +74,15 @@ def _splintered(system: System, name: str) -> list[System]:
     return [p for p in parts if not p.is_empty()]
 
 
+def function_of(system: System, name: str) -> Affine | FloorDiv | None:
+    """What `name` is as an expression or a quotient of the other visible variables, None where no rows say it."""
+    value = system.solved_for(name)
+    if value is not None or name not in system.names:
+        return value
+    found = _quotient(system, name, [name, *system.exists])
+    return None if found is None or any(n in system.exists for n in found.affine.names) else found
+
+
 def definition(name: str, quotient: FloorDiv) -> System:
     """The system that says that `name` is the quotient."""
     low = Affine(((name, quotient.divisor),))

@@ -6,8 +6,11 @@ import re
 from collections.abc import Mapping
 from typing import TypeAlias, assert_never
 
+from polyhedral.affine import FloorDiv
 from polyhedral.isl_lexer import NotationError
 from polyhedral.isl_parser import parse, parse_map, parse_members, parse_set
+from polyhedral.isl_text import affine_text, system_text
+from polyhedral.quotients import function_of
 from polyhedral.schedule_tree import (
     Band,
     Context,
@@ -208,12 +211,30 @@ def _text(node: ScheduleNode) -> list[tuple[int, str]]:
     return own + ([(0, "child:"), *((d + 2, t) for d, t in below)] if below else [])
 
 
+def _member_text(member: UnionMap) -> str:
+    bodies = []
+    for space, _, relation in member.parts:
+        name = relation.out_dims[0]
+        for piece in relation.pieces:
+            value = function_of(piece, name)
+            if value is None:
+                raise ValueError(f"the member {member} has no text in isl's notation: {name} is no one expression")
+            text = (
+                f"floor(({affine_text(value.affine)})/{value.divisor})"
+                if isinstance(value, FloorDiv)
+                else affine_text(value)
+            )
+            where = system_text(piece.project_out(name))
+            tuples = f"{space.text(relation.in_dims)} -> [({text})]"
+            bodies.append(f"{tuples} : {where}" if where else tuples)
+    return f"{{ {'; '.join(bodies)} }}"
+
+
 def _band_text(band: Band) -> list[tuple[int, str]]:
-    members = [str(m) for m in band.members]
+    members = [_member_text(m) for m in band.members]
     params = sorted({n for m in band.members for _, _, p in m.parts for n in p.params})
-    plain = [m[m.index("{") :] for m in members]
     prefix = f"[{', '.join(params)}] -> " if params else ""
-    found = [(0, f'schedule: "{prefix}[{", ".join(plain)}]"')]
+    found = [(0, f'schedule: "{prefix}[{", ".join(members)}]"')]
     if band.permutable:
         found.append((0, "permutable: 1"))
     if band.coincident:
