@@ -35,7 +35,7 @@ MATRIX: tuple[Case, ...] = (
 SOME: tuple[Case, ...] = (
     (Layout.TN, f32, f16, "bias,relu", False),
     (Layout.TN, f16, f16, LONG[0], False),
-    (Layout.TN, f32, f16, LONG[3], False),
+    (Layout.NT, f32, f16, LONG[8], False),
 )
 
 
