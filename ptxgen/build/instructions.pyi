@@ -11,6 +11,7 @@ class W1:
     f16: Call
     f16x2: Call
     f32: Call
+
 class W2:
     bf16: Call
     bf16x2: Call
@@ -22,40 +23,50 @@ class W2:
     s16: Call
     s32: Call
     s64: Call
+
 class W3:
     b32: Call
+
 class W4:
     s32: Call
     s64: Call
     u32: Call
     u64: Call
+
 class W5(Call):
     bf16: Call
     f16: Call
+
 class W6:
     f16: Call
     f16x2: Call
     f32: Call
     f32x2: Call
     sat: W1
+
 class W7:
     f32: Call
+
 class W8:
     f32: Call
     f32x2: Call
     sat: W7
+
 class W9:
     f32: W5
+
 class W10:
     f32: W5
     f32x2: Call
     f64: Call
     ftz: W8
     sat: W9
+
 class W11:
     f16: Call
     f16x2: Call
     f32: W5
+
 class W12:
     bf16: Call
     bf16x2: Call
@@ -66,6 +77,7 @@ class W12:
     f64: Call
     ftz: W6
     sat: W11
+
 class W13:
     f16: Call
     f16x2: Call
@@ -76,6 +88,7 @@ class W13:
     u16x2: Call
     u32: Call
     u8x4: Call
+
 class W14:
     bf16: Call
     bf16x2: Call
@@ -101,47 +114,59 @@ class W14:
     u32: Call
     u64: Call
     u8x4: Call
+
 class W15:
     cc: W4
     s32: Call
     s64: Call
     u32: Call
     u64: Call
+
 class W16:
     u32: Call
     u64: Call
+
 class W17:
     b16: Call
     b32: Call
     b64: Call
     pred: Call
+
 class W18:
     L2__evict_normal: Call
+
 class W19:
     bulk_group: W18
+
 class W20:
     bulk_group: W18
     tile: W19
+
 class W21:
     bulk_group: W18
     global_: W20
     tile: W19
+
 class W22:
     _1d: W21
     _2d: W21
     _3d: W21
     _4d: W21
     _5d: W21
+
 class W23:
     bulk_group: W18
     global_: W19
     tensor: W22
+
 class W24:
     bulk: W23
+
 class W25:
     L2__evict_normal: Call
     async_: W24
     global_: W18
+
 class W26:
     f32: Call
     f64: Call
@@ -150,15 +175,18 @@ class W26:
     u64: Call
     v2: W7
     v4: W7
+
 class W27:
     bf16: Call
     bf16x2: Call
     f16: Call
     f16x2: Call
     f32: Call
+
 class W28:
     bf16: Call
     f16: Call
+
 class W29:
     bf16: Call
     bf16x2: Call
@@ -168,6 +196,7 @@ class W29:
     v2: W27
     v4: W27
     v8: W28
+
 class W30:
     L2__cache_hint: W29
     bf16: Call
@@ -178,6 +207,7 @@ class W30:
     v2: W27
     v4: W27
     v8: W28
+
 class W31:
     L2__cache_hint: W26
     f32: Call
@@ -188,46 +218,57 @@ class W31:
     u64: Call
     v2: W7
     v4: W7
+
 class W32:
     b32: Call
     b64: Call
+
 class W33:
     L2__cache_hint: W32
     b32: Call
     b64: Call
+
 class W34:
     b128: Call
     b16: Call
     b32: Call
     b64: Call
+
 class W35:
     u32: Call
+
 class W36:
     L2__cache_hint: W35
     u32: Call
+
 class W37:
     b128: Call
     b32: Call
     b64: Call
+
 class W38:
     L2__cache_hint: W37
     b128: Call
     b32: Call
     b64: Call
+
 class W39:
     bf16: Call
     bf16x2: Call
     f16: Call
     f16x2: Call
+
 class W40:
     v2: W39
     v4: W39
     v8: W28
+
 class W41:
     L2__cache_hint: W40
     v2: W39
     v4: W39
     v8: W28
+
 class W42:
     L2__cache_hint: W4
     noftz: W41
@@ -235,6 +276,7 @@ class W42:
     s64: Call
     u32: Call
     u64: Call
+
 class W43:
     add: W31
     and_: W33
@@ -246,6 +288,7 @@ class W43:
     min: W42
     or_: W33
     xor: W33
+
 class W44:
     f32: Call
     f64: Call
@@ -253,6 +296,7 @@ class W44:
     s32: Call
     u32: Call
     u64: Call
+
 class W45:
     add: W44
     and_: W32
@@ -264,6 +308,7 @@ class W45:
     min: W4
     or_: W32
     xor: W32
+
 class W46:
     add: W31
     and_: W33
@@ -279,6 +324,7 @@ class W46:
     shared__cluster: W45
     shared__cta: W45
     xor: W33
+
 class W47:
     add: W31
     and_: W33
@@ -298,6 +344,7 @@ class W47:
     shared__cta: W45
     sys: W46
     xor: W33
+
 class W48:
     acq_rel: W47
     acquire: W47
@@ -321,144 +368,191 @@ class W48:
     shared__cta: W45
     sys: W46
     xor: W33
+
 class W49:
     pred: Call
+
 class W50:
     and_: W49
     or_: W49
     popc: W35
+
 class W51:
     arrive: Call
     red: W50
     sync: Call
+
 class W52:
     sync: Call
+
 class W53:
     arrive: Call
     cta: W51
     red: W50
     sync: Call
     warp: W52
+
 class W54(Call):
     aligned: Call
+
 class W55(Call):
     aligned: Call
     relaxed: W54
     release: W54
+
 class W56(Call):
     acquire: W54
     aligned: Call
+
 class W57:
     arrive: W55
     wait: W56
+
 class W58:
     aligned: W49
     pred: Call
+
 class W59:
     aligned: W35
     u32: Call
+
 class W60:
     and_: W58
     or_: W58
     popc: W59
+
 class W61:
     arrive: W54
     red: W60
     sync: W54
+
 class W62:
     arrive: W54
     cluster: W57
     cta: W61
     red: W60
     sync: W54
+
 class W63:
     s32: Call
     s64: Call
     shiftamt: W4
     u32: Call
     u64: Call
+
 class W64:
     clamp: W3
     wrap: W3
+
 class W65(Call):
     uni: Call
+
 class W66:
     idx: W65
+
 class W67:
     u64: Call
+
 class W68:
     hi: W67
     lo: W67
+
 class W69:
     b128: Call
+
 class W70:
     b32: W69
+
 class W71:
     v4: W70
+
 class W72:
     pred: W69
+
 class W73:
     get_first_ctaid: W71
     get_first_ctaid__x: W70
     get_first_ctaid__y: W70
     get_first_ctaid__z: W70
     is_canceled: W72
+
 class W74:
     b128: Call
     multicast__cluster__all: W69
+
 class W75:
     mbarrier__complete_tx__bytes: W74
+
 class W76:
     mbarrier__complete_tx__bytes: W74
     shared__cta: W75
+
 class W77:
     async_: W76
+
 class W78:
     query_cancel: W73
     try_cancel: W77
+
 class W79:
     b16: Call
     b32: Call
     b64: Call
+
 class W80:
     f32: Call
     f64: Call
+
 class W81:
     f32: Call
     ftz: W7
+
 class W82:
     approx: W81
+
 class W83(Call):
     cp_mask: Call
+
 class W84(Call):
     L2__cache_hint: W83
     cp_mask: Call
+
 class W85:
     bulk_group: W84
+
 class W86:
     shared__cta: W85
+
 class W87(Call):
     L2__cache_hint: Call
     L2__evict_last: Call
+
 class W88:
     global_: W87
+
 class W89(Call):
     L2__cache_hint: Call
     L2__evict_last: Call
     tile: W87
+
 class W90:
     global_: W89
+
 class W91:
     L2: W90
+
 class W92(Call):
     L2__cache_hint: Call
     L2__evict_last: Call
     tile: W87
     tile__gather4: W87
+
 class W93:
     global_: W92
+
 class W94:
     L2: W93
+
 class W95(Call):
     L2__cache_hint: Call
     L2__evict_last: Call
@@ -466,38 +560,49 @@ class W95(Call):
     im2col__w: W87
     im2col__w__128: W87
     tile: W87
+
 class W96:
     global_: W95
+
 class W97:
     L2: W96
+
 class W98:
     _1d: W91
     _2d: W94
     _3d: W97
     _4d: W97
     _5d: W97
+
 class W99:
     L2: W88
     tensor: W98
+
 class W100:
     b128: Call
     cp_mask: W69
+
 class W101:
     L2__cache_hint: W100
     b128: Call
     cp_mask: W69
+
 class W102:
     bulk_group: W101
+
 class W103:
     shared__cta: W102
+
 class W104:
     L2__cache_hint: W69
     b128: Call
+
 class W105:
     L2__cache_hint: W69
     b128: Call
     multicast__cluster: W104
     multicast__cluster__32b: W104
+
 class W106:
     L2__cache_hint: W69
     b128: Call
@@ -509,20 +614,26 @@ class W106:
     mbarrier__report__validity__per_element__ff: W105
     multicast__cluster: W104
     multicast__cluster__32b: W104
+
 class W107:
     mbarrier__complete_tx__bytes: W106
+
 class W108:
     mbarrier__complete_tx__bytes: W69
+
 class W109:
     global_: W107
     shared__cta: W108
+
 class W110:
     b128: Call
     ignore_oob: W69
+
 class W111:
     L2__cache_hint: W110
     b128: Call
     ignore_oob: W69
+
 class W112:
     L2__cache_hint: W110
     b128: Call
@@ -533,31 +644,40 @@ class W112:
     mbarrier__report__validity__per_16bytes__8000: W104
     mbarrier__report__validity__per_16bytes__80000000: W104
     mbarrier__report__validity__per_element__ff: W104
+
 class W113:
     mbarrier__complete_tx__bytes: W112
+
 class W114:
     global_: W113
+
 class W115:
     global_: W103
     shared__cluster: W109
     shared__cta: W114
+
 class W116:
     global_: W107
+
 class W117:
     global_: W103
     shared__cluster: W116
     shared__cta: W114
+
 class W118:
     cluster: W115
     cta: W115
     gpu: W117
     sys: W117
+
 class W119(Call):
     L2__cache_hint: Call
+
 class W120(Call):
     L2__cache_hint: Call
     multicast__cluster: W119
     multicast__cluster__32b: W119
+
 class W121(Call):
     L2__cache_hint: Call
     mbarrier__report__disabled: W120
@@ -568,18 +688,24 @@ class W121(Call):
     mbarrier__report__validity__per_element__ff: W120
     multicast__cluster: W119
     multicast__cluster__32b: W119
+
 class W122:
     mbarrier__complete_tx__bytes: W121
+
 class W123:
     mbarrier__complete_tx__bytes: Call
+
 class W124:
     global_: W122
     shared__cta: W123
+
 class W125(Call):
     ignore_oob: Call
+
 class W126(Call):
     L2__cache_hint: W125
     ignore_oob: Call
+
 class W127(Call):
     L2__cache_hint: W125
     ignore_oob: Call
@@ -589,27 +715,35 @@ class W127(Call):
     mbarrier__report__validity__per_16bytes__8000: W119
     mbarrier__report__validity__per_16bytes__80000000: W119
     mbarrier__report__validity__per_element__ff: W119
+
 class W128:
     mbarrier__complete_tx__bytes: W127
+
 class W129:
     global_: W128
+
 class W130:
     bulk_group: W119
+
 class W131:
     bulk_group: W119
     tile: W130
+
 class W132:
     shared__cta: W131
+
 class W133(Call):
     L2__cache_hint: Call
     cta_group__1: W119
     cta_group__2: W119
+
 class W134(Call):
     L2__cache_hint: Call
     cta_group__1: W119
     cta_group__2: W119
     multicast__cluster: W133
     multicast__cluster__32b: W133
+
 class W135(Call):
     L2__cache_hint: Call
     cta_group__1: W119
@@ -622,13 +756,17 @@ class W135(Call):
     mbarrier__report__validity__per_element__ff: W134
     multicast__cluster: W133
     multicast__cluster__32b: W133
+
 class W136:
     mbarrier__complete_tx__bytes: W135
+
 class W137:
     mbarrier__complete_tx__bytes: W135
     tile: W136
+
 class W138:
     global_: W137
+
 class W139(Call):
     L2__cache_hint: Call
     cta_group__1: W119
@@ -639,78 +777,100 @@ class W139(Call):
     mbarrier__report__validity__per_16bytes__8000: W133
     mbarrier__report__validity__per_16bytes__80000000: W133
     mbarrier__report__validity__per_element__ff: W133
+
 class W140:
     mbarrier__complete_tx__bytes: W139
+
 class W141:
     mbarrier__complete_tx__bytes: W139
     tile: W140
+
 class W142:
     global_: W141
+
 class W143:
     global_: W132
     shared__cluster: W138
     shared__cta: W142
+
 class W144:
     bulk_group: W119
     tile: W130
     tile__scatter4: W130
+
 class W145:
     shared__cta: W144
+
 class W146:
     mbarrier__complete_tx__bytes: W135
     tile: W136
     tile__gather4: W136
+
 class W147:
     global_: W146
+
 class W148:
     mbarrier__complete_tx__bytes: W139
     tile: W140
     tile__gather4: W140
+
 class W149:
     global_: W148
+
 class W150:
     global_: W145
     shared__cluster: W147
     shared__cta: W149
+
 class W151:
     bulk_group: W119
     im2col_no_offs: W130
     im2col_no_offs__w: W130
     tile: W130
+
 class W152:
     shared__cta: W151
+
 class W153:
     im2col: W136
     im2col__w: W136
     im2col__w__128: W136
     mbarrier__complete_tx__bytes: W135
     tile: W136
+
 class W154:
     global_: W153
+
 class W155:
     im2col: W140
     im2col__w: W140
     im2col__w__128: W140
     mbarrier__complete_tx__bytes: W139
     tile: W140
+
 class W156:
     global_: W155
+
 class W157:
     global_: W152
     shared__cluster: W154
     shared__cta: W156
+
 class W158:
     _1d: W143
     _2d: W150
     _3d: W157
     _4d: W157
     _5d: W157
+
 class W159(Call):
     read: Call
+
 class W160:
     global_: W86
     shared__cluster: W124
     shared__cta: W129
+
 class W161:
     commit_group: Call
     global_: W86
@@ -721,33 +881,42 @@ class W161:
     tensor: W158
     wait_group: W159
     weak: W160
+
 class W162(Call):
     L2__128B: Call
     L2__256B: Call
     L2__64B: Call
+
 class W163(Call):
     L2__128B: Call
     L2__256B: Call
     L2__64B: Call
     L2__cache_hint: W162
+
 class W164:
     global_: W163
+
 class W165:
     shared: W164
     shared__cta: W164
+
 class W166:
     b64: Call
+
 class W167:
     b64: Call
     shared: W166
     shared__cta: W166
+
 class W168:
     b64: Call
     noinc: W167
     shared: W166
     shared__cta: W166
+
 class W169:
     arrive: W168
+
 class W170:
     bulk: W161
     ca: W165
@@ -756,6 +925,7 @@ class W170:
     mbarrier: W169
     wait_all: Call
     wait_group: Call
+
 class W171:
     f32: Call
     f64: Call
@@ -763,6 +933,7 @@ class W171:
     s32: Call
     u32: Call
     u64: Call
+
 class W172:
     bf16: Call
     f16: Call
@@ -770,6 +941,7 @@ class W172:
     s64: Call
     u32: Call
     u64: Call
+
 class W173:
     add: W171
     and_: W32
@@ -779,6 +951,7 @@ class W173:
     min: W172
     or_: W32
     xor: W32
+
 class W174:
     L2__cache_hint: W173
     add: W171
@@ -789,17 +962,22 @@ class W174:
     min: W172
     or_: W32
     xor: W32
+
 class W175:
     bulk_group: W174
+
 class W176:
     shared__cta: W175
+
 class W177:
     s32: Call
     u32: Call
     u64: Call
+
 class W178:
     s32: Call
     u32: Call
+
 class W179:
     add: W177
     and_: W3
@@ -809,20 +987,26 @@ class W179:
     min: W178
     or_: W3
     xor: W3
+
 class W180:
     mbarrier__complete_tx__bytes: W179
+
 class W181:
     shared__cta: W180
+
 class W182:
     global_: W176
     shared__cluster: W181
+
 class W183:
     global_: W176
+
 class W184:
     cluster: W182
     cta: W182
     gpu: W183
     sys: W183
+
 class W185:
     add: W131
     and_: W131
@@ -832,10 +1016,13 @@ class W185:
     min: W131
     or_: W131
     xor: W131
+
 class W186:
     shared__cta: W185
+
 class W187:
     global_: W186
+
 class W188:
     add: W151
     and_: W151
@@ -845,76 +1032,98 @@ class W188:
     min: W151
     or_: W151
     xor: W151
+
 class W189:
     shared__cta: W188
+
 class W190:
     global_: W189
+
 class W191:
     _1d: W187
     _2d: W187
     _3d: W190
     _4d: W190
     _5d: W190
+
 class W192:
     global_: W176
     relaxed: W184
     shared__cluster: W181
     tensor: W191
+
 class W193:
     bulk: W192
+
 class W194:
     async_: W193
+
 class W195:
     async_: W170
     reduce: W194
+
 class W196:
     L2: W166
+
 class W197:
     L2__evict_first: W166
     L2__evict_unchanged: W166
     b64: Call
+
 class W198:
     L2__evict_first: W197
     L2__evict_last: W197
     L2__evict_normal: W197
     L2__evict_unchanged: W197
+
 class W199:
     L2__evict_first: W197
     L2__evict_last: W197
     L2__evict_normal: W197
     L2__evict_unchanged: W197
     global_: W198
+
 class W200:
     cvt: W196
     fractional: W198
     range: W199
+
 class W201:
     bf16: Call
+
 class W202:
     f16: Call
+
 class W203:
     bf16: Call
     f16: Call
     f32: Call
+
 class W204:
     bf16: Call
     f16: Call
     f32: Call
     f64: Call
+
 class W205:
     f16: Call
     f32: Call
+
 class W206:
     f32: W205
     f64: W7
+
 class W207:
     f32: W203
     f64: W7
     sat: W206
+
 class W208:
     s32: Call
+
 class W209:
     s32: W3
+
 class W210:
     s16: W208
     s2: W209
@@ -924,8 +1133,10 @@ class W210:
     u2: W209
     u4: W209
     u8: W209
+
 class W211:
     sat: W210
+
 class W212:
     f16: Call
     f32: Call
@@ -938,6 +1149,7 @@ class W212:
     u32: Call
     u64: Call
     u8: Call
+
 class W213:
     bf16: Call
     f32: Call
@@ -950,6 +1162,7 @@ class W213:
     u32: Call
     u64: Call
     u8: Call
+
 class W214:
     f64: Call
     s16: Call
@@ -960,6 +1173,7 @@ class W214:
     u32: Call
     u64: Call
     u8: Call
+
 class W215:
     bf16: Call
     s16: Call
@@ -970,13 +1184,16 @@ class W215:
     u32: Call
     u64: Call
     u8: Call
+
 class W216:
     f16: W7
     f32: W214
+
 class W217:
     f16: W7
     f32: W214
     sat: W216
+
 class W218:
     f32: Call
     f64: Call
@@ -988,6 +1205,7 @@ class W218:
     u32: Call
     u64: Call
     u8: Call
+
 class W219:
     s16: Call
     s32: Call
@@ -997,10 +1215,12 @@ class W219:
     u32: Call
     u64: Call
     u8: Call
+
 class W220:
     f16: W218
     f32: W214
     f64: W219
+
 class W221:
     bf16: W212
     f16: W213
@@ -1008,8 +1228,10 @@ class W221:
     f64: W215
     ftz: W217
     sat: W220
+
 class W222:
     f64: Call
+
 class W223:
     f32: W7
     s16: W7
@@ -1020,6 +1242,7 @@ class W223:
     u32: W7
     u64: W7
     u8: W7
+
 class W224:
     f32: W7
     s16: W7
@@ -1031,10 +1254,12 @@ class W224:
     u32: W7
     u64: W7
     u8: W7
+
 class W225:
     f16: Call
     f32: Call
     f64: Call
+
 class W226:
     f16: W202
     f32: W7
@@ -1047,6 +1272,7 @@ class W226:
     u32: W225
     u64: W225
     u8: W225
+
 class W227:
     bf16: W201
     f16: W202
@@ -1062,6 +1288,7 @@ class W227:
     u32: W204
     u64: W204
     u8: W204
+
 class W228:
     e2m1x2: Call
     e2m3x2: Call
@@ -1072,6 +1299,7 @@ class W228:
     s2f6x2: Call
     ue5m3x2: Call
     ue8m0x2: Call
+
 class W229:
     e2m1x2: Call
     e2m3x2: Call
@@ -1080,6 +1308,7 @@ class W229:
     e5m2x2: Call
     f32: Call
     ue5m3x2: Call
+
 class W230:
     e2m1x2: Call
     e2m3x2: Call
@@ -1088,6 +1317,7 @@ class W230:
     e5m2x2: Call
     f32: Call
     s2f6x2: Call
+
 class W231:
     e2m1x2: Call
     e2m3x2: Call
@@ -1095,11 +1325,13 @@ class W231:
     e4m3x2: Call
     e5m2x2: Call
     f32: Call
+
 class W232:
     bf16: W7
     bf16x2: W7
     f16: W7
     f16x2: W7
+
 class W233:
     e2m1x2: Call
     e2m3x2: Call
@@ -1107,8 +1339,10 @@ class W233:
     e4m3x2: Call
     e5m2x2: Call
     s2f6x2: Call
+
 class W234:
     bf16x2: W233
+
 class W235:
     bf16: W7
     bf16x2: W230
@@ -1117,6 +1351,7 @@ class W235:
     satfinite: W232
     scaled__n2__ue8m0: W234
     tf32: W7
+
 class W236:
     e2m1x2: Call
     e2m3x2: Call
@@ -1126,16 +1361,20 @@ class W236:
     f32: Call
     s2f6x2: Call
     ue5m3x2: Call
+
 class W237:
     bf16x2: Call
     f16x2: Call
     f32: Call
+
 class W238:
     bf16x2: Call
     f32: Call
+
 class W239:
     bf16x2: W233
     s2f6x2: W238
+
 class W240:
     bf16x2: W233
     e2m1x2: W237
@@ -1146,6 +1385,7 @@ class W240:
     s2f6x2: W238
     scaled__n2__ue8m0: W239
     tf32: W7
+
 class W241:
     e2m1x2: Call
     e2m3x2: Call
@@ -1154,9 +1394,11 @@ class W241:
     e5m2x2: Call
     s2f6x2: Call
     ue5m3x2: Call
+
 class W242:
     bf16x2: W241
     s2f6x2: W238
+
 class W243:
     bf16: W7
     bf16x2: W236
@@ -1172,8 +1414,10 @@ class W243:
     scaled__n2__ue8m0: W242
     tf32: W7
     ue5m3x2: W237
+
 class W244:
     bf16x2: W241
+
 class W245:
     bf16: W212
     bf16x2: W228
@@ -1188,14 +1432,18 @@ class W245:
     scaled__n2__ue8m0: W244
     tf32: W7
     ue5m3x2: W237
+
 class W246:
     tf32: W7
+
 class W247:
     satfinite: W246
     tf32: W7
+
 class W248:
     ue5m3x2: W237
     ue8m0x2: W238
+
 class W249:
     bf16: W212
     f16: W213
@@ -1206,6 +1454,7 @@ class W249:
     satfinite: W248
     ue5m3x2: W237
     ue8m0x2: W238
+
 class W250:
     bf16x2: W7
     e2m1x4: W7
@@ -1214,15 +1463,18 @@ class W250:
     e4m3x4: W7
     e5m2x4: W7
     f16x2: W7
+
 class W251:
     bf16x2: W7
     f16x2: W7
     satfinite: W250
+
 class W252:
     bf16x2: W7
     f16x2: W7
     relu: W251
     satfinite: W250
+
 class W253:
     bf16: W7
     bf16x2: W7
@@ -1230,6 +1482,7 @@ class W253:
     f16x2: W7
     satfinite: W232
     tf32: W7
+
 class W254:
     e2m1x2: W237
     e2m3x2: W237
@@ -1237,6 +1490,7 @@ class W254:
     e4m3x2: W237
     e5m2x2: W237
     tf32: W7
+
 class W255:
     bf16: W7
     bf16x2: W7
@@ -1251,6 +1505,7 @@ class W255:
     tf32: W7
     ue5m3x2: W237
     ue8m0x2: W238
+
 class W256:
     bf16: W212
     bf16x2: W7
@@ -1265,16 +1520,19 @@ class W256:
     tf32: W7
     ue5m3x2: W237
     ue8m0x2: W238
+
 class W257:
     s32: Call
     s64: Call
     u16: Call
     u32: Call
     u64: Call
+
 class W258:
     s64: Call
     u32: Call
     u64: Call
+
 class W259:
     s16: Call
     s32: Call
@@ -1283,6 +1541,7 @@ class W259:
     u32: Call
     u64: Call
     u8: Call
+
 class W260:
     s16: Call
     s32: Call
@@ -1290,17 +1549,20 @@ class W260:
     s8: Call
     u32: Call
     u64: Call
+
 class W261:
     s16: Call
     s32: Call
     s64: Call
     s8: Call
     u64: Call
+
 class W262:
     s16: Call
     s32: Call
     s64: Call
     s8: Call
+
 class W263:
     s16: Call
     s32: Call
@@ -1309,6 +1571,7 @@ class W263:
     u16: Call
     u32: Call
     u64: Call
+
 class W264:
     f16: W202
     f32: W205
@@ -1321,6 +1584,7 @@ class W264:
     u32: W261
     u64: W262
     u8: W263
+
 class W265:
     bf16: W201
     f16: W202
@@ -1347,6 +1611,7 @@ class W265:
     u32: W219
     u64: W219
     u8: W219
+
 class W266:
     const: W16
     global_: W16
@@ -1356,6 +1621,7 @@ class W266:
     shared: W16
     shared__cluster: W16
     shared__cta: W16
+
 class W267:
     const: W16
     global_: W16
@@ -1366,15 +1632,19 @@ class W267:
     shared__cluster: W16
     shared__cta: W16
     to: W266
+
 class W268:
     L2: Call
+
 class W269:
     L2: Call
     global_: W268
+
 class W270:
     f32: Call
     f64: Call
     ftz: W7
+
 class W271:
     approx: W81
     full: W81
@@ -1388,63 +1658,82 @@ class W271:
     u16: Call
     u32: Call
     u64: Call
+
 class W272:
     s32: W178
     u32: W178
+
 class W273:
     hi: W272
     lo: W272
+
 class W274:
     bf16: Call
     bf16x2: Call
     f32: Call
+
 class W275:
     f16: Call
     f16x2: Call
     f32: Call
     ftz: W274
+
 class W276:
     approx: W275
+
 class W277:
     cluster: Call
     cta: Call
     gpu: Call
     sys: Call
+
 class W278:
     cluster: Call
+
 class W279:
     cluster: Call
     cta: Call
     gpu: Call
     sync_restrict__shared__cluster: W278
     sys: Call
+
 class W280:
     release: W278
+
 class W281:
     sys: Call
+
 class W282(Call):
     acquire: W281
     release: W281
+
 class W283(Call):
     global_: Call
     shared__cluster: Call
     shared__cta: Call
+
 class W284:
     sync_restrict__shared__cluster: W278
+
 class W285:
     sync_restrict__shared__cluster__read: W278
     sync_restrict__shared__cta: W278
+
 class W286:
     acquire: W284
     release: W285
+
 class W287:
     acquire: W281
     release: W281
+
 class W288:
     alias: W287
+
 class W289:
     acquire: W277
     release: W277
+
 class W290:
     alias: W282
     async_: W283
@@ -1453,12 +1742,14 @@ class W290:
     fabric__generic: W288
     generic__fabric: W288
     tensormap__generic: W289
+
 class W291:
     cluster: Call
     cta: Call
     gpu: Call
     sync_restrict__shared__cta: W278
     sys: Call
+
 class W292:
     acq_rel: W277
     acquire: W279
@@ -1470,9 +1761,11 @@ class W292:
     release: W291
     sc: W277
     sys: Call
+
 class W293:
     f16: Call
     f16x2: Call
+
 class W294:
     f16: Call
     f16x2: Call
@@ -1480,12 +1773,14 @@ class W294:
     f32x2: Call
     relu: W293
     sat: W1
+
 class W295:
     bf16: Call
     bf16x2: Call
     f16: Call
     f16x2: Call
     relu: W39
+
 class W296:
     bf16: Call
     bf16x2: Call
@@ -1498,18 +1793,22 @@ class W296:
     oob: W295
     relu: W39
     sat: W11
+
 class W297:
     rm: W10
     rn: W296
     rp: W10
     rz: W10
+
 class W298:
     shared__cluster: W16
     u32: Call
     u64: Call
+
 class W299:
     launch_dependents: Call
     wait: Call
+
 class W300:
     const: Call
     global_: Call
@@ -1519,10 +1818,12 @@ class W300:
     shared: Call
     shared__cluster: Call
     shared__cta: Call
+
 class W301:
     samplerref: Call
     surfref: Call
     texref: Call
+
 class W302:
     b16: Call
     b32: Call
@@ -1538,11 +1839,13 @@ class W302:
     u32: Call
     u64: Call
     u8: Call
+
 class W303:
     b32: Call
     f32: Call
     s32: Call
     u32: Call
+
 class W304:
     b128: Call
     b16: Call
@@ -1562,6 +1865,7 @@ class W304:
     v2: W302
     v4: W302
     v8: W303
+
 class W305:
     L2__128B: W304
     L2__256B: W304
@@ -1584,20 +1888,24 @@ class W305:
     v2: W302
     v4: W302
     v8: W303
+
 class W306:
     b64: Call
     f64: Call
     s64: Call
     u64: Call
+
 class W307:
     v4: W306
     v8: W303
+
 class W308:
     L2__128B: W307
     L2__256B: W307
     L2__64B: W307
     v4: W306
     v8: W303
+
 class W309:
     L2__128B: W307
     L2__256B: W307
@@ -1605,6 +1913,7 @@ class W309:
     L2__cache_hint: W308
     v4: W306
     v8: W303
+
 class W310:
     L2__128B: W304
     L2__256B: W304
@@ -1631,6 +1940,7 @@ class W310:
     v2: W302
     v4: W302
     v8: W303
+
 class W311:
     L1__evict_first: W310
     L1__evict_last: W310
@@ -1662,6 +1972,7 @@ class W311:
     v2: W302
     v4: W302
     v8: W303
+
 class W312:
     b16: Call
     b32: Call
@@ -1673,6 +1984,7 @@ class W312:
     u16: Call
     u32: Call
     u8: Call
+
 class W313:
     b128: Call
     b16: Call
@@ -1691,6 +2003,7 @@ class W313:
     u8: Call
     v2: W302
     v4: W312
+
 class W314:
     L1__evict_first: W310
     L1__evict_last: W310
@@ -1726,11 +2039,13 @@ class W314:
     v2: W302
     v4: W302
     v8: W303
+
 class W315:
     cluster: W314
     cta: W314
     gpu: W314
     sys: W314
+
 class W316:
     L2__128B: W304
     L2__256B: W304
@@ -1754,6 +2069,7 @@ class W316:
     v2: W302
     v4: W302
     v8: W303
+
 class W317:
     b128: Call
     b16: Call
@@ -1777,6 +2093,7 @@ class W317:
     u8: Call
     v2: W302
     v4: W312
+
 class W318:
     L2__128B: W304
     L2__256B: W304
@@ -1801,6 +2118,7 @@ class W318:
     v2: W302
     v4: W302
     v8: W303
+
 class W319:
     L1__evict_first: W310
     L1__evict_last: W310
@@ -1838,6 +2156,7 @@ class W319:
     v2: W302
     v4: W302
     v8: W303
+
 class W320:
     b128: Call
     b16: Call
@@ -1854,6 +2173,7 @@ class W320:
     u32: Call
     u64: Call
     u8: Call
+
 class W321:
     b128: Call
     b16: Call
@@ -1871,11 +2191,14 @@ class W321:
     u32: Call
     u64: Call
     u8: Call
+
 class W322:
     sys: W321
+
 class W323:
     acquire: W322
     relaxed: W322
+
 class W324:
     L2__128B: W304
     L2__256B: W304
@@ -1903,6 +2226,7 @@ class W324:
     v2: W302
     v4: W302
     v8: W303
+
 class W325:
     L1__evict_first: W310
     L1__evict_last: W310
@@ -1939,6 +2263,7 @@ class W325:
     v2: W302
     v4: W302
     v8: W303
+
 class W326:
     L1__evict_first: W310
     L1__evict_last: W310
@@ -1984,6 +2309,7 @@ class W326:
     v2: W302
     v4: W302
     v8: W303
+
 class W327:
     L1__evict_first: W310
     L1__evict_last: W310
@@ -2034,55 +2360,71 @@ class W327:
     v8: W303
     volatile: W324
     weak: W326
+
 class W328:
     b4x16_p64: Call
     b6x16_p32: Call
+
 class W329:
     b8: Call
     b8x16: W328
+
 class W330:
     b8: Call
     b8x16: W328
     shared: W329
     shared__cta: W329
+
 class W331:
     trans: W330
+
 class W332:
     x1: W331
     x2: W331
+
 class W333:
     b8x16: W328
+
 class W334:
     b8x16: W328
     shared: W333
     shared__cta: W333
+
 class W335:
     x1: W334
     x2: W334
     x4: W334
+
 class W336:
     b16: Call
+
 class W337:
     b16: Call
     shared: W336
     shared__cta: W336
+
 class W338:
     b16: Call
     shared: W336
     shared__cta: W336
     trans: W337
+
 class W339:
     x1: W338
     x2: W338
     x4: W338
+
 class W340:
     m16n16: W332
     m8n16: W335
     m8n8: W339
+
 class W341:
     aligned: W340
+
 class W342:
     sync: W341
+
 class W343:
     b128: Call
     b16: Call
@@ -2102,10 +2444,12 @@ class W343:
     u8: Call
     v2: W302
     v4: W312
+
 class W344:
     and_: W3
     b32: Call
     or_: W3
+
 class W345:
     cc: W4
     s16: Call
@@ -2115,6 +2459,7 @@ class W345:
     u16: Call
     u32: Call
     u64: Call
+
 class W346:
     cc: W4
     s16: Call
@@ -2123,19 +2468,23 @@ class W346:
     u16: Call
     u32: Call
     u64: Call
+
 class W347:
     f32: Call
     sat: W7
+
 class W348:
     f32: Call
     f64: Call
     ftz: W347
     sat: W7
+
 class W349:
     s16: Call
     s32: Call
     u16: Call
     u32: Call
+
 class W350:
     hi: W345
     lo: W346
@@ -2144,23 +2493,30 @@ class W350:
     rp: W348
     rz: W348
     wide: W349
+
 class W351:
     s32: Call
     sat: W208
     u32: Call
+
 class W352:
     hi: W351
     lo: W178
+
 class W353:
     hi: W15
     lo: W15
+
 class W354:
     sync: W32
+
 class W355:
     all: W354
     any: W354
+
 class W356:
     abs: W27
+
 class W357:
     abs: W7
     bf16: Call
@@ -2169,14 +2525,17 @@ class W357:
     f16x2: Call
     f32: Call
     xorsign: W356
+
 class W358:
     abs: W1
+
 class W359:
     abs: W7
     f16: Call
     f16x2: Call
     f32: Call
     xorsign: W358
+
 class W360:
     NaN: W359
     abs: W7
@@ -2184,12 +2543,15 @@ class W360:
     f16x2: Call
     f32: Call
     xorsign: W358
+
 class W361:
     s16x2: Call
     s32: Call
     s8x4: Call
+
 class W362(Call):
     relu: Call
+
 class W363:
     NaN: W357
     abs: W7
@@ -2212,18 +2574,22 @@ class W363:
     u64: Call
     u8x4: Call
     xorsign: W356
+
 class W364:
     b64: Call
     multicast__cluster__32b: W166
+
 class W365:
     b64: Call
     multicast__cluster__32b: W166
     shared: W166
     shared__cluster: W364
     shared__cta: W166
+
 class W366:
     cluster: W365
     cta: W365
+
 class W367:
     b64: Call
     multicast__cluster__32b: W166
@@ -2232,13 +2598,16 @@ class W367:
     shared: W166
     shared__cluster: W364
     shared__cta: W166
+
 class W368:
     cta: W167
+
 class W369:
     b64: Call
     release: W368
     shared: W166
     shared__cta: W166
+
 class W370:
     b64: Call
     expect_tx: W367
@@ -2249,9 +2618,11 @@ class W370:
     shared: W166
     shared__cluster: W364
     shared__cta: W166
+
 class W371:
     layout__v0: W167
     layout__v1: W167
+
 class W372:
     b64: Call
     multicast__cluster__32b: W166
@@ -2259,24 +2630,29 @@ class W372:
     shared: W166
     shared__cluster: W364
     shared__cta: W166
+
 class W373:
     b64: Call
     layout__v0: W167
     layout__v1: W167
     shared: W166
     shared__cta: W166
+
 class W374:
     b64: Call
     layout__v0: W166
+
 class W375:
     cluster: W167
     cta: W167
+
 class W376:
     acquire: W375
     b64: Call
     relaxed: W375
     shared: W166
     shared__cta: W166
+
 class W377:
     acquire: W375
     b64: Call
@@ -2285,6 +2661,7 @@ class W377:
     relaxed: W375
     shared: W166
     shared__cta: W166
+
 class W378:
     acquire: W375
     b64: Call
@@ -2293,6 +2670,7 @@ class W378:
     relaxed: W375
     shared: W166
     shared__cta: W166
+
 class W379:
     arrive: W370
     arrive_drop: W370
@@ -2304,238 +2682,323 @@ class W379:
     pending_count: W374
     test_wait: W378
     try_wait: W378
+
 class W380:
     alias: Call
     async_: Call
+
 class W381:
     cta: Call
     gl: Call
     proxy: W380
     sys: Call
+
 class W382:
     s4: W208
     u4: W208
+
 class W383:
     s4: W382
     u4: W382
+
 class W384:
     s32: W383
+
 class W385:
     s32: W383
     satfinite: W384
+
 class W386:
     col: W385
+
 class W387:
     row: W386
+
 class W388:
     f16: W202
+
 class W389:
     f16: W388
+
 class W390:
     bf16: W7
+
 class W391:
     f16: W7
+
 class W392:
     bf16: W390
     f16: W391
     tf32: W246
+
 class W393:
     f16: W389
     f32: W392
+
 class W394:
     col: W393
+
 class W395:
     row: W394
+
 class W396:
     bf16: W390
     f16: W391
+
 class W397:
     s8: W208
     u8: W208
+
 class W398:
     s8: W397
     u8: W397
+
 class W399:
     s32: W398
+
 class W400:
     f16: W389
     f32: W396
     s32: W398
     satfinite: W399
+
 class W401:
     col: W400
+
 class W402:
     row: W401
+
 class W403:
     e4m3: W7
     e5m2: W7
+
 class W404:
     e4m3: W403
     e5m2: W403
+
 class W405:
     s4: W382
     s8: W397
     u4: W382
     u8: W397
+
 class W406:
     s32: W405
+
 class W407:
     f32: W404
     s32: W405
     satfinite: W406
+
 class W408:
     col: W407
+
 class W409:
     row: W408
+
 class W410:
     tf32: W246
+
 class W411:
     f32: W410
+
 class W412:
     col: W411
+
 class W413:
     row: W412
+
 class W414:
     m16n8k128: W387
     m16n8k16: W395
     m16n8k32: W402
     m16n8k64: W409
     m16n8k8: W413
+
 class W415:
     aligned: W414
+
 class W416:
     sync: W415
+
 class W417:
     e2m1: W202
     e2m3: W202
     e3m2: W202
     e4m3: W202
     e5m2: W202
+
 class W418:
     e2m1: W417
     e2m3: W417
     e3m2: W417
     e4m3: W417
     e5m2: W417
+
 class W419:
     e2m1: W7
     e2m3: W7
     e3m2: W7
     e4m3: W7
     e5m2: W7
+
 class W420:
     e2m1: W419
     e2m3: W419
     e3m2: W419
     e4m3: W419
     e5m2: W419
+
 class W421:
     f16: W418
     f32: W420
+
 class W422:
     col: W421
+
 class W423:
     row: W422
+
 class W424:
     m16n8k64: W423
+
 class W425:
     ue8m0: Call
+
 class W426:
     f32: W425
+
 class W427:
     e2m1: W426
+
 class W428:
     e2m1: W427
+
 class W429:
     f32: W428
+
 class W430:
     col: W429
+
 class W431:
     row: W430
+
 class W432:
     m16n8k128: W431
+
 class W433:
     m16n8k128: W431
     scale_vec__2X: W432
+
 class W434:
     block_scale: W433
+
 class W435:
     ue4m3: Call
     ue8m0: Call
+
 class W436:
     f32: W435
+
 class W437:
     e2m1: W436
+
 class W438:
     e2m1: W437
+
 class W439:
     f32: W438
+
 class W440:
     col: W439
+
 class W441:
     row: W440
+
 class W442:
     m16n8k128: W441
+
 class W443:
     scale_vec__2X: W432
     scale_vec__4X: W442
+
 class W444:
     block_scale: W443
+
 class W445:
     e2m1: W426
     e2m3: W426
     e3m2: W426
     e4m3: W426
     e5m2: W426
+
 class W446:
     e2m1: W445
     e2m3: W445
     e3m2: W445
     e4m3: W445
     e5m2: W445
+
 class W447:
     f32: W446
+
 class W448:
     col: W447
+
 class W449:
     row: W448
+
 class W450:
     m16n8k64: W449
+
 class W451:
     m16n8k64: W449
     scale_vec__1X: W450
+
 class W452:
     block_scale: W451
+
 class W453:
     f32: W428
     scale_vec__2X: W429
+
 class W454:
     block_scale: W453
+
 class W455:
     scale_vec__2X: W429
     scale_vec__4X: W439
+
 class W456:
     block_scale: W455
+
 class W457:
     kind__mxf4: W454
     kind__mxf4nvf4: W456
     s32: W383
     satfinite: W384
+
 class W458:
     col: W457
+
 class W459:
     row: W458
+
 class W460:
     e4m3: W202
     e5m2: W202
+
 class W461:
     e4m3: W460
     e5m2: W460
+
 class W462:
     f32: W446
     scale_vec__1X: W447
+
 class W463:
     block_scale: W462
+
 class W464:
     f16: W461
     f32: W404
@@ -2543,10 +3006,13 @@ class W464:
     kind__mxf8f6f4: W463
     s32: W405
     satfinite: W406
+
 class W465:
     col: W464
+
 class W466:
     row: W465
+
 class W467:
     kind__f8f6f4: W424
     kind__mxf4: W434
@@ -2557,115 +3023,159 @@ class W467:
     m16n8k32: W402
     m16n8k64: W466
     m16n8k8: W413
+
 class W468:
     aligned: W467
+
 class W469:
     sync: W468
+
 class W470:
     m16n8k32: W423
+
 class W471:
     m16n8k64: W431
+
 class W472:
     m16n8k64: W431
     scale_vec__2X: W471
+
 class W473:
     block_scale: W472
+
 class W474:
     m16n8k64: W441
+
 class W475:
     scale_vec__2X: W471
     scale_vec__4X: W474
+
 class W476:
     block_scale: W475
+
 class W477:
     m16n8k32: W449
+
 class W478:
     m16n8k32: W449
     scale_vec__1X: W477
+
 class W479:
     block_scale: W478
+
 class W480:
     popc: Call
+
 class W481:
     and_: W480
     xor: W480
+
 class W482:
     s32: W481
+
 class W483:
     b1: W482
+
 class W484:
     b1: W483
+
 class W485:
     s32: W484
+
 class W486:
     col: W485
+
 class W487:
     row: W486
+
 class W488:
     e4m3: W460
     e5m2: W460
     f16: W388
+
 class W489:
     bf16: W390
     e4m3: W403
     e5m2: W403
     f16: W391
+
 class W490:
     f64: W222
+
 class W491:
     f64: W490
+
 class W492:
     f16: W488
     f32: W489
     f64: W491
     s32: W398
     satfinite: W399
+
 class W493:
     col: W492
+
 class W494:
     row: W493
+
 class W495:
     f32: W410
     f64: W491
+
 class W496:
     col: W495
+
 class W497:
     row: W496
+
 class W498:
     f16: W389
     f32: W392
     f64: W491
+
 class W499:
     col: W498
+
 class W500:
     row: W499
+
 class W501:
     s32: W398
     satfinite: W399
+
 class W502:
     col: W501
+
 class W503:
     row: W502
+
 class W504:
     f16: W205
+
 class W505:
     f16: W504
+
 class W506:
     f16: W389
     f32: W505
+
 class W507:
     col: W506
     row: W506
+
 class W508:
     f16: W389
     f32: W505
     f64: W491
+
 class W509:
     col: W508
     row: W506
+
 class W510:
     col: W507
     row: W509
+
 class W511:
     kind__f8f6f4: W470
     kind__mxf4: W473
@@ -2682,12 +3192,15 @@ class W511:
     m8n8k16: W503
     m8n8k32: W387
     m8n8k4: W510
+
 class W512:
     aligned: W511
+
 class W513:
     sp: W416
     sp__ordered_metadata: W469
     sync: W512
+
 class W514:
     b128: Call
     b16: Call
@@ -2702,14 +3215,19 @@ class W514:
     u16: Call
     u32: Call
     u64: Call
+
 class W515:
     trans: W336
+
 class W516:
     m8n8: W515
+
 class W517:
     aligned: W516
+
 class W518:
     sync: W517
+
 class W519:
     s16: Call
     s32: Call
@@ -2717,12 +3235,14 @@ class W519:
     u16: Call
     u32: Call
     u64: Call
+
 class W520:
     f32: Call
     f32x2: Call
     f64: Call
     ftz: W8
     sat: W7
+
 class W521:
     bf16: Call
     bf16x2: Call
@@ -2733,6 +3253,7 @@ class W521:
     f64: Call
     ftz: W6
     sat: W1
+
 class W522:
     bf16: Call
     bf16x2: Call
@@ -2750,58 +3271,78 @@ class W522:
     rz: W520
     sat: W1
     wide: W349
+
 class W523:
     hi: W178
     lo: W178
+
 class W524:
     bulk_group: W83
+
 class W525:
     shared__cta: W524
+
 class W526:
     bulk_group: W100
+
 class W527:
     shared__cta: W526
+
 class W528:
     global_: W527
+
 class W529:
     cluster: W528
     cta: W528
     gpu: W528
     sys: W528
+
 class W530:
     global_: W525
+
 class W531:
     global_: W525
     relaxed: W529
     weak: W530
+
 class W532:
     bulk: W531
+
 class W533:
     bulk_group: W173
+
 class W534:
     shared__cta: W533
+
 class W535:
     global_: W534
+
 class W536:
     cluster: W535
     cta: W535
     gpu: W535
     sys: W535
+
 class W537:
     global_: W534
     relaxed: W536
+
 class W538:
     bulk: W537
+
 class W539:
     async_: W538
+
 class W540:
     async_: W532
     reduce: W539
+
 class W541:
     e4m3x2: Call
     e4m3x4: Call
     e5m2x2: Call
     e5m2x4: Call
+
 class W542:
     e4m3: Call
     e4m3x2: Call
@@ -2809,23 +3350,27 @@ class W542:
     e5m2: Call
     e5m2x2: Call
     e5m2x4: Call
+
 class W543:
     e4m3: Call
     e4m3x2: Call
     e5m2: Call
     e5m2x2: Call
+
 class W544:
     e4m3x4: Call
     e5m2x4: Call
     v2: W541
     v4: W542
     v8: W543
+
 class W545:
     bf16x2: Call
     f16x2: Call
     v2: W39
     v4: W39
     v8: W28
+
 class W546:
     bf16: Call
     bf16x2: Call
@@ -2836,6 +3381,7 @@ class W546:
     f16: Call
     f16x2: Call
     f32: Call
+
 class W547:
     bf16: Call
     bf16x2: Call
@@ -2848,6 +3394,7 @@ class W547:
     f16: Call
     f16x2: Call
     f32: Call
+
 class W548:
     bf16: Call
     e4m3: Call
@@ -2855,6 +3402,7 @@ class W548:
     e5m2: Call
     e5m2x2: Call
     f16: Call
+
 class W549:
     acc__f16: W544
     acc__f32: W545
@@ -2870,6 +3418,7 @@ class W549:
     v2: W546
     v4: W547
     v8: W548
+
 class W550:
     bf16: Call
     bf16x2: Call
@@ -2879,6 +3428,7 @@ class W550:
     e5m2x4: Call
     f16: Call
     f16x2: Call
+
 class W551:
     bf16: Call
     bf16x2: Call
@@ -2890,6 +3440,7 @@ class W551:
     e5m2x4: Call
     f16: Call
     f16x2: Call
+
 class W552:
     bf16x2: Call
     e4m3x4: Call
@@ -2902,6 +3453,7 @@ class W552:
     v2: W550
     v4: W551
     v8: W548
+
 class W553:
     add: W549
     and_: W32
@@ -2909,6 +3461,7 @@ class W553:
     min: W552
     or_: W32
     xor: W32
+
 class W554:
     add: W549
     and_: W32
@@ -2917,11 +3470,13 @@ class W554:
     min: W552
     or_: W32
     xor: W32
+
 class W555:
     cluster: W554
     cta: W554
     gpu: W554
     sys: W554
+
 class W556:
     acquire: W555
     add: W549
@@ -2933,6 +3488,7 @@ class W556:
     relaxed: W555
     weak: W554
     xor: W32
+
 class W557:
     bf16x2: Call
     f16x2: Call
@@ -2944,16 +3500,21 @@ class W557:
     v2: W27
     v4: W27
     v8: W28
+
 class W558:
     add: W177
+
 class W559:
     add: W177
     global_: W558
+
 class W560:
     gpu: W559
     sys: W559
+
 class W561:
     release: W560
+
 class W562:
     add: W557
     and_: W32
@@ -2961,6 +3522,7 @@ class W562:
     min: W4
     or_: W32
     xor: W32
+
 class W563:
     add: W557
     and_: W32
@@ -2969,11 +3531,13 @@ class W563:
     min: W4
     or_: W32
     xor: W32
+
 class W564:
     cluster: W563
     cta: W563
     gpu: W563
     sys: W563
+
 class W565:
     add: W557
     and_: W32
@@ -2985,6 +3549,7 @@ class W565:
     relaxed: W564
     release: W564
     xor: W32
+
 class W566:
     b16: Call
     b32: Call
@@ -3001,11 +3566,14 @@ class W566:
     u32: Call
     u64: Call
     u8: Call
+
 class W567:
     gpu: W566
     sys: W566
+
 class W568:
     release: W567
+
 class W569:
     b32: Call
     b64: Call
@@ -3022,6 +3590,7 @@ class W569:
     v2: W546
     v4: W547
     v8: W548
+
 class W570:
     b32: Call
     b64: Call
@@ -3039,11 +3608,13 @@ class W570:
     v2: W546
     v4: W547
     v8: W548
+
 class W571:
     cluster: W570
     cta: W570
     gpu: W570
     sys: W570
+
 class W572:
     async_: W568
     b32: Call
@@ -3065,11 +3636,13 @@ class W572:
     v4: W547
     v8: W548
     weak: W570
+
 class W573:
     cp: W540
     ld_reduce: W556
     red: W565
     st: W572
+
 class W574:
     bf16: Call
     bf16x2: Call
@@ -3082,20 +3655,26 @@ class W574:
     s32: Call
     s64: Call
     s8x4: Call
+
 class W575(Call):
     mask: Call
+
 class W576:
     valid_addr: Call
+
 class W577:
     tensormap: Call
+
 class W578:
     L1: Call
     L2: Call
     L2__evict_last: Call
     L2__evict_normal: Call
+
 class W579:
     L1: Call
     L2: Call
+
 class W580:
     L1: Call
     L1__32B: W576
@@ -3105,8 +3684,10 @@ class W580:
     local: W579
     param: W577
     tensormap: Call
+
 class W581:
     L1: Call
+
 class W582(Call):
     b4e: Call
     ecl: Call
@@ -3114,38 +3695,50 @@ class W582(Call):
     f4e: Call
     rc16: Call
     rc8: Call
+
 class W583:
     b32: W582
+
 class W584:
     f32: Call
     ftz: W80
+
 class W585:
     approx: W584
     rm: W270
     rn: W270
     rp: W270
     rz: W270
+
 class W586:
     add: W4
+
 class W587:
     add: W4
     global_: W586
+
 class W588:
     sys: W587
+
 class W589:
     release: W588
+
 class W590:
     mbarrier__complete_tx__bytes: W179
     shared__cluster: W180
+
 class W591:
     cluster: W590
+
 class W592:
     gpu: W587
     sys: W587
+
 class W593:
     mmio: W589
     relaxed: W591
     release: W592
+
 class W594:
     add: W31
     and_: W33
@@ -3155,6 +3748,7 @@ class W594:
     min: W42
     or_: W33
     xor: W33
+
 class W595:
     add: W44
     and_: W32
@@ -3164,6 +3758,7 @@ class W595:
     min: W4
     or_: W32
     xor: W32
+
 class W596:
     add: W31
     and_: W33
@@ -3177,6 +3772,7 @@ class W596:
     shared__cluster: W595
     shared__cta: W595
     xor: W33
+
 class W597:
     add: W31
     and_: W33
@@ -3194,6 +3790,7 @@ class W597:
     shared__cta: W595
     sys: W596
     xor: W33
+
 class W598:
     add: W31
     and_: W33
@@ -3214,15 +3811,18 @@ class W598:
     shared__cta: W595
     sys: W596
     xor: W33
+
 class W599:
     NaN: W7
     f32: Call
+
 class W600:
     NaN: W7
     abs: W599
     f32: Call
     s32: Call
     u32: Call
+
 class W601:
     add: W178
     and_: W3
@@ -3230,14 +3830,18 @@ class W601:
     min: W600
     or_: W3
     xor: W3
+
 class W602:
     sync: W601
+
 class W603:
     f32: Call
     f64: Call
     ftz: W80
+
 class W604:
     approx: W603
+
 class W605:
     b16: Call
     b32: Call
@@ -3250,6 +3854,7 @@ class W605:
     u16: Call
     u32: Call
     u64: Call
+
 class W606:
     b16: Call
     b32: Call
@@ -3263,8 +3868,10 @@ class W606:
     u16: Call
     u32: Call
     u64: Call
+
 class W607:
     bf16x2: Call
+
 class W608:
     b16: Call
     b32: Call
@@ -3278,8 +3885,10 @@ class W608:
     u16: Call
     u32: Call
     u64: Call
+
 class W609:
     f16x2: Call
+
 class W610:
     f16: W205
     f16x2: W609
@@ -3288,6 +3897,7 @@ class W610:
     s32: W1
     u16: W202
     u32: W1
+
 class W611:
     b16: Call
     b32: Call
@@ -3304,6 +3914,7 @@ class W611:
     u16: Call
     u32: Call
     u64: Call
+
 class W612:
     bf16: W606
     bf16x2: W607
@@ -3315,6 +3926,7 @@ class W612:
     s32: W611
     u16: W28
     u32: W611
+
 class W613:
     and_: W612
     bf16: W606
@@ -3329,10 +3941,12 @@ class W613:
     u16: W28
     u32: W611
     xor: W612
+
 class W614:
     bf16: Call
     f32: Call
     f64: Call
+
 class W615:
     bf16: Call
     bf16x2: Call
@@ -3340,6 +3954,7 @@ class W615:
     f16x2: Call
     f32: Call
     f64: Call
+
 class W616:
     bf16: W614
     bf16x2: W607
@@ -3351,6 +3966,7 @@ class W616:
     s32: W615
     u16: W28
     u32: W615
+
 class W617:
     and_: W616
     bf16: W614
@@ -3365,6 +3981,7 @@ class W617:
     u16: W28
     u32: W615
     xor: W616
+
 class W618:
     bf16: Call
     f32: Call
@@ -3375,6 +3992,7 @@ class W618:
     u16: Call
     u32: Call
     u64: Call
+
 class W619:
     f16: Call
     f32: Call
@@ -3385,6 +4003,7 @@ class W619:
     u16: Call
     u32: Call
     u64: Call
+
 class W620:
     f32: Call
     f64: Call
@@ -3394,6 +4013,7 @@ class W620:
     u16: Call
     u32: Call
     u64: Call
+
 class W621:
     bf16: Call
     bf16x2: Call
@@ -3407,6 +4027,7 @@ class W621:
     u16: Call
     u32: Call
     u64: Call
+
 class W622:
     bf16: W618
     bf16x2: W607
@@ -3418,6 +4039,7 @@ class W622:
     s32: W621
     u16: W28
     u32: W621
+
 class W623:
     and_: W622
     bf16: W618
@@ -3432,16 +4054,19 @@ class W623:
     u16: W28
     u32: W621
     xor: W622
+
 class W624:
     u16: Call
     u32: Call
     u64: Call
+
 class W625:
     bf16: W624
     f16: W624
     f32: W624
     s32: W624
     u32: W624
+
 class W626:
     and_: W625
     bf16: W624
@@ -3451,6 +4076,7 @@ class W626:
     s32: W624
     u32: W624
     xor: W625
+
 class W627:
     eq: W613
     equ: W617
@@ -3470,13 +4096,17 @@ class W627:
     ne: W613
     neu: W617
     num: W617
+
 class W628:
     aligned: W35
+
 class W629:
     sync: W628
+
 class W630:
     dec: W629
     inc: W629
+
 class W631:
     b16: Call
     b32: Call
@@ -3494,6 +4124,7 @@ class W631:
     u16: Call
     u32: Call
     u64: Call
+
 class W632:
     and_: W631
     b16: Call
@@ -3514,6 +4145,7 @@ class W632:
     u32: Call
     u64: Call
     xor: W631
+
 class W633:
     bf16: Call
     bf16x2: Call
@@ -3522,6 +4154,7 @@ class W633:
     f32: Call
     f64: Call
     ftz: W1
+
 class W634:
     and_: W633
     bf16: Call
@@ -3533,6 +4166,7 @@ class W634:
     ftz: W1
     or_: W633
     xor: W633
+
 class W635:
     bf16: Call
     bf16x2: Call
@@ -3547,6 +4181,7 @@ class W635:
     u16: Call
     u32: Call
     u64: Call
+
 class W636:
     and_: W635
     bf16: Call
@@ -3564,6 +4199,7 @@ class W636:
     u32: Call
     u64: Call
     xor: W635
+
 class W637:
     and_: W624
     or_: W624
@@ -3571,6 +4207,7 @@ class W637:
     u32: Call
     u64: Call
     xor: W624
+
 class W638:
     eq: W632
     equ: W634
@@ -3590,20 +4227,24 @@ class W638:
     ne: W632
     neu: W634
     num: W634
+
 class W639:
     l: W64
     r: W64
+
 class W640:
     bfly: W3
     down: W3
     idx: W3
     up: W3
+
 class W641:
     bfly: W3
     down: W3
     idx: W3
     sync: W640
     up: W3
+
 class W642:
     b16: Call
     b32: Call
@@ -3614,9 +4255,11 @@ class W642:
     u16: Call
     u32: Call
     u64: Call
+
 class W643:
     f32: Call
     s32: Call
+
 class W644:
     b16: W7
     b32: W7
@@ -3629,6 +4272,7 @@ class W644:
     u16: W7
     u32: W7
     u64: W7
+
 class W645:
     b16: W643
     b32: W643
@@ -3642,16 +4286,19 @@ class W645:
     u16: W643
     u32: W643
     u64: W643
+
 class W646:
     approx: W81
     rm: W270
     rn: W270
     rp: W270
     rz: W270
+
 class W647:
     L2__cache_hint: W307
     v4: W306
     v8: W303
+
 class W648:
     L2__cache_hint: W304
     L2__evict_first: W647
@@ -3675,6 +4322,7 @@ class W648:
     v2: W302
     v4: W302
     v8: W303
+
 class W649:
     b32: Call
     b64: Call
@@ -3684,6 +4332,7 @@ class W649:
     s64: Call
     u32: Call
     u64: Call
+
 class W650:
     b128: Call
     b32: Call
@@ -3696,15 +4345,20 @@ class W650:
     u64: Call
     v2: W649
     v4: W303
+
 class W651:
     mbarrier__complete_tx__bytes: W650
+
 class W652:
     mbarrier__complete_tx__bytes: W650
     shared__cluster: W651
+
 class W653:
     sys: W566
+
 class W654:
     release: W653
+
 class W655:
     cluster: W652
     mbarrier__complete_tx__bytes: W650
@@ -3712,11 +4366,14 @@ class W655:
     release: W567
     shared__cluster: W651
     weak: W652
+
 class W656(Call):
     shared__cta: Call
+
 class W657(Call):
     shared__cta: Call
     weak: W656
+
 class W658:
     L2__cache_hint: W304
     b128: Call
@@ -3737,6 +4394,7 @@ class W658:
     v2: W302
     v4: W302
     v8: W303
+
 class W659:
     L1__evict_first: W648
     L1__evict_last: W648
@@ -3769,6 +4427,7 @@ class W659:
     v8: W303
     wb: W658
     wt: W658
+
 class W660:
     b128: Call
     b16: Call
@@ -3791,9 +4450,11 @@ class W660:
     v4: W312
     wb: W313
     wt: W313
+
 class W661:
     relaxed: W322
     release: W322
+
 class W662:
     L1__evict_first: W648
     L1__evict_last: W648
@@ -3822,6 +4483,7 @@ class W662:
     v2: W302
     v4: W302
     v8: W303
+
 class W663:
     L1__evict_first: W648
     L1__evict_last: W648
@@ -3854,11 +4516,13 @@ class W663:
     v2: W302
     v4: W302
     v8: W303
+
 class W664:
     cluster: W663
     cta: W663
     gpu: W663
     sys: W663
+
 class W665:
     b128: Call
     b16: Call
@@ -3883,6 +4547,7 @@ class W665:
     v2: W302
     v4: W302
     v8: W303
+
 class W666:
     L1__evict_first: W648
     L1__evict_last: W648
@@ -3922,6 +4587,7 @@ class W666:
     v8: W303
     wb: W658
     wt: W658
+
 class W667:
     L1__evict_first: W648
     L1__evict_last: W648
@@ -3968,25 +4634,33 @@ class W667:
     wb: W658
     weak: W666
     wt: W658
+
 class W668:
     b8: Call
+
 class W669:
     b8: Call
     shared: W668
     shared__cta: W668
+
 class W670:
     trans: W669
+
 class W671:
     x1: W670
     x2: W670
     x4: W670
+
 class W672:
     m16n8: W671
     m8n8: W339
+
 class W673:
     aligned: W672
+
 class W674:
     sync: W673
+
 class W675:
     f16: Call
     f16x2: Call
@@ -3994,6 +4668,7 @@ class W675:
     s32: Call
     s8x4: Call
     u8x4: Call
+
 class W676:
     bf16: Call
     bf16x2: Call
@@ -4017,19 +4692,23 @@ class W676:
     u32: Call
     u64: Call
     u8x4: Call
+
 class W677:
     clamp: Call
     trap: Call
     zero: Call
+
 class W678:
     b16: W677
     b32: W677
     b64: W677
     b8: W677
+
 class W679:
     b16: W677
     b32: W677
     b8: W677
+
 class W680:
     b16: W677
     b32: W677
@@ -4037,6 +4716,7 @@ class W680:
     b8: W677
     v2: W678
     v4: W679
+
 class W681:
     b16: W677
     b32: W677
@@ -4048,14 +4728,17 @@ class W681:
     cv: W680
     v2: W678
     v4: W679
+
 class W682:
     _1d: W681
     _2d: W681
     _3d: W681
     a1d: W681
     a2d: W681
+
 class W683:
     b: W682
+
 class W684:
     array_size: W3
     channel_data_type: W3
@@ -4064,51 +4747,63 @@ class W684:
     height: W3
     memory_layout: W3
     width: W3
+
 class W685:
     s32: W677
     u32: W677
     u64: W677
+
 class W686:
     _1d: W685
     _2d: W685
     _3d: W685
+
 class W687:
     b32: W677
+
 class W688:
     _1d: W687
     _2d: W687
     _3d: W687
+
 class W689:
     s32: W677
     s64: W677
     u32: W677
     u64: W677
+
 class W690:
     _1d: W689
     _2d: W689
     _3d: W689
+
 class W691:
     add: W686
     and_: W688
     max: W690
     min: W690
     or_: W688
+
 class W692:
     b32: W677
     b64: W677
+
 class W693:
     _1d: W692
     _2d: W692
     _3d: W692
+
 class W694:
     add: W688
     and_: W688
     max: W693
     min: W693
     or_: W688
+
 class W695:
     b: W691
     p: W694
+
 class W696:
     b16: W677
     b32: W677
@@ -4120,76 +4815,100 @@ class W696:
     v4: W679
     wb: W680
     wt: W680
+
 class W697:
     _1d: W696
     _2d: W696
     _3d: W696
     a1d: W696
     a2d: W696
+
 class W698:
     b32: W677
     v2: W687
     v4: W687
+
 class W699:
     _1d: W698
     _2d: W698
     _3d: W698
+
 class W700:
     b: W697
     p: W699
+
 class W701:
     clamp: W178
     wrap: W178
+
 class W702:
     approx: W27
+
 class W703:
     b32: Call
     shared__cta: W3
+
 class W704:
     aligned: W703
+
 class W705:
     sync: W704
+
 class W706:
     cta_group__1: W705
     cta_group__2: W705
+
 class W707:
     b64: Call
     multicast__cluster: W166
+
 class W708:
     b64: Call
     multicast__cluster: W166
     shared__cluster: W707
+
 class W709:
     mbarrier__arrive__one: W708
+
 class W710:
     cta_group__1: W709
     cta_group__2: W709
+
 class W711(Call):
     b8x16: W328
+
 class W712:
     warpx4: W711
+
 class W713:
     warpx2__01_23: W711
     warpx2__02_13: W711
+
 class W714:
     _128x128b: W711
     _128x256b: W711
     _32x128b: W712
     _4x256b: W711
     _64x128b: W713
+
 class W715:
     cta_group__1: W714
     cta_group__2: W714
+
 class W716:
     aligned: W3
+
 class W717:
     sync: W716
+
 class W718:
     cta_group__1: W717
     cta_group__2: W717
+
 class W719:
     max: W600
     min: W600
+
 class W720:
     x128: W719
     x16: W719
@@ -4198,16 +4917,21 @@ class W720:
     x4: W719
     x64: W719
     x8: W719
+
 class W721:
     _16x32bx2: W720
     _32x32b: W720
+
 class W722:
     aligned: W721
+
 class W723:
     sync: W722
+
 class W724:
     b32: Call
     pack__16b: W3
+
 class W725:
     x1: W724
     x16: W724
@@ -4216,6 +4940,7 @@ class W725:
     x4: W724
     x64: W724
     x8: W724
+
 class W726:
     x1: W724
     x16: W724
@@ -4223,6 +4948,7 @@ class W726:
     x32: W724
     x4: W724
     x8: W724
+
 class W727:
     x1: W724
     x128: W724
@@ -4232,31 +4958,38 @@ class W727:
     x4: W724
     x64: W724
     x8: W724
+
 class W728:
     _16x128b: W725
     _16x256b: W726
     _16x32bx2: W727
     _16x64b: W727
     _32x32b: W727
+
 class W729:
     aligned: W728
+
 class W730:
     red: W723
     sync: W729
+
 class W731(Call):
     collector__a__discard: Call
     collector__a__lastuse: Call
+
 class W732(Call):
     ashift: W731
     collector__a__discard: Call
     collector__a__fill: Call
     collector__a__lastuse: Call
     collector__a__use: Call
+
 class W733(Call):
     collector__a__discard: Call
     collector__a__fill: Call
     collector__a__lastuse: Call
     collector__a__use: Call
+
 class W734(Call):
     block32: W733
     collector__a__discard: Call
@@ -4264,15 +4997,19 @@ class W734(Call):
     collector__a__lastuse: Call
     collector__a__use: Call
     scale_vec__2X: W733
+
 class W735:
     block_scale: W734
+
 class W736:
     block16: W733
     block32: W733
     scale_vec__2X: W733
     scale_vec__4X: W733
+
 class W737:
     block_scale: W736
+
 class W738(Call):
     block32: W733
     collector__a__discard: Call
@@ -4280,8 +5017,10 @@ class W738(Call):
     collector__a__lastuse: Call
     collector__a__use: Call
     scale_vec__1X: W733
+
 class W739:
     block_scale: W738
+
 class W740:
     kind__f16: W732
     kind__f8f6f4: W732
@@ -4290,9 +5029,11 @@ class W740:
     kind__mxf4nvf4: W737
     kind__mxf8f6f4: W739
     kind__tf32: W732
+
 class W741:
     cta_group__1: W740
     cta_group__2: W740
+
 class W742(Call):
     collector__b0__discard: Call
     collector__b0__fill: Call
@@ -4310,36 +5051,47 @@ class W742(Call):
     collector__b3__fill: Call
     collector__b3__lastuse: Call
     collector__b3__use: Call
+
 class W743:
     kind__f16: W742
     kind__f8f6f4: W742
     kind__i8: W742
     kind__tf32: W742
+
 class W744:
     cta_group__1: W743
+
 class W745:
     cta_group__1: W743
     sp: W744
+
 class W746:
     cta_group__1: W740
     cta_group__2: W740
     sp: W741
     ws: W745
+
 class W747:
     aligned: Call
+
 class W748:
     sync: W747
+
 class W749:
     cta_group__1: W748
     cta_group__2: W748
+
 class W750:
     down: Call
+
 class W751:
     cta_group__1: W750
     cta_group__2: W750
+
 class W752:
     b32: Call
     unpack__16b: W3
+
 class W753:
     x1: W752
     x16: W752
@@ -4348,6 +5100,7 @@ class W753:
     x4: W752
     x64: W752
     x8: W752
+
 class W754:
     x1: W752
     x16: W752
@@ -4355,6 +5108,7 @@ class W754:
     x32: W752
     x4: W752
     x8: W752
+
 class W755:
     x1: W752
     x128: W752
@@ -4364,16 +5118,20 @@ class W755:
     x4: W752
     x64: W752
     x8: W752
+
 class W756:
     _16x128b: W753
     _16x256b: W754
     _16x32bx2: W755
     _16x64b: W755
     _32x32b: W755
+
 class W757:
     aligned: W756
+
 class W758:
     sync: W757
+
 class W759:
     alloc: W706
     commit: W710
@@ -4388,31 +5146,41 @@ class W759:
     st: W758
     wait__ld: W748
     wait__st: W748
+
 class W760:
     cluster: W748
     cta: W748
     gpu: W748
     sys: W748
+
 class W761:
     release: W760
+
 class W762:
     tensormap__generic: W761
+
 class W763:
     shared__cta: W762
+
 class W764:
     global_: W763
+
 class W765:
     b1024: W3
+
 class W766:
     b1024: W3
     global_: W765
     shared__cta: W765
+
 class W767:
     b1024: W166
+
 class W768:
     b1024: W166
     global_: W767
     shared__cta: W767
+
 class W769:
     box_dim: W766
     element_stride: W766
@@ -4425,11 +5193,14 @@ class W769:
     rank: W766
     swizzle_atomicity: W766
     swizzle_mode: W766
+
 class W770:
     tile: W769
+
 class W771:
     cp_fenceproxy: W764
     replace: W770
+
 class W772:
     finite: W80
     infinite: W80
@@ -4437,36 +5208,46 @@ class W772:
     notanumber: W80
     number: W80
     subnormal: W80
+
 class W773:
     f16x2: W643
+
 class W774:
     f16: W643
     f32: W643
     s32: W643
     u32: W643
+
 class W775:
     v2: W773
     v4: W774
+
 class W776:
     f16x2: W208
+
 class W777:
     f16: W208
     f32: W208
     s32: W208
     u32: W208
+
 class W778:
     v2: W776
     v4: W777
+
 class W779:
     f16x2: W7
+
 class W780:
     f16: W7
     f32: W7
     s32: W7
     u32: W7
+
 class W781:
     v2: W779
     v4: W780
+
 class W782:
     _1d: W775
     _2d: W775
@@ -4477,6 +5258,7 @@ class W782:
     a2dms: W778
     acube: W781
     cube: W781
+
 class W783:
     _1d: W775
     _2d: W775
@@ -4485,6 +5267,7 @@ class W783:
     a2d: W775
     acube: W781
     cube: W781
+
 class W784:
     _1d: W775
     _2d: W775
@@ -4498,26 +5281,32 @@ class W784:
     cube: W781
     grad: W783
     level: W783
+
 class W785:
     f32: W7
     s32: W7
     u32: W7
+
 class W786:
     v4: W785
+
 class W787:
     _2d: W786
     a2d: W786
     acube: W786
     cube: W786
+
 class W788:
     a: W787
     b: W787
     g: W787
     r: W787
+
 class W789:
     depth: W3
     height: W3
     width: W3
+
 class W790:
     addr_mode_0: W3
     addr_mode_1: W3
@@ -4534,68 +5323,86 @@ class W790:
     num_mipmap_levels: W3
     num_samples: W3
     width: W3
+
 class W791(Call):
     add: Call
     max: Call
     min: Call
+
 class W792(Call):
     add: Call
     max: Call
     min: Call
     sat: W791
+
 class W793:
     s32: W792
     u32: W792
+
 class W794:
     s32: W793
     u32: W793
+
 class W795:
     s32: W794
     u32: W794
+
 class W796(Call):
     add: Call
     sat: Call
+
 class W797:
     s32: W796
     u32: W796
+
 class W798:
     s32: W797
     u32: W797
+
 class W799:
     s32: W798
     u32: W798
+
 class W800(Call):
     shr15: Call
     shr7: Call
+
 class W801(Call):
     sat: W800
     shr15: Call
     shr7: Call
+
 class W802(Call):
     po: W801
     sat: W800
     shr15: Call
     shr7: Call
+
 class W803:
     s32: W802
     u32: W802
+
 class W804:
     s32: W803
     u32: W803
+
 class W805:
     s32: W804
     u32: W804
+
 class W806:
     all: W49
     any: W49
     ballot: W3
     uni: W49
+
 class W807:
     all: W49
     any: W49
     ballot: W3
     sync: W806
     uni: W49
+
 class W808:
     eq: W791
     ge: W791
@@ -4603,14 +5410,18 @@ class W808:
     le: W791
     lt: W791
     ne: W791
+
 class W809:
     s32: W808
     u32: W808
+
 class W810:
     s32: W809
     u32: W809
+
 class W811(Call):
     add: Call
+
 class W812:
     eq: W811
     ge: W811
@@ -4618,69 +5429,93 @@ class W812:
     le: W811
     lt: W811
     ne: W811
+
 class W813:
     s32: W812
     u32: W812
+
 class W814:
     s32: W813
     u32: W813
+
 class W815:
     clamp: W791
     wrap: W791
+
 class W816:
     clamp: W791
     sat: W815
     wrap: W791
+
 class W817:
     u32: W816
+
 class W818:
     s32: W817
     u32: W817
+
 class W819:
     s32: W818
     u32: W818
+
 class W820:
     bf16: W201
     f16: W202
+
 class W821:
     f16: W388
     f32: W820
+
 class W822:
     e4m3: Call
     e5m2: Call
+
 class W823:
     e4m3: W822
     e5m2: W822
+
 class W824:
     f16: W823
     f32: W823
+
 class W825:
     tf32: Call
+
 class W826:
     tf32: W825
+
 class W827:
     f32: W826
+
 class W828:
     and_: W480
+
 class W829:
     b1: W828
+
 class W830:
     b1: W829
+
 class W831:
     s32: W830
+
 class W832:
     s8: Call
     u8: Call
+
 class W833:
     s8: W832
     u8: W832
+
 class W834:
     s32: W833
+
 class W835:
     f16: W823
     f32: W823
     s32: W833
     satfinite: W834
+
 class W836:
     m64n104k16: W821
     m64n104k32: W824
@@ -4796,20 +5631,25 @@ class W836:
     m64n96k256: W831
     m64n96k32: W835
     m64n96k8: W827
+
 class W837:
     aligned: W836
+
 class W838:
     sync: W837
+
 class W839:
     commit_group: W748
     fence: W748
     mma_async: W838
     wait_group: W748
+
 class W840:
     bf16: Call
     f16: Call
     s8: Call
     u8: Call
+
 class W841:
     bf16: Call
     f16: Call
@@ -4818,38 +5658,46 @@ class W841:
     shared: W840
     shared__cta: W840
     u8: Call
+
 class W842:
     global_: W825
     shared: W825
     shared__cta: W825
     tf32: Call
+
 class W843:
     f64: Call
     global_: W222
     shared: W222
     shared__cta: W222
+
 class W844:
     m16n16k16: W841
     m16n16k8: W842
     m32n8k16: W841
     m8n32k16: W841
     m8n8k4: W843
+
 class W845:
     b1: Call
+
 class W846:
     b1: Call
     global_: W845
     shared: W845
     shared__cta: W845
+
 class W847:
     s4: Call
     u4: Call
+
 class W848:
     global_: W847
     s4: Call
     shared: W847
     shared__cta: W847
     u4: Call
+
 class W849:
     m16n16k16: W841
     m16n16k8: W842
@@ -4858,36 +5706,46 @@ class W849:
     m8n8k128: W846
     m8n8k32: W848
     m8n8k4: W843
+
 class W850:
     col: W844
     row: W849
+
 class W851:
     f16: Call
     global_: W202
     shared: W202
+
 class W852:
     m16n16k16: W851
     m32n8k16: W851
     m8n32k16: W851
+
 class W853:
     aligned: W850
     col: W852
     row: W852
+
 class W854:
     sync: W853
+
 class W855:
     col: W849
     row: W844
+
 class W856:
     aligned: W855
     col: W852
     row: W852
+
 class W857:
     sync: W856
+
 class W858:
     f16: Call
     f32: Call
     s32: Call
+
 class W859:
     f16: Call
     f32: Call
@@ -4895,16 +5753,19 @@ class W859:
     s32: Call
     shared: W858
     shared__cta: W858
+
 class W860:
     f32: Call
     global_: W7
     shared: W7
     shared__cta: W7
+
 class W861:
     global_: W208
     s32: Call
     shared: W208
     shared__cta: W208
+
 class W862:
     m16n16k16: W859
     m16n16k8: W860
@@ -4913,91 +5774,122 @@ class W862:
     m8n8k128: W861
     m8n8k32: W861
     m8n8k4: W843
+
 class W863:
     col: W862
     row: W862
+
 class W864:
     f16: Call
     f32: Call
     global_: W205
     shared: W205
+
 class W865:
     m16n16k16: W864
     m32n8k16: W864
     m8n32k16: W864
+
 class W866:
     aligned: W863
     col: W865
     row: W865
+
 class W867:
     sync: W866
+
 class W868:
     a: W854
     b: W857
     c: W867
+
 class W869:
     b1: W208
+
 class W870:
     b1: W869
+
 class W871:
     s32: W870
+
 class W872:
     m8n8k128: W871
+
 class W873:
     col: W872
+
 class W874:
     row: W873
+
 class W875:
     aligned: W874
+
 class W876:
     sync: W875
+
 class W877:
     popc: W876
+
 class W878:
     bf16: W390
     f16: Call
     f32: Call
+
 class W879(Call):
     satfinite: Call
+
 class W880:
     s32: W879
+
 class W881:
     s8: W880
+
 class W882:
     u8: W880
+
 class W883:
     s8: W881
     u8: W882
+
 class W884:
     f16: W205
     f32: W878
     s32: W883
+
 class W885:
     f64: W491
+
 class W886:
     f64: W491
     rm: W885
     rn: W885
     rp: W885
     rz: W885
+
 class W887:
     m16n16k16: W884
     m16n16k8: W411
     m32n8k16: W884
     m8n32k16: W884
     m8n8k4: W886
+
 class W888:
     col: W887
     row: W887
+
 class W889:
     s4: W880
+
 class W890:
     u4: W880
+
 class W891:
     s4: W889
     u4: W890
+
 class W892:
     s32: W891
+
 class W893:
     m16n16k16: W884
     m16n16k8: W411
@@ -5005,40 +5897,51 @@ class W893:
     m8n32k16: W884
     m8n8k32: W892
     m8n8k4: W886
+
 class W894:
     col: W893
     row: W887
+
 class W895:
     col: W888
     row: W894
+
 class W896:
     f16: W205
     f32: W205
+
 class W897:
     m16n16k16: W896
     m32n8k16: W896
     m8n32k16: W896
+
 class W898:
     col: W897
     row: W897
+
 class W899:
     aligned: W895
     col: W898
     row: W898
+
 class W900:
     and_: W877
     sync: W899
     xor: W877
+
 class W901:
     d: W867
+
 class W902:
     load: W868
     mma: W900
     store: W901
+
 class Axes:
     x: Value
     y: Value
     z: Value
+
 class Instructions:
     abs: W2
     activemask: W3

@@ -75,9 +75,7 @@ def registers(type_: Any, prefix: str) -> st.SearchStrategy[Register]:
     return st.integers(0, 9).map(lambda number: Register(f"{prefix}{number}", type_))
 
 
-R, RD, F, FD, P = (
-    registers(*each) for each in ((b32, "%r"), (b64, "%rd"), (f32, "%f"), (f64, "%fd"), (pred, "%p"))
-)
+R, RD, F, FD, P = (registers(*each) for each in ((b32, "%r"), (b64, "%rd"), (f32, "%f"), (f64, "%fd"), (pred, "%p")))
 GUARDS = st.none() | st.builds(Guard, P, st.booleans())
 FLOATS = st.integers(0, (1 << 32) - 1).map(lambda bits: Float(bits, f32))
 DOUBLES = st.integers(0, (1 << 64) - 1).map(lambda bits: Float(bits, f64))
