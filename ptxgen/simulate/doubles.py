@@ -1,7 +1,8 @@
 """Float64 arithmetic in every rounding mode.
 
 The nearest result and the sign of its error, from error-free transformations, give the directed ones. Where a
-transformation itself would overflow or lose bits below the range, whole numbers decide.
+transformation itself would overflow or lose bits below the range, whole numbers decide. NaNs have the bits they have on
+an H200: of several operands one comes through, made quiet, and which one depends on the operation.
 """
 
 from __future__ import annotations
@@ -17,17 +18,38 @@ from ptxgen.simulate.rounding import Rounding, odd_sum, two_product, two_sum
 Array: TypeAlias = NDArray[Any]
 
 _LARGE, _SMALL = 2.0**990, 2.0**-900
+_QUIET, _INVALID = np.uint64(1 << 51), np.uint64(0xFFF8 << 48)
+
+
+def with_nan_of(result: Array, *operands: Array) -> Array:
+    """`result` (float64) with the bits of its NaNs settled.
+
+    Each becomes the first operand that is NaN there, its sign and payload kept and its quiet bit set;
+    0xFFF8000000000000 where no operand is.
+    """
+    nan = np.isnan(result)
+    if not nan.any():
+        return result
+    bits = np.full(result.shape, _INVALID)
+    for each in reversed(operands):
+        bits = np.where(np.isnan(each), each.view(np.uint64) | _QUIET, bits)
+    return np.where(nan, bits.view(np.float64), result)
 
 
 def add_f64(a: Array, b: Array, mode: Rounding = Rounding.NEAREST) -> Array:
-    """a + b, rounded once."""
-    total = a + b
+    """a + b, rounded once; of two NaNs that of `b`."""
+    total = with_nan_of(a + b, b, a)
     if mode is Rounding.NEAREST:
         return total
     _, error = two_sum(a, b)
     huge = np.isinf(total) & np.isfinite(a) & np.isfinite(b)
     stepped = directed(total, np.where(huge, -total, np.where(np.isfinite(total), error, 0.0)), mode)
     return _zero_sum(stepped, a, b, mode)
+
+
+def sub_f64(a: Array, b: Array, mode: Rounding = Rounding.NEAREST) -> Array:
+    """a - b, rounded once; of two NaNs that of `b`, with its own sign."""
+    return with_nan_of(add_f64(a, -b, mode), b, a)
 
 
 def _zero_sum(total: Array, a: Array, b: Array, mode: Rounding) -> Array:
@@ -38,10 +60,11 @@ def _zero_sum(total: Array, a: Array, b: Array, mode: Rounding) -> Array:
 
 
 def mul_f64(a: Array, b: Array, mode: Rounding = Rounding.NEAREST) -> Array:
-    """a * b, rounded once."""
+    """a * b, rounded once; of two NaNs that of `b`."""
     if mode is Rounding.NEAREST:
-        return a * b
+        return with_nan_of(a * b, b, a)
     product, error = two_product(a, b)
+    product = with_nan_of(product, b, a)
     stepped = directed(product, np.where(np.isfinite(error), error, 0.0), mode)
     odd_ones = _hard_product(product, a, b)
     return fma_where(stepped, odd_ones, (a, b, np.zeros_like(a)), mode) if odd_ones.any() else stepped
@@ -59,13 +82,13 @@ def _hard_product(product: Array, a: Array, b: Array) -> Array:
 def fma_f64(a: Array, b: Array, c: Array, mode: Rounding = Rounding.NEAREST) -> Array:
     """a * b + c, rounded once.
 
-    The error of the product and that of the sum are folded to odd before the last addition (Boldo and Melquiond). A NaN
-    addend comes through.
+    The error of the product and that of the sum are folded to odd before the last addition (Boldo and Melquiond). Of
+    several NaNs that of `b` comes first, then `c`, then `a`.
     """
     product, low = two_product(a, b)
     total, error = two_sum(product, c)
     tail = odd_sum(error, low)
-    plain = np.where(np.isnan(c), c, product + c)
+    plain = np.where(np.isinf(c) & np.isfinite(a) & np.isfinite(b), c, product + c)
     usable = np.isfinite(tail) & (tail != 0)
     if mode is Rounding.NEAREST:
         result = np.where(usable, total + tail, plain)
@@ -73,12 +96,13 @@ def fma_f64(a: Array, b: Array, c: Array, mode: Rounding = Rounding.NEAREST) -> 
         result = _zero_sum(np.where(usable, add_f64(total, tail, mode), plain), product, c, mode)
     hard = _hard_product(product, a, b) & np.isfinite(c)
     hard |= (np.abs(c) > _LARGE) & np.isfinite(c) & np.isfinite(a) & np.isfinite(b)
+    result = with_nan_of(result, b, c, a)
     return fma_where(result, hard, (a, b, c), mode) if hard.any() else result
 
 
 def div_f64(a: Array, b: Array, mode: Rounding = Rounding.NEAREST) -> Array:
-    """a / b, rounded once."""
-    quotient = a / b
+    """a / b, rounded once; of two NaNs that of `a`."""
+    quotient = with_nan_of(a / b, a, b)
     if mode is Rounding.NEAREST:
         return quotient
     high, low = two_product(quotient, b)
@@ -92,13 +116,23 @@ def div_f64(a: Array, b: Array, mode: Rounding = Rounding.NEAREST) -> Array:
 
 def sqrt_f64(a: Array, mode: Rounding = Rounding.NEAREST) -> Array:
     """The square root, rounded once; very small and very large arguments are scaled before the remainder is formed."""
-    root = np.sqrt(a)
+    root = with_nan_of(np.sqrt(a), a)
     if mode is Rounding.NEAREST:
         return root
     factor = np.where(a < _SMALL, 2.0**64, 0.25)
     high, low = two_product(root * factor, root * factor)
     error = (a * factor * factor - high) - low
     return directed(root, np.where(np.isfinite(error), error, 0.0), mode)
+
+
+def lesser_f64(a: Array, b: Array) -> Array:
+    """The number that is not greater; a NaN gives way to a number, and of two NaNs that of `b` remains."""
+    return with_nan_of(np.fmin(a, b), b)
+
+
+def greater_f64(a: Array, b: Array) -> Array:
+    """The number that is not less; a NaN gives way to a number, and of two NaNs that of `b` remains."""
+    return with_nan_of(np.fmax(a, b), b)
 
 
 def rcp_f64(a: Array, mode: Rounding = Rounding.NEAREST) -> Array:

@@ -67,13 +67,11 @@ E2M1 = Format("e2m1", 4, 1, 0, 0x7, 0x7, Overflow.NOTHING)
 FORMATS: dict[str, Format] = {each.name: each for each in (F16, BF16, TF32, E4M3, E5M2, E2M3, E3M2, E2M1)}
 
 
-def encoded(
-    value: Array, into: Format, mode: Rounding = Rounding.NEAREST, *, finite: bool = False, away: bool = False
-) -> Array:
+def encoded(value: Array, into: Format, mode: Rounding = Rounding.NEAREST, *, finite: bool = False) -> Array:
     """The bits of a float64 array that is exact or rounded to odd, as unsigned.
 
-    `finite` gives the largest number in place of an overflow or an infinity, `away` sends ties of NEAREST away from
-    zero. A format without infinity is always finite.
+    `finite` gives the largest number in place of an overflow or an infinity. A format without infinity is always
+    finite.
     """
     size = np.abs(value)
     negative = np.signbit(value)
@@ -82,7 +80,7 @@ def encoded(
     scaled = np.where(np.isfinite(size), size, 0.0) * ((into.fraction_bits - clipped + 1023) << 52).view(np.float64)
     whole = np.floor(scaled)
     rest = scaled - whole
-    codes = whole.astype(np.int64) + _steps(whole, rest, negative, mode, away)
+    codes = whole.astype(np.int64) + _steps(whole, rest, negative, mode)
     codes += (clipped - into.least_exponent) << into.fraction_bits
     codes = _bounded(codes, np.isinf(value), negative, into, mode, finite)
     signed = codes | np.where(negative, np.int64(into.sign), np.int64(0))
@@ -90,11 +88,11 @@ def encoded(
     return bits
 
 
-def _steps(whole: Array, rest: Array, negative: Array, mode: Rounding, away: bool) -> Array:
+def _steps(whole: Array, rest: Array, negative: Array, mode: Rounding) -> Array:
     match mode:
         case Rounding.NEAREST:
             tie = rest == 0.5
-            nearer: Array = (rest > 0.5) | (tie if away else tie & (whole.astype(np.int64) & 1 == 1))
+            nearer: Array = (rest > 0.5) | (tie & (whole.astype(np.int64) & 1 == 1))
             return nearer
         case Rounding.UP:
             return (rest > 0) & ~negative

@@ -177,7 +177,7 @@ def test_counting(bits):
 @pytest.mark.parametrize("bits", [32, 64])
 @pytest.mark.parametrize("kind", ["u", "s"])
 def test_fields(kind, bits):
-    """The loop of the manual: position and length are bytes, the sign is that of the field's last bit in the word."""
+    """The loop of the manual, position and length at most 255; the sign is that of the field's last bit in the word."""
     a, b = words(bits, 28), words(bits, 29)
     rng = np.random.default_rng(30)
     start, length = (rng.choice([0, 1, 7, bits - 1, bits, 200, 255, 12], len(a)).astype(np.uint32) for _ in range(2))

@@ -149,23 +149,32 @@ def bfind(site: Site) -> Compute:
 
 
 def bfe(site: Site) -> Compute:
-    """Bits `start` to `start + length`, extended with the sign bit of the field for signed types."""
+    """Bits `start` to `start + length`, extended with the sign bit of the field for signed types.
+
+    Place and length are bytes for 32-bit types and whole words for 64-bit ones, as ptxas expands those.
+    """
     bits = site.type(1).bits
     unsigned = np.dtype(f"u{bits // 8}")
     a, start, length = site.read(1, unsigned), site.read(2, np.uint32), site.read(3, np.uint32)
     signed = site.type(1).kind.name == "SIGNED"
-    low = np.uint32(0xFF)
+    low = _counted(bits)
 
     def compute(r: list[Array]) -> Array:
         value, first, count = a(r), start(r) & low, length(r) & low
         field = _shifted(np.right_shift, value, first, bits) & _mask(count, unsigned, bits)
         if not signed:
             return field
-        sign_at = np.minimum(first + count - np.uint32(1), np.uint32(bits - 1))
+        behind = np.minimum(first, np.uint32(bits)) + np.minimum(count, np.uint32(bits))
+        sign_at = np.minimum(behind - np.uint32(1), np.uint32(bits - 1))
         sign = np.where(count == 0, unsigned.type(0), (value >> sign_at.astype(unsigned)) & unsigned.type(1))
         return np.where(sign != 0, field | ~_mask(np.minimum(count, _left(first, bits)), unsigned, bits), field)
 
     return compute
+
+
+def _counted(bits: int) -> np.uint32:
+    """The bits that count in the place and the length of a field of a word of `bits` bits."""
+    return np.uint32(0xFF if bits == 32 else 0xFFFFFFFF)
 
 
 def _left(first: Array, bits: int) -> Array:
@@ -180,12 +189,12 @@ def _mask(count: Array, unsigned: np.dtype[Any], bits: int) -> Array:
 
 
 def bfi(site: Site) -> Compute:
-    """`b` with `length` bits of `a` inserted from `start`."""
+    """`b` with `length` bits of `a` inserted from `start`; place and length as in `bfe`."""
     bits = site.type(1).bits
     unsigned = np.dtype(f"u{bits // 8}")
     a, b = site.read(1, unsigned), site.read(2, unsigned)
     start, length = site.read(3, np.uint32), site.read(4, np.uint32)
-    low = np.uint32(0xFF)
+    low = _counted(bits)
 
     def compute(r: list[Array]) -> Array:
         first, count = start(r) & low, length(r) & low

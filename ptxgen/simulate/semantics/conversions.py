@@ -8,10 +8,10 @@ import numpy as np
 
 from isa.types import Kind, Type
 from ptxgen.simulate import doubles, rounding
-from ptxgen.simulate.formats import BF16, FORMATS, TF32, decoded, encoded
+from ptxgen.simulate.formats import BF16, FORMATS, TF32, Format, decoded, encoded
 from ptxgen.simulate.rounding import Rounding
 from ptxgen.simulate.semantics.floats import mode_of, widened_bf16
-from ptxgen.simulate.site import Array, Compute, Site, value_dtype
+from ptxgen.simulate.site import Array, Compute, Reader, Site, value_dtype
 
 _INTEGRAL = {"rni": np.rint, "rzi": np.trunc, "rmi": np.floor, "rpi": np.ceil}
 
@@ -19,8 +19,8 @@ _INTEGRAL = {"rni": np.rint, "rzi": np.trunc, "rmi": np.floor, "rpi": np.ceil}
 def cvt(site: Site) -> Compute:
     """A value of one type as another.
 
-    NaN becomes the integer 0, or the least one where a side has 64 bits; from f64 to f32 it keeps its upper bits (as
-    seen on hardware).
+    NaN becomes the integer 0, or the least one where a side has 64 bits; from f64 to a narrower float it keeps its
+    sign and upper bits, from bf16 to f32 all of them unless `.ftz` (as seen on hardware).
     """
     to, source = site.type(0), site.type(1)
     match (to.kind is Kind.FLOAT, source.kind is Kind.FLOAT):
@@ -116,20 +116,63 @@ def _float_to_float(site: Site, to: Type, source: Type) -> Compute:
     if to.lanes == 2:
         return _pair(site, to, source)
     a = site.read(1)
+    if site.has("rna"):
+        return _tf32_away(a, site.has("satfinite"))
     narrow = _narrow(site, to)
     integral = next((function for word, function in _INTEGRAL.items() if site.has(word)), None)
     flush_in = site.has("ftz") and source.name in ("f32", "bf16")
     flush_out = site.has("ftz") and to.name == "f32"
-    keeps_nan = (to.name, source.name) in (("f32", "f64"), ("f32", "bf16"))
+    exact_nan = _nan_bits(site, to, source)
 
     def convert(r: list[Array]) -> Array:
         value = _widened(a(r), source)
         value = rounding.flush_f32(value) if flush_in else value
         value = integral(value) if integral is not None else value
         converted = narrow(value.astype(np.float64))
-        if keeps_nan:
-            converted = np.where(np.isnan(value), value.astype(np.float32), converted)
+        if exact_nan is not None:
+            converted = np.where(np.isnan(value), exact_nan(value).view(converted.dtype), converted)
         return rounding.flush_f32(converted) if flush_out else converted
+
+    return convert
+
+
+def _nan_bits(site: Site, to: Type, source: Type) -> Callable[[Array], Array] | None:
+    """From values to the bits of their NaNs in the type `to`, where these are not its canonical one."""
+    if site.has("sat"):
+        return None
+    match to.name, source.name:
+        case "f32", "bf16" if not site.has("ftz"):
+            return lambda value: value
+        case "f32", "f64":
+            return lambda value: value.astype(np.float32)
+        case ("f16" | "bf16") as name, "f64":
+            of = FORMATS[name]
+            return lambda value: _cut_nan(value.view(np.uint64), of)
+        case _:
+            return None
+
+
+def _cut_nan(bits: Array, of: Format) -> Array:
+    """The NaNs among f64 bits in a 16-bit format: sign and upper fraction bits kept, made quiet."""
+    sign = (bits >> np.uint64(63)) << np.uint64(15)
+    fraction = (bits >> np.uint64(52 - of.fraction_bits)) & np.uint64((1 << of.fraction_bits) - 1)
+    quiet = np.uint64(of.infinity | 1 << of.fraction_bits - 1)
+    cut: Array = (sign | fraction | quiet).astype(np.uint16)
+    return cut
+
+
+def _tf32_away(a: Reader, finite: bool) -> Compute:
+    """`.rna`, by integers as ptxas expands it: half a step is added to what is finite, and the low bits are cut.
+
+    So a NaN may become an infinity. With `finite` whatever has the highest exponent then goes one step down.
+    """
+    magnitude, infinity, kept = np.uint32(0x7FFFFFFF), np.uint32(0x7F800000), np.uint32(0xFFFFE000)
+    half, step = np.uint32(0x1000), np.uint32(0x2000)
+
+    def convert(r: list[Array]) -> Array:
+        bits = a(r).view(np.uint32)
+        cut: Array = np.where(bits & magnitude < infinity, bits + half, bits) & kept
+        return np.where(cut & magnitude >= infinity, cut - step, cut) if finite else cut
 
     return convert
 
@@ -141,7 +184,7 @@ def _widened(value: Array, source: Type) -> Array:
 def _narrow(site: Site, to: Type) -> Callable[[Array], Array]:
     """float64 values, exact, as one value of a type."""
     mode = Rounding.NEAREST if site.has(*_INTEGRAL) else mode_of(site)
-    relu, sat, finite, away = site.has("relu"), site.has("sat"), site.has("satfinite"), site.has("rna")
+    relu, sat, finite = site.has("relu"), site.has("sat"), site.has("satfinite")
     if to.name not in ("f64", "f32", "f16", "bf16", "tf32"):
         raise site.unsupported(f"to .{to.name}")
 
@@ -158,8 +201,7 @@ def _narrow(site: Site, to: Type) -> Callable[[Array], Array]:
             case "f16" if not finite:
                 return rounding.f16_from_odd(value, mode)
             case "tf32":
-                code = encoded(value, TF32, mode, finite=finite, away=away) << np.uint32(13)
-                return np.where(np.isnan(value), np.uint32(0x7FFFFFFF), code)
+                return encoded(value, TF32, mode, finite=finite) << np.uint32(13)
             case _:
                 return encoded(value, FORMATS[to.name], mode, finite=finite)
 

@@ -32,7 +32,7 @@ def sub(site: Site) -> Compute:
         site,
         lambda a, b, mode: rounding.add_f32(a, -b, mode),
         lambda a, b: rounding.odd_sum(a, -b),
-        lambda a, b, mode: doubles.add_f64(a, -b, mode),
+        doubles.sub_f64,
         2,
     )
 
@@ -239,12 +239,12 @@ def _transcendental(site: Site, function: Function) -> Compute:
 
 def minimum(site: Site) -> Compute:
     """The least operand; a NaN gives way to a number unless `.NaN`, and -0 is less than +0."""
-    return _chosen(site, np.fmin, True)
+    return _chosen(site, doubles.lesser_f64 if site.type(0).name == "f64" else np.fmin, True)
 
 
 def maximum(site: Site) -> Compute:
     """The greatest operand; a NaN gives way to a number unless `.NaN`, and +0 is greater than -0."""
-    return _chosen(site, np.fmax, False)
+    return _chosen(site, doubles.greater_f64 if site.type(0).name == "f64" else np.fmax, False)
 
 
 def _chosen(site: Site, function: Function, least: bool) -> Compute:
