@@ -1,12 +1,21 @@
-"""Fixtures of every test folder: the folder of shared material, ptxas and the GPU, each skipped where it is absent."""
+"""Fixtures of every test folder: the folder of shared material, ptxas and the GPU, each skipped where it is absent.
+
+Where CI is set, properties are asked of the same examples in every run; elsewhere of new ones each time.
+"""
 
 import ctypes
 import functools
+import os
 import sys
 from importlib import metadata
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("repeatable", derandomize=True)
+if os.environ.get("CI"):
+    settings.load_profile("repeatable")
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 DRIVER_LIBRARY = "nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from polyhedral import Set, at_least, at_most, count, counted, first_points, last_points, var
+from polyhedral import Constraint, Set, at_least, at_most, count, counted, first_points, last_points, var
 from tests.polyhedral.oracle import isl_set
 from tests.polyhedral.random_input import boxed
 from tests.polyhedral.test_sets import Written, build, points_of, two_sets, written_sets
@@ -69,7 +69,7 @@ def test_the_hull_holds_the_pieces_and_is_isl_s_simple_hull(
 
 @settings(max_examples=40, deadline=None)
 @given(written_sets(("i", "j"), ()))
-def test_extents_cover_and_are_close(written: Written) -> None:
+def test_extents_cover_all_points(written: Written) -> None:
     points = build(written, ("i", "j"))
     values = [a - 2 * b for _, a, b in points_of(written, ("i", "j"), False)]
     for piece in points.pieces:
@@ -78,6 +78,22 @@ def test_extents_cover_and_are_close(written: Written) -> None:
         greatest = theirs.max_val(isl.Aff("{ [i, j] -> [i - 2j] }")).to_python()
         assert high is not None
         assert low is not None
-        assert greatest <= high <= greatest + 2
+        assert greatest <= high
         assert low <= high
     assert all(any((at_least(p, i - 2 * j) or 0) <= v for p in points.pieces) for v in values)
+
+
+@pytest.mark.parametrize(
+    ("conditions", "least", "greatest"),
+    [
+        ((i >= 0, i <= 3, j >= 0, j <= 3), -6, 3),
+        ((i >= 0, j >= 0, i + j <= 7), -14, 7),
+        ((2 * i >= 1, 2 * i <= 7, j.equals(i)), -3, -1),
+        ((3 * i >= 2 * j, 2 * j >= 5, i <= 4), -8, -2),
+    ],
+)
+def test_extents_are_the_rational_ones_in_whole_numbers(
+    conditions: tuple[Constraint, ...], least: int, greatest: int
+) -> None:
+    (piece,) = Set.of(("i", "j"), *conditions).pieces
+    assert (at_least(piece, i - 2 * j), at_most(piece, i - 2 * j)) == (least, greatest)
