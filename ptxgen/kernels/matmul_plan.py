@@ -106,13 +106,13 @@ def _layout(*, along_k: bool, extent: int) -> LayoutWish:
 def default_tiling(spec: MatmulSpec) -> MatmulTiling:
     """128x128x32 on 4 warps; on 8 where a thread of 4 may have to hold more than its registers, as ptxas counts them:
     the result in f32, row or column sums, or operands of the epilogue: any matrix or three vectors beside sums in f32,
-    two matrices, or one with two vectors, beside sums in f16. Beside sums in f32, four matrices and sums over rows or
-    columns are too many for 8 warps too: tiles of 64 rows.
+    two matrices, or one with two vectors, beside sums in f16. Four matrices and sums over rows or columns are too many
+    for 8 warps too: tiles of 64 rows.
     """
     matrices = sum(isinstance(piece, (Beta, Residual, Keep)) for piece in spec.epilogue)
     vectors = sum(isinstance(piece, Bias) for piece in spec.epilogue)
     held = (3 * matrices + vectors > 2) if spec.accumulate is f32 else (2 * matrices + vectors > 3)
-    if spec.accumulate is f32 and matrices + len(spec.totals) > 3:
+    if matrices + len(spec.totals) > 3:
         return MatmulTiling(i=64, warps=8)
     return MatmulTiling(warps=8 if spec.output is f32 or spec.totals or held else 4)
 
