@@ -228,9 +228,16 @@ GROUPS: tuple[Group, ...] = (
         (Disagreement(Question.UNKNOWN, r"\.(\w+)(\.\S+)?\.\1[ .;]", "a word may be said twice"),),
     ),
 )
-KNOWN: tuple[Disagreement, ...] = tuple(each for group in GROUPS for each in group.members)
+
+
+def section_of(question: Question, asked: str) -> str:
+    """The section that explains what was asked (`"8.8 sm_70 add.u32 ..."`), empty where none does."""
+    for group in GROUPS:
+        if any(each.question is question and re.search(each.pattern, asked) for each in group.members):
+            return group.section
+    return ""
 
 
 def known(question: Question, asked: str) -> bool:
-    """True if the table has it. `asked` is `"8.8 sm_70 add.u32 ..."`."""
-    return any(each.question is question and re.search(each.pattern, asked) for each in KNOWN)
+    """True if the table has it."""
+    return bool(section_of(question, asked))

@@ -19,6 +19,7 @@ from isa.targets import PtxVersion, Target, version
 OLD, NEW = "nvidia-cuda-nvcc-cu12", "nvidia-cuda-nvcc"
 _NEWEST = {OLD: version("8.8"), NEW: version("9.5")}
 _FOR_OLD_ONLY = {"sm_101", "sm_101a", "sm_101f"}
+_SINCE_NEW = {"sm_88", "sm_107", "sm_107a", "sm_107f", "sm_110", "sm_110a", "sm_110f"}
 _LINE = re.compile(r"line (\d+); (error|fatal)\s*:\s*(.*)")
 _SAMPLED = re.compile(r"(tex|tld4)\..*\[%\w+, %\w+, ")
 PER_MODULE = 60
@@ -55,20 +56,36 @@ def newest_version(target: Target) -> PtxVersion:
     return _NEWEST[distribution_for(target)]
 
 
-def find_ptxas(target: Target) -> Path:
-    """The ptxas that judges this target; the test is skipped where it is not installed."""
-    path = binary(distribution_for(target))
+def judges(at: PtxVersion, target: Target) -> tuple[str, ...]:
+    """The wheels whose ptxas reads this version for this target, the one that usually judges the target first."""
+    usual = distribution_for(target)
+    if usual == OLD or at > _NEWEST[OLD] or target.name in _SINCE_NEW:
+        return (usual,)
+    return NEW, OLD
+
+
+def find_ptxas(target: Target, by: str = "") -> Path:
+    """The ptxas of a wheel, or the one that judges this target; the test is skipped where it is not installed."""
+    wheel = by or distribution_for(target)
+    path = binary(wheel)
     if path is None:
-        pytest.skip(f"{distribution_for(target)} is not installed")
+        pytest.skip(f"{wheel} is not installed")
     return path
 
 
-def verdict(text: str, target: Target) -> Verdict:
-    """What ptxas says of a whole module."""
+def verdict(text: str, target: Target, by: str = "") -> Verdict:
+    """What ptxas says of a whole module: that of the wheel `by`, else the one that judges the target."""
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "module.ptx"
         source.write_text(text)
-        command = [str(find_ptxas(target)), f"-arch={target.name}", "-O1", str(source), "-o", str(Path(folder) / "out")]
+        command = [
+            str(find_ptxas(target, by)),
+            f"-arch={target.name}",
+            "-O1",
+            str(source),
+            "-o",
+            str(Path(folder) / "out"),
+        ]
         done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     said = done.stdout + done.stderr
     messages = [(int(number), words) for number, _, words in _LINE.findall(said)]
@@ -102,13 +119,13 @@ def module(lines: Sequence[str], at: PtxVersion, target: Target) -> tuple[str, i
     return "\n".join([*head, *lines, "END:", "ret;", "}", ""]), len(head) + 1
 
 
-def refused(lines: Sequence[str], at: PtxVersion, target: Target) -> dict[int, str]:
-    """Which of the statements ptxas refuses, by index, with its words; the rest assemble together."""
+def refused(lines: Sequence[str], at: PtxVersion, target: Target, by: str = "") -> dict[int, str]:
+    """Which of the statements ptxas (of the wheel `by`) refuses, by index, with its words; the rest assemble."""
     said: dict[int, str] = {}
     for mode in (False, True):
         group = [index for index, text in enumerate(lines) if _samples(text) is mode]
         for first in range(0, len(group), PER_MODULE):
-            _judge(lines, group[first : first + PER_MODULE], at, target, said)
+            _judge(lines, group[first : first + PER_MODULE], at, target, by, said)
     return said
 
 
@@ -116,10 +133,12 @@ def _samples(text: str) -> bool:
     return _SAMPLED.match(text) is not None
 
 
-def _judge(lines: Sequence[str], batch: list[int], at: PtxVersion, target: Target, said: dict[int, str]) -> None:
+def _judge(
+    lines: Sequence[str], batch: list[int], at: PtxVersion, target: Target, by: str, said: dict[int, str]
+) -> None:
     while batch:
         text, offset = module([lines[index] for index in batch], at, target)
-        judged = verdict(text, target)
+        judged = verdict(text, target, by)
         if judged.ok:
             return
         guilty = {batch[line - offset]: words for line, words in judged.messages if 0 <= line - offset < len(batch)}
@@ -128,8 +147,8 @@ def _judge(lines: Sequence[str], batch: list[int], at: PtxVersion, target: Targe
                 said[batch[0]] = "; ".join(words for _, words in judged.messages)
                 return
             middle = len(batch) // 2
-            _judge(lines, batch[:middle], at, target, said)
-            _judge(lines, batch[middle:], at, target, said)
+            _judge(lines, batch[:middle], at, target, by, said)
+            _judge(lines, batch[middle:], at, target, by, said)
             return
         said.update(guilty)
         batch = [index for index in batch if index not in guilty]
