@@ -8,7 +8,22 @@ from typing import assert_never
 
 from ptxgen.derive.derivation import Part
 from ptxgen.kernels.generated import GeneratedKernel
-from ptxgen.tile import Copy, Fill, Let, Loop, Map, Meet, Multiply, Node, Quotient, Reduce, Sequence, When
+from ptxgen.tile import (
+    Commit,
+    Copy,
+    Fill,
+    Let,
+    Loop,
+    Map,
+    Meet,
+    Multiply,
+    Node,
+    Quotient,
+    Reduce,
+    Retire,
+    Sequence,
+    When,
+)
 from ptxgen.tile.printer import show
 
 
@@ -81,6 +96,10 @@ def skeleton(node: Node, indent: str = "") -> Iterator[str]:
                 yield from skeleton(otherwise, indent + "    ")
         case Meet():
             yield f"{indent}meet"
+        case Commit(kind):
+            yield f"{indent}commit {kind.value}"
+        case Retire(kind, pending):
+            yield f"{indent}retire {kind.value}, pending {pending}"
         case Copy() | Fill() | Multiply() | Map() | Reduce():
             yield f"{indent}{node.op}"
         case _:

@@ -1,5 +1,5 @@
-"""Meetings: the fewest places of each body where the threads of a role wait for each other so that every requirement
-between them holds."""
+"""Synchronisation placed: the fewest meetings of each body that serve every requirement between the threads of a role,
+and the commits and waits for what completes in groups."""
 
 from __future__ import annotations
 
@@ -8,67 +8,89 @@ from functools import lru_cache
 
 from attrs import evolve, frozen
 
-from isa.mechanisms import AtIssue
+from isa.mechanisms import AtIssue, GroupKind
 from polyhedral import Affine, Set, var
+from ptxgen.derive.atoms import Commit, Join, Retire
+from ptxgen.derive.groups import Commits, commits, lane_group
 from ptxgen.derive.nest import Body, Nest, nest
-from ptxgen.derive.ops import Op, Time
+from ptxgen.derive.ops import Op, Time, time_domain
 from ptxgen.derive.requirements import Requirement, check_order, interval
 from ptxgen.errors import UnsupportedError
 from ptxgen.tile import Covered
 
 
 @frozen(eq=False)
-class Meeting:
-    """All threads of `role` meet, once for each point of `domain`, a set over `time.loops`."""
+class Synchronisation:
+    """What all threads of `role` do for order alone, once for each point of `domain`, a set over `time.loops`: they
+    meet, close the group of their copies, or wait for groups of their own."""
 
     role: str
+    atom: Join | Commit | Retire
     domain: Set
     time: Time
     covers: tuple[Covered, ...]
 
     def __str__(self) -> str:
-        return f"meet for {'; '.join(map(str, self.covers))}"
+        return f"{self.atom} for {'; '.join(map(str, self.covers))}" if self.covers else str(self.atom)
 
 
 @frozen(eq=False)
 class Synchronised:
-    """Ops and meetings on one scale of places: no two of them stand at the same place of a body."""
+    """Ops and synchronisation on one scale of places: no two of them stand at the same place of a body."""
 
     ops: tuple[Op, ...]
-    meetings: tuple[Meeting, ...]
+    atoms: tuple[Synchronisation, ...]
+
+    @property
+    def meetings(self) -> tuple[Synchronisation, ...]:
+        """Those at which all threads of a role meet."""
+        return tuple(atom for atom in self.atoms if isinstance(atom.atom, Join))
 
 
 @frozen(eq=False)
 class Arc:
     """The gaps that serve a requirement: `length` of them from gap `start` on, around the body. Gap g lies directly
-    before item g. `whole` counts a gap again for each step that passes it."""
+    before item g. `whole` counts a gap again for each step that passes it. `position` is the source's item, and `group`
+    the kind of group in which the source completes, seen by its own lane."""
 
     requirement: Requirement
+    position: int
     start: int
     length: int
     whole: int
+    group: GroupKind | None
 
     def distance_to(self, gap: int, size: int) -> int:
         """Gaps from the arc's first one to `gap`, going forward."""
         return (gap - self.start) % size
 
+    def last_pass(self, gap: int, size: int) -> int:
+        """The last time that the arc passes `gap`, in gaps counted on from gap 0 of the source's step."""
+        first = self.distance_to(gap, size)
+        return self.position + 1 + first + (self.whole - 1 - first) // size * size
+
 
 def discharge(ops: tuple[Op, ...], requirements: Iterable[Requirement]) -> Synchronised:
-    """The fewest meetings that serve `requirements`, and the ops with places renumbered to make room for them.
+    """The fewest meetings that serve `requirements`, the commits and waits of copies that complete in groups, and the
+    ops with places renumbered to make room for them.
 
     A requirement is served in the body where its ends part, since a nested loop may run no step at all. Of equally few
-    gaps, those directly before a sink are taken. Each meeting exists where a requirement that it covers does. Raises
-    PlanError where a shift or a depth leaves no gap, UnsupportedError where a meeting alone does not discharge it.
+    gaps, those directly before a sink are taken. Each meeting exists where a requirement that it covers does. What a
+    lane's group delivers is awaited by the lane directly before the last meeting on the way to the sink, with as many
+    groups left open as were closed since. Raises PlanError where a shift or a depth leaves no gap, UnsupportedError
+    where neither discharges it.
     """
     places = nest(ops)
-    bodies: dict[Body, list[Requirement]] = {}
+    bodies: dict[Body, list[Requirement]] = {
+        Body(op.role, path): [] for op, path in zip(ops, places.paths, strict=True) if lane_group(op) is not None
+    }
     for requirement in requirements:
         _check_served_by_meeting(requirement)
         check_order(requirement, places)
         number, depth = requirement.source.number, len(requirement.loops)
         bodies.setdefault(Body(requirement.source.op.role, places.paths[number][:depth]), []).append(requirement)
-    gaps = {body: _meetings(body, places, found) for body, found in bodies.items()}
-    return _renumbered(ops, places, gaps)
+    atoms = {body: _atoms(body, places, ops, found) for body, found in bodies.items()}
+    return _renumbered(ops, places, atoms)
 
 
 def _check_served_by_meeting(requirement: Requirement) -> None:
@@ -78,28 +100,91 @@ def _check_served_by_meeting(requirement: Requirement) -> None:
             f"{requirement}: {source} ({source.line}) belongs to the role {source.role} and {sink} ({sink.line}) to "
             f"the role {sink.role}; only ops of one role are synchronised"
         )
-    for op in (source, sink):
-        if not isinstance(op.mechanism.completes, AtIssue):
-            raise UnsupportedError(
-                f"{requirement}: {op} ({op.line}) completes asynchronously ({op.mechanism.completes}); only what is "
-                f"complete when issued is synchronised"
-            )
+    if not isinstance(source.mechanism.completes, AtIssue) and lane_group(source) is None:
+        raise UnsupportedError(
+            f"{requirement}: {source} ({source.line}) completes asynchronously ({source.mechanism.completes}); what is "
+            f"complete when issued, or in a group of its own lane, is synchronised"
+        )
 
 
-def _meetings(body: Body, places: Nest, found: list[Requirement]) -> dict[int, Meeting]:
+def _atoms(body: Body, places: Nest, ops: tuple[Op, ...], found: list[Requirement]) -> dict[int, list[Synchronisation]]:
+    """What stands at each gap of a body, in order: the closing of groups, waits for groups, a meeting."""
     size, cyclic = len(places.items[body]), bool(body.path)
     arcs = [_arc(requirement, places, size) for requirement in found]
     chosen = fewest_gaps({(arc.start, arc.length) for arc in arcs}, size, cyclic=cyclic)
+    closings = commits(body, places, ops, frozenset(chosen))
+    atoms = {
+        gap: [_commit(body, kind, gap, places, ops) for kind, own in closings.items() if gap in own.gaps]
+        for own in closings.values()
+        for gap in own.gaps
+    }
     served: dict[int, list[Arc]] = {gap: [] for gap in chosen}
     for arc in arcs:
-        served[min(chosen, key=lambda gap: arc.distance_to(gap, size))].append(arc)
-    return {gap: _meeting(body, gap, size, arcs) for gap, arcs in served.items()}
+        if arc.group is None:
+            served[min(chosen, key=lambda gap: arc.distance_to(gap, size))].append(arc)
+    waits = _waits([arc for arc in arcs if arc.group is not None], chosen, size, closings, served)
+    for gap, here in served.items():
+        meeting = _meeting(body, gap, size, here)
+        retires = [evolve(meeting, atom=wait, covers=_covered(here, wait.kind)) for wait in waits.get(gap, ())]
+        atoms[gap] = [*atoms.get(gap, ()), *retires, meeting]
+    return atoms
+
+
+def _waits(
+    arcs: list[Arc],
+    chosen: tuple[int, ...],
+    size: int,
+    closings: dict[GroupKind, Commits],
+    served: dict[int, list[Arc]],
+) -> dict[int, list[Retire]]:
+    """The waits for groups at each gap, as few and as patient as the arcs allow; adds each arc to those that its gap
+    serves.
+
+    The shortest arcs choose first: the last meeting on the way, so that most groups stay open. Where an earlier choice
+    lies on the way of a longer arc and leaves open no more than it may, it serves that arc too.
+    """
+    pending: dict[tuple[int, GroupKind], int] = {}
+    for arc in sorted(arcs, key=lambda arc: arc.whole):
+        assert arc.group is not None
+        passed = [gap for gap in chosen if arc.distance_to(gap, size) < arc.whole]
+        allowed = {gap: _pending(arc, gap, size, closings.get(arc.group)) for gap in passed}
+        known = [gap for gap in passed if pending.get((gap, arc.group), allowed[gap] + 1) <= allowed[gap]]
+        gap = max(known or passed, key=lambda gap: arc.last_pass(gap, size))
+        pending[gap, arc.group] = min(pending.get((gap, arc.group), allowed[gap]), allowed[gap])
+        served[gap].append(arc)
+    found: dict[int, list[Retire]] = {}
+    for (gap, kind), count in pending.items():
+        found.setdefault(gap, []).append(Retire(kind, count))
+    return found
+
+
+def _covered(arcs: list[Arc], kind: GroupKind) -> tuple[Covered, ...]:
+    return tuple(dict.fromkeys(arc.requirement.covered for arc in arcs if arc.group is kind))
+
+
+def _commit(body: Body, kind: GroupKind, gap: int, places: Nest, ops: tuple[Op, ...]) -> Synchronisation:
+    """Closing a group at each step at which some op of the body runs: also when the copies have run out, so that a
+    wait counts the same groups at every step."""
+    own = [op for op, role, path in zip(ops, places.roles, places.paths, strict=True) if Body(role, path) == body]
+    times = [time_domain(op.domain, op.time.ahead) for op in own]
+    hull = Set(body.loops, tuple(dict.fromkeys(piece for time in times for piece in time.pieces))).hull()
+    time = Time(body.loops, (0,) * len(body.loops), tuple(place for place, _ in body.path) + (gap,))
+    return Synchronisation(body.role, Commit(kind), Set(body.loops, (hull,)), time, ())
+
+
+def _pending(arc: Arc, gap: int, size: int, closing: Commits | None) -> int:
+    """Groups that may stay open: none where the copy stands in a nested loop, whose groups are not counted here."""
+    source = arc.requirement.source.op
+    if closing is None or len(source.time.loops) > len(arc.requirement.loops):
+        return 0
+    return closing.pending(arc.position, arc.last_pass(gap, size))
 
 
 def _arc(requirement: Requirement, places: Nest, size: int) -> Arc:
     position = places.positions[requirement.source.number][len(requirement.loops)]
     whole = interval(requirement, places)
-    return Arc(requirement, (position + 1) % size, min(whole, size), whole)
+    group = lane_group(requirement.source.op)
+    return Arc(requirement, position, (position + 1) % size, min(whole, size), whole, group)
 
 
 def fewest_gaps(arcs: set[tuple[int, int]], size: int, *, cyclic: bool) -> tuple[int, ...]:
@@ -131,16 +216,18 @@ def _on_a_line(intervals: Sequence[tuple[int, int]]) -> list[int]:
     return chosen
 
 
-def _meeting(body: Body, gap: int, size: int, arcs: list[Arc]) -> Meeting:
+def _meeting(body: Body, gap: int, size: int, arcs: list[Arc]) -> Synchronisation:
     domains: list[Set] = []
-    for arc in sorted(arcs, key=lambda arc: arc.length):
+    for arc in sorted(arcs, key=lambda arc: (arc.group is None, arc.length)):
         candidates = _times(arc, gap, size)
-        if not any(_within(candidate, domains) for candidate in candidates):
+        wanted = candidates if arc.group is None else candidates[-1:]
+        if not any(_within(candidate, domains) for candidate in wanted):
             domains.append(candidates[-1])
     union = Set(body.loops, tuple(dict.fromkeys(p for d in domains for p in d.pieces)))
     time = Time(body.loops, (0,) * len(body.loops), tuple(place for place, _ in body.path) + (gap,))
     covers = tuple(dict.fromkeys(arc.requirement.covered for arc in arcs))
-    return Meeting(body.role, union.coalesced() if len(union.pieces) > 1 else union, time, covers)
+    domain = union.coalesced() if len(union.pieces) > 1 else union
+    return Synchronisation(body.role, Join(0), domain, time, covers)
 
 
 def _within(candidate: Set, domains: list[Set]) -> bool:
@@ -182,11 +269,11 @@ def _instances(first: Set, second: Set, loops: tuple[str, ...], distance: int) -
     return source if source == sink else source & sink
 
 
-def _renumbered(ops: tuple[Op, ...], places: Nest, gaps: dict[Body, dict[int, Meeting]]) -> Synchronised:
+def _renumbered(ops: tuple[Op, ...], places: Nest, atoms: dict[Body, dict[int, list[Synchronisation]]]) -> Synchronised:
     numbers: dict[Body, dict[int, int]] = {}
     for body, items in places.items.items():
-        taken = gaps.get(body, {})
-        numbers[body] = {p: p + sum(gap <= p for gap in taken) for p in range(len(items))}
+        taken = atoms.get(body, {})
+        numbers[body] = {p: p + sum(len(own) for gap, own in taken.items() if gap <= p) for p in range(len(items) + 1)}
 
     def place(role: str, path: Sequence[tuple[int, str]], positions: Sequence[int]) -> tuple[int, ...]:
         bodies = (Body(role, tuple(path[:depth])) for depth in range(len(positions)))
@@ -196,13 +283,14 @@ def _renumbered(ops: tuple[Op, ...], places: Nest, gaps: dict[Body, dict[int, Me
         evolve(op, time=evolve(op.time, place=place(op.role, path, positions)))
         for op, path, positions in zip(ops, places.paths, places.positions, strict=True)
     )
-    meetings: list[Meeting] = []
-    for body, taken in gaps.items():
+    found: list[Synchronisation] = []
+    for body, taken in atoms.items():
         around = place(body.role, body.path, _positions_of(body, places))
         for gap in sorted(taken):
-            time = evolve(taken[gap].time, place=(*around, numbers[body][gap] - 1))
-            meetings.append(evolve(taken[gap], time=time))
-    return Synchronised(moved, tuple(meetings))
+            first = numbers[body][gap] - len(taken[gap])
+            for number, atom in enumerate(taken[gap]):
+                found.append(evolve(atom, time=evolve(atom.time, place=(*around, first + number))))
+    return Synchronised(moved, tuple(found))
 
 
 def _positions_of(body: Body, places: Nest) -> tuple[int, ...]:

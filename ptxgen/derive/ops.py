@@ -4,11 +4,12 @@ one epilogue piece; the requirements between them decide the synchronisation."""
 from __future__ import annotations
 
 from enum import Enum
+from functools import lru_cache
 
 from attrs import field, frozen
 
 from isa.mechanisms import Mechanism
-from polyhedral import Affine, Set
+from polyhedral import Affine, Set, var
 from ptxgen.compute import SourceLine
 from ptxgen.tile import Buffer, Node
 
@@ -57,3 +58,10 @@ class Op:
     def __str__(self) -> str:
         suffix = f"[{','.join(map(str, self.instance))}]" if self.instance else ""
         return self.name + suffix
+
+
+@lru_cache(maxsize=1 << 8)
+def time_domain(domain: Set, ahead: tuple[int, ...]) -> Set:
+    """The steps of the loops at which the instances of `domain` run, `ahead` steps before their own."""
+    shift = {loop: var(loop) + early for loop, early in zip(domain.dims, ahead, strict=True) if early}
+    return Set(domain.dims, tuple(piece.substitute(shift) for piece in domain.pieces)) if shift else domain

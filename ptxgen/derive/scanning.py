@@ -9,10 +9,12 @@ from attrs import evolve, frozen
 
 import polyhedral as poly
 from polyhedral import Affine, Constraint, FloorDiv, Set, System, const, var
-from ptxgen.derive.discharge import Meeting, Synchronised
+from ptxgen.derive import atoms
+from ptxgen.derive.discharge import Synchronisation, Synchronised
 from ptxgen.derive.ops import Op, Time
 from ptxgen.errors import InternalError
 from ptxgen.tile import (
+    Commit,
     Copy,
     Factor,
     Fill,
@@ -27,6 +29,7 @@ from ptxgen.tile import (
     Quotient,
     Reduce,
     Region,
+    Retire,
     Sequence,
     When,
 )
@@ -52,17 +55,27 @@ def scan_program(synchronised: Synchronised, context: System) -> Node:
 
 
 def _runs(synchronised: Synchronised) -> list[Run]:
-    items: list[Op | Meeting] = [*synchronised.ops, *synchronised.meetings]
+    items: list[Op | Synchronisation] = [*synchronised.ops, *synchronised.atoms]
     items.sort(key=lambda item: item.time.place)
     runs: list[Run] = []
     for item in items:
-        node = Meet(0, item.covers) if isinstance(item, Meeting) else item.node
+        node = _synchronising(item) if isinstance(item, Synchronisation) else item.node
         last = runs[-1] if runs else None
         if last and _neighbours(last.time, item.time) and last.domain == item.domain:
             runs[-1] = Run(item.time, last.domain, (*last.nodes, node))
         else:
             runs.append(Run(item.time, item.domain, (node,)))
     return runs
+
+
+def _synchronising(item: Synchronisation) -> Meet | Commit | Retire:
+    match item.atom:
+        case atoms.Join(barrier=barrier):
+            return Meet(barrier, item.covers)
+        case atoms.Commit(kind=kind):
+            return Commit(kind)
+        case atoms.Retire(kind=kind, pending=pending):
+            return Retire(kind, pending, item.covers)
 
 
 def _neighbours(first: Time, second: Time) -> bool:

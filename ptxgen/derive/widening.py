@@ -1,14 +1,13 @@
-"""Meetings that run exactly when some op of their body runs, so that the scan need not take a loop apart for them."""
+"""Meetings, and the waits before them, that run exactly when some op of their body runs, so that the scan need not take
+a loop apart for them."""
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from attrs import evolve
 
-from polyhedral import Set, var
-from ptxgen.derive.discharge import Meeting, Synchronised
-from ptxgen.derive.ops import Op
+from ptxgen.derive.atoms import Commit
+from ptxgen.derive.discharge import Synchronisation, Synchronised
+from ptxgen.derive.ops import Op, time_domain
 
 
 def widened(synchronised: Synchronised) -> Synchronised:
@@ -16,13 +15,11 @@ def widened(synchronised: Synchronised) -> Synchronised:
 
     A meeting too many does no harm: all threads run it, and it only orders more.
     """
-    return Synchronised(
-        synchronised.ops, tuple(_widened(meeting, synchronised.ops) for meeting in synchronised.meetings)
-    )
+    return Synchronised(synchronised.ops, tuple(_widened(atom, synchronised.ops) for atom in synchronised.atoms))
 
 
-def _widened(meeting: Meeting, ops: tuple[Op, ...]) -> Meeting:
-    if not meeting.time.loops:
+def _widened(meeting: Synchronisation, ops: tuple[Op, ...]) -> Synchronisation:
+    if not meeting.time.loops or isinstance(meeting.atom, Commit):
         return meeting
     beside = [op for op in ops if op.time.loops == meeting.time.loops and _together(op, meeting)]
     times = dict.fromkeys(time_domain(op.domain, op.time.ahead) for op in beside)
@@ -35,12 +32,5 @@ def _widened(meeting: Meeting, ops: tuple[Op, ...]) -> Meeting:
     return evolve(meeting, domain=least)
 
 
-def _together(op: Op, meeting: Meeting) -> bool:
+def _together(op: Op, meeting: Synchronisation) -> bool:
     return op.time.place[:-1] == meeting.time.place[:-1]
-
-
-@lru_cache(maxsize=1 << 8)
-def time_domain(domain: Set, ahead: tuple[int, ...]) -> Set:
-    """The steps of the loops at which the instances of `domain` run, `ahead` steps before their own."""
-    shift = {loop: var(loop) + early for loop, early in zip(domain.dims, ahead, strict=True) if early}
-    return Set(domain.dims, tuple(piece.substitute(shift) for piece in domain.pieces)) if shift else domain

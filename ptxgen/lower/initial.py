@@ -12,6 +12,7 @@ from polyhedral import Affine
 from ptxgen.lower.registers import constant_slot
 from ptxgen.tile import (
     Buffer,
+    Commit,
     Copy,
     Fill,
     Let,
@@ -22,6 +23,7 @@ from ptxgen.tile import (
     Node,
     Reduce,
     Region,
+    Retire,
     Sequence,
     Space,
     When,
@@ -80,7 +82,10 @@ def _after(node: Node, filled: frozenset[Slot], bindings: Bindings, use: _Use) -
 
 
 def _after_leaf(
-    node: Copy | Fill | Multiply | Map | Reduce | Meet, filled: frozenset[Slot], bindings: Bindings, use: _Use
+    node: Copy | Fill | Multiply | Map | Reduce | Meet | Commit | Retire,
+    filled: frozenset[Slot],
+    bindings: Bindings,
+    use: _Use,
 ) -> frozenset[Slot]:
     match node:
         case Copy(_, source, destination):
@@ -99,7 +104,7 @@ def _after_leaf(
                 return filled | _slots(node.target, bindings)
             use.read(node.target, filled, bindings)
             return filled
-        case Meet():
+        case Meet() | Commit() | Retire():
             return filled
         case _:
             assert_never(node)

@@ -10,11 +10,27 @@ from ptxgen.compute import Element
 from ptxgen.lower.conditions import lower_when
 from ptxgen.lower.context import Context
 from ptxgen.lower.copies import lower_copy
+from ptxgen.lower.groups import lower_commit, lower_retire
 from ptxgen.lower.loops import floor_quotient, lower_loop
 from ptxgen.lower.maps import lower_map, lower_reduce
 from ptxgen.lower.multiply import lower_multiply
 from ptxgen.lower.registers import constant_slot
-from ptxgen.tile import LANE_BITS, Copy, Fill, Let, Loop, Map, Meet, Multiply, Node, Reduce, Sequence, When
+from ptxgen.tile import (
+    LANE_BITS,
+    Commit,
+    Copy,
+    Fill,
+    Let,
+    Loop,
+    Map,
+    Meet,
+    Multiply,
+    Node,
+    Reduce,
+    Retire,
+    Sequence,
+    When,
+)
 
 
 def lower_node(context: Context, node: Node) -> None:
@@ -31,6 +47,10 @@ def lower_node(context: Context, node: Node) -> None:
             lower_when(context, node, lower_node)
         case Meet():
             _lower_meet(context, node)
+        case Commit(kind):
+            lower_commit(context, kind)
+        case Retire(kind, pending):
+            lower_retire(context, kind, pending)
         case _:
             with context.attributed(node.line):
                 _lower_leaf(context, node)

@@ -18,7 +18,21 @@ from ptxgen.lower.grid import tile_indices
 from ptxgen.lower.initial import early_reads
 from ptxgen.lower.nodes import lower_node
 from ptxgen.lower.pool import SharedPool, pooled
-from ptxgen.tile import LANE_BITS, Let, Loop, Meet, Node, Parameter, ParameterKind, Program, Role, Sequence, When
+from ptxgen.tile import (
+    LANE_BITS,
+    Commit,
+    Let,
+    Loop,
+    Meet,
+    Node,
+    Parameter,
+    ParameterKind,
+    Program,
+    Retire,
+    Role,
+    Sequence,
+    When,
+)
 
 _POINTEES: dict[Element, Type] = {Element.F16: b16, Element.F32: f32, Element.S32: s32}
 
@@ -110,7 +124,7 @@ def first_line(node: Node) -> SourceLine | None:
             return first_line(body)
         case When(_, then, otherwise):
             return first_line(then) or (first_line(otherwise) if otherwise is not None else None)
-        case Meet():
+        case Meet() | Commit() | Retire():
             return None
         case _:
             return node.line

@@ -9,7 +9,7 @@ from ptxgen.lower.context import Context
 from ptxgen.lower.copies import copy_wanted
 from ptxgen.lower.moving import Wanted
 from ptxgen.lower.operands import point_wanted
-from ptxgen.tile import Copy, Fill, Let, Loop, Map, Meet, Multiply, Node, Reduce, Sequence, When
+from ptxgen.tile import Commit, Copy, Fill, Let, Loop, Map, Meet, Multiply, Node, Reduce, Retire, Sequence, When
 
 
 def wanted_in(context: Context, node: Node) -> tuple[Wanted, ...]:
@@ -42,7 +42,7 @@ def _collect(context: Context, node: Node, found: list[Wanted], inner: frozenset
             found += [each for each in copy_wanted(context, node) if inner.isdisjoint(each[0].names())]
         case Map() | Reduce():
             found += [each for each in point_wanted(context, node) if inner.isdisjoint(each[0].names())]
-        case Loop() | Fill() | Multiply() | Meet():
+        case Loop() | Fill() | Multiply() | Meet() | Commit() | Retire():
             return
         case _:
             assert_never(node)

@@ -3,6 +3,7 @@
 from ptxgen.tile.distribution import LANE_BITS, Coordinate, Distribution, SharedLayout, bit_count, zero
 from ptxgen.tile.nodes import (
     Buffer,
+    Commit,
     Copy,
     Covered,
     Fact,
@@ -30,17 +31,19 @@ from ptxgen.tile.nodes import (
     Reduce,
     Region,
     RequirementKind,
+    Retire,
     Role,
     Sequence,
     Space,
+    Transport,
     When,
 )
 from ptxgen.tile.printer import show
 
 __all__ = [
-    "LANE_BITS", "Buffer", "Coordinate", "Copy", "Covered", "Distribution", "Fact", "Factor", "Fill",
+    "LANE_BITS", "Buffer", "Commit", "Coordinate", "Copy", "Covered", "Distribution", "Fact", "Factor", "Fill",
     "GlobalPlacement", "Grid", "GridDim", "Iteration", "Let", "Loop", "Map", "MapOperand", "MatrixOrder", "Meet",
     "Multiply", "MultiplyRow", "Node", "Outside", "Parameter", "ParameterKind", "Program", "Quotient", "Raster",
-    "Reduce", "Region", "RequirementKind", "Role", "Sequence", "SharedLayout", "Space", "When", "bit_count", "show",
-    "zero",
+    "Reduce", "Region", "RequirementKind", "Retire", "Role", "Sequence", "SharedLayout", "Space", "Transport", "When",
+    "bit_count", "show", "zero",
 ]  # fmt: skip

@@ -10,6 +10,7 @@ from enum import Enum
 
 from attrs import field, frozen
 
+from isa.mechanisms import GroupKind
 from polyhedral import Affine, Constraint
 from ptxgen.compute import Element, Expression, ReductionOp, SourceLine
 from ptxgen.tile.distribution import Distribution, SharedLayout
@@ -111,12 +112,21 @@ class Covered:
         return f"{self.kind.value} {self.source} -> {self.sink} ({self.buffer}, distance {self.distance})"
 
 
+class Transport(Enum):
+    """What carries a copy. ACCESS: loads or stores of each lane. LANE_COPY: `cp.async` from global to shared memory,
+    complete when its group is. MATRIX: `ldmatrix` from shared memory, where lanes give the addresses of rows."""
+
+    ACCESS = "access"
+    LANE_COPY = "cp.async"
+    MATRIX = "ldmatrix"
+
+
 @frozen
 class Copy:
     """Every element of `distribution` moves from `source` to `destination`, `vector` elements in one access.
 
-    One side is registers, the other global or shared memory. `guarded` names the dimensions along which the box may
-    leave the array; `outside` says what happens there.
+    One side is registers and the other global or shared memory, or with LANE_COPY both are memory. `guarded` names the
+    dimensions along which the box may leave the array; `outside` says what happens there.
     """
 
     op: str
@@ -127,6 +137,7 @@ class Copy:
     guarded: tuple[int, ...]
     outside: Outside
     line: SourceLine = field(eq=False)
+    by: Transport = Transport.ACCESS
 
 
 @frozen
@@ -263,6 +274,22 @@ class Meet:
 
 
 @frozen
+class Commit:
+    """Every lane closes the group of the copies of a kind that it has issued since it last did; it may be empty."""
+
+    kind: GroupKind
+
+
+@frozen
+class Retire:
+    """Every lane waits until at most `pending` of the groups that it closed last are incomplete."""
+
+    kind: GroupKind
+    pending: int
+    covers: tuple[Covered, ...]
+
+
+@frozen
 class Quotient:
     """floor(numerator / divisor)."""
 
@@ -309,7 +336,7 @@ class When:
     otherwise: Node | None = None
 
 
-Node = Sequence | Loop | Let | When | Copy | Fill | Multiply | Map | Reduce | Meet
+Node = Sequence | Loop | Let | When | Copy | Fill | Multiply | Map | Reduce | Meet | Commit | Retire
 
 
 class ParameterKind(Enum):

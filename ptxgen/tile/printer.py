@@ -14,6 +14,7 @@ from ptxgen.compute import show as show_expression
 from ptxgen.tile.distribution import Distribution, SharedLayout
 from ptxgen.tile.nodes import (
     Buffer,
+    Commit,
     Copy,
     Covered,
     Factor,
@@ -34,6 +35,7 @@ from ptxgen.tile.nodes import (
     Quotient,
     Reduce,
     Region,
+    Retire,
     Role,
     Sequence,
     Space,
@@ -166,6 +168,11 @@ def node_lines(node: Node) -> Iterator[str]:
             yield from map_lines(node)
         case Meet(barrier, covers):
             yield f"meet {barrier}" + ("" if covers else ", covers nothing")
+            yield from (INDENT + f"covers {line}" for line in covers_lines(covers))
+        case Commit(kind):
+            yield f"commit {kind.value}"
+        case Retire(kind, pending, covers):
+            yield f"retire {kind.value}, pending {pending}" + ("" if covers else ", covers nothing")
             yield from (INDENT + f"covers {line}" for line in covers_lines(covers))
         case _:
             assert_never(node)

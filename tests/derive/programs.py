@@ -4,10 +4,11 @@ from itertools import pairwise
 
 from attrs import evolve, frozen
 
-from isa.mechanisms import LOAD, REGISTERS, STORE, WARP_REGISTERS, Mechanism
+from isa.mechanisms import LANE_COPY, LOAD, REGISTERS, STORE, WARP_REGISTERS, Group, Mechanism
 from polyhedral import Affine, Set, const, var
 from ptxgen.compute import Element, SourceLine
-from ptxgen.derive.discharge import Synchronised
+from ptxgen.derive.atoms import Commit, Join, Retire
+from ptxgen.derive.discharge import Synchronisation, Synchronised
 from ptxgen.derive.ops import Op, Time, Touch, TouchKind
 from ptxgen.tile import Buffer, Fill, Region, SharedLayout, Space
 
@@ -90,13 +91,34 @@ def volta(depth: int = 2, ahead: int = 1, fragments_ahead: int = 1) -> tuple[Op,
     return (fill, *in_order(*ops, prefix=(1,)), finish)
 
 
+def ampere(depth: int = 4, ahead: int = 3, fragments_ahead: int = 1, copies_first: bool = True) -> tuple[Op, ...]:
+    """The main loop of an Ampere product: copies in groups of the lane into a shared ring, two steps of fragments."""
+    k = var("k")
+    rings = {name: buffer(f"{name}.shared", Space.SHARED, depth) for name in "AB"}
+    held = {name: buffer(f"{name}.fragments", Space.REGISTERS, 2) for name in "AB"}
+    c = buffer("C", Space.REGISTERS)
+    copies = [op(f"{n}.shared", (0,), (writes(rings[n], k),), SLABS, (ahead,), LANE_COPY) for n in "AB"]
+    ops: list[Op] = []
+    for step in range(2):
+        for name in "AB":
+            number = (step + fragments_ahead) % 2
+            touches = (reads(rings[name], k), writes(held[name], 2 * k + number))
+            early = (0,) if number >= fragments_ahead else (1,)
+            ops.append(op(f"{name}.fragments", (0,), touches, SLABS, early, LOAD, (number,)))
+        parts = (reads(held["A"], 2 * k + step), reads(held["B"], 2 * k + step), reads(c), writes(c))
+        ops.append(op("C", (0,), parts, SLABS, (0,), WARP_REGISTERS, (step,)))
+    body = (*copies, *ops) if copies_first else (*ops, *copies)
+    return (op("C.zero", (0,), (writes(c),), ONCE, (), REGISTERS), *in_order(*body, prefix=(1,)))
+
+
 @frozen
 class Instance:
-    """One execution of an op or a meeting: its indices, and when it runs."""
+    """One execution of an op: its indices, when it runs, and when a meeting may vouch for it (None: never)."""
 
     name: str
     values: tuple[tuple[str, int], ...]
     time: tuple[int, ...]
+    done: tuple[int, ...] | None
 
 
 def when(time: Time, values: dict[str, int], depth: int) -> tuple[int, ...]:
@@ -114,11 +136,15 @@ def unordered(
     order that is not that of the tiles. Order: outer loops that the rank does not count, then the rank, then inner
     loops that it does not count, then filling before updating before reading."""
     depth = max((len(o.time.loops) for o in synchronised.ops), default=0)
-    meetings = sorted(
-        when(m.time, dict(zip(m.domain.dims, point, strict=True)), depth)
-        for m in synchronised.meetings
-        for point in m.domain.points(params)
+    moments = sorted(
+        (
+            (when(a.time, dict(zip(a.domain.dims, point, strict=True)), depth), a)
+            for a in synchronised.atoms
+            for point in a.domain.points(params)
+        ),
+        key=lambda found: found[0],
     )
+    meetings = [moment for moment, atom in moments if isinstance(atom.atom, Join)]
     slots: dict[tuple[str, int], list[tuple[tuple[tuple[int, ...], int, tuple[int, ...], int], bool, Instance]]] = {}
     for o in synchronised.ops:
         for ring, rank, turn in uses(o, space):
@@ -129,7 +155,8 @@ def unordered(
                 number = rank.evaluate(values | params)
                 outer = tuple(v for loop, v in list(values.items())[:last] if loop not in counted)
                 inner = tuple(v for loop, v in list(values.items())[last:] if loop not in counted)
-                instance = Instance(str(o), tuple(values.items()), when(o.time, values, depth))
+                time = when(o.time, values, depth)
+                instance = Instance(str(o), tuple(values.items()), time, done(o, time, moments))
                 key = (outer, number, inner, turn)
                 slots.setdefault((ring.name, number % ring.depth), []).append((key, turn < 2, instance))
     found = []
@@ -139,9 +166,29 @@ def unordered(
             later = ((w, i) for other, w, i in accesses[place + 1 :] if other != key)
             for other_writing, second in later:
                 conflict = writing or other_writing
-                if conflict and not any(first.time < moment < second.time for moment in meetings):
+                known = first.done
+                if conflict and (known is None or not any(known < moment < second.time for moment in meetings)):
                     found.append((first, second))
     return found
+
+
+def done(
+    o: Op, time: tuple[int, ...], moments: list[tuple[tuple[int, ...], Synchronisation]]
+) -> tuple[int, ...] | None:
+    """When the lane that issued an op at `time` knows that it is complete: at once, or when a wait leaves open no more
+    groups than were closed after its own."""
+    if not isinstance(o.mechanism.completes, Group):
+        return time
+    closed = 0
+    for moment, atom in moments:
+        match atom.atom:
+            case Commit() if moment > time:
+                closed += 1
+            case Retire(pending=pending) if closed > pending and moment > time:
+                return moment
+            case _:
+                pass
+    return None
 
 
 def uses(o: Op, space: Space) -> list[tuple[Buffer, Affine, int]]:
@@ -155,7 +202,7 @@ def uses(o: Op, space: Space) -> list[tuple[Buffer, Affine, int]]:
 
 
 def places_are_distinct(synchronised: Synchronised) -> bool:
-    """Whether no two ops or meetings stand at one place, nor one inside another."""
-    times = [o.time for o in synchronised.ops] + [m.time for m in synchronised.meetings]
+    """Whether no two ops or atoms stand at one place, nor one inside another."""
+    times = [o.time for o in synchronised.ops] + [a.time for a in synchronised.atoms]
     ordered = sorted(t.place for t in times)
     return all(a != b[: len(a)] for a, b in pairwise(ordered))

@@ -9,7 +9,7 @@ from ptxgen.derive import derive
 from ptxgen.derive.discharge import Synchronised
 from ptxgen.derive.proof import check_meetings
 from ptxgen.tile.machine import MachineFault, run
-from ptxgen.tile.mutants import without_each_meet
+from ptxgen.tile.mutants import without_each_synchronisation
 from tests.derive.computes import chained, halves, matmul, softmax, transpose, up, volta
 
 Arrays = dict[str, np.ndarray]
@@ -128,7 +128,7 @@ def test_every_meeting_is_needed(name: str) -> None:
     derived = derive({"transpose": transpose, "chained": chained, "matmul": volta}[name]())
     runs = runs_of(name)
     assert all(faults(derived.program, *case) == "none" for case in runs)
-    mutants = list(without_each_meet(derived.program))
+    mutants = list(without_each_synchronisation(derived.program))
     assert mutants
     for mutant in mutants:
         assert {faults(mutant.program, *case) for case in runs} - {"none"} == {"tile.race"}
@@ -139,7 +139,7 @@ def test_the_checker_refuses_every_plan_without_one_of_its_meetings(name: str) -
     derived = derive({"transpose": transpose, "chained": chained, "matmul": volta}[name]())
     for part in derived.parts:
         assert part.verdict.accepted
-        for missing in part.synchronised.meetings:
-            kept = tuple(meeting for meeting in part.synchronised.meetings if meeting is not missing)
+        for missing in part.synchronised.atoms:
+            kept = tuple(meeting for meeting in part.synchronised.atoms if meeting is not missing)
             verdict = check_meetings(Synchronised(part.synchronised.ops, kept), part.requirements)
             assert "synchronisation.covered" in verdict.codes

@@ -8,7 +8,7 @@ import pytest
 from ptxgen.derive import derive
 from ptxgen.kernels import Layout, MatmulSpec, MatmulTiling, matmul_compute, matmul_plan, parse_epilogue
 from ptxgen.tile.machine import MachineFault, run
-from ptxgen.tile.mutants import without_each_meet
+from ptxgen.tile.mutants import without_each_synchronisation
 
 TILING = MatmulTiling(i=64, j=64, k=16)
 M, N, K = 70, 72, 40
@@ -75,7 +75,7 @@ def test_agrees_with_numpy_in_any_interleaving(layout: Layout, epilogue: str) ->
 @pytest.mark.parametrize("layout", [Layout.NT, Layout.TN])
 def test_every_meeting_is_needed(layout: Layout) -> None:
     program, arrays, sizes = derived(layout, "bias,gelu,residual")
-    for mutant in without_each_meet(program):  # type: ignore[arg-type]
+    for mutant in without_each_synchronisation(program):  # type: ignore[arg-type]
         found: set[str] = set()
         for k in (K, 8, 64):
             try:

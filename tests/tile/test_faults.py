@@ -29,7 +29,7 @@ from ptxgen.tile import (
     When,
 )
 from ptxgen.tile.machine import MachineFault, run
-from ptxgen.tile.mutants import Mutant, without_each_meet
+from ptxgen.tile.mutants import Mutant, without_each_synchronisation
 from tests.tile.programs import Matmul, cooperative, copying, held, here, kernel, memory, region, shared, transposing
 
 SEEDS = [None, 0, 1, 2, 3, 4]
@@ -70,14 +70,14 @@ def rewritten(program: Program, change: Callable[[Node], Node]) -> Program:
 
 
 def test_each_meeting_is_removed_once() -> None:
-    mutants = list(without_each_meet(MATMUL))
+    mutants = list(without_each_synchronisation(MATMUL))
     assert [(mutant.role, mutant.position) for mutant in mutants] == [("all", 0), ("all", 1)]
     assert all(mutant.program != MATMUL for mutant in mutants)
-    assert all(len(list(without_each_meet(mutant.program))) == 1 for mutant in mutants)
+    assert all(len(list(without_each_synchronisation(mutant.program))) == 1 for mutant in mutants)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("mutant", list(without_each_meet(MATMUL)), ids=lambda mutant: str(mutant.position))
+@pytest.mark.parametrize("mutant", list(without_each_synchronisation(MATMUL)), ids=lambda mutant: str(mutant.position))
 def test_a_matmul_without_one_of_its_meetings_is_a_fault(mutant: Mutant, seed: int | None) -> None:
     arrays, sizes = matmul_arrays(24)
     with pytest.raises(MachineFault):
@@ -86,7 +86,7 @@ def test_a_matmul_without_one_of_its_meetings_is_a_fault(mutant: Mutant, seed: i
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_transposition_without_its_meeting_is_a_race_of_both_ops(seed: int | None) -> None:
-    (mutant,) = without_each_meet(transposing())
+    (mutant,) = without_each_synchronisation(transposing())
     arrays, sizes = transposing_arrays()
     with pytest.raises(MachineFault) as caught:
         run(mutant.program, arrays, sizes, seed=seed)

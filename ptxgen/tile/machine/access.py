@@ -17,7 +17,7 @@ from ptxgen.tile.machine.geometry import (
     shared_vectors_fit,
     spelled,
 )
-from ptxgen.tile.machine.state import NEVER_WRITTEN, NUMPY_TYPES, Numbers, Step, Storage, View
+from ptxgen.tile.machine.state import IN_FLIGHT, NEVER_WRITTEN, NUMPY_TYPES, Flight, Numbers, Step, Storage, View
 from ptxgen.tile.nodes import Space
 
 
@@ -50,6 +50,36 @@ def write(step: Step, view: View, values: Numbers, wanted: Mask) -> None:
     storage.values[chosen] = values[wanted]
     if storage.ranks is not None:
         storage.ranks[chosen] = step.value(view.region.rank)
+
+
+def begin_write(step: Step, view: View, values: Numbers) -> Flight | None:
+    """Starts to store `values` at all points; until `end_write` nobody may use them. None for a warp that is a replica
+    of one that stores. Faults as in `write`, and `tile.stale` where an earlier copy is still on its way there."""
+    wanted = every_point(view)
+    storage, index = find(step, view, wanted)
+    if not is_storing_replica(step, view, values):
+        return None
+    assert storage.ranks is not None
+    assert storage.clocks is not None
+    conflict = storage.clocks.write(step.stamp, step.warp.seen, index)
+    if conflict is not None:
+        raise step.race(view.region, "writes", element(step, view, wanted, conflict.point), conflict)
+    if (storage.ranks[index] == IN_FLIGHT).any():
+        raise step.fault("tile.stale", f"writes a slot of {view.region.buffer.name} that another copy is still filling")
+    storage.ranks[index] = IN_FLIGHT
+    return Flight(step, view.region, storage, index, values, step.value(view.region.rank))
+
+
+def end_write(flight: Flight) -> None:
+    """The values arrive, and the warp knows it. Fault `tile.race` where something touched the elements meanwhile."""
+    storage, step = flight.storage, flight.step
+    assert storage.ranks is not None
+    assert storage.clocks is not None
+    conflict = storage.clocks.write(step.stamp, step.warp.seen, flight.index)
+    if conflict is not None:
+        raise step.race(flight.region, "writes", str(conflict.point), conflict)
+    storage.values[flight.index] = flight.values
+    storage.ranks[flight.index] = flight.rank
 
 
 def is_storing_replica(step: Step, view: View, values: Numbers) -> bool:
@@ -137,6 +167,8 @@ def check_ranks(step: Step, view: View, storage: Storage, chosen: Index, wanted:
     name = view.region.buffer.name
     if found == NEVER_WRITTEN:
         raise step.fault("tile.uninitialised", f"reads element {where} of {name}, which was never written")
+    if found == IN_FLIGHT:
+        raise step.fault("tile.stale", f"reads element {where} of {name}, and the copy that fills it is not complete")
     raise step.fault("tile.stale", f"reads element {where} of tile {rank} of {name}, but tile {found} is in its slot")
 
 

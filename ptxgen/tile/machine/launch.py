@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from ptxgen.errors import LaunchError
 from ptxgen.tile.machine.clocks import OP_BITS, SEVERAL_BLOCKS, WARP_BITS, Clocks
 from ptxgen.tile.machine.faults import MachineFault
-from ptxgen.tile.machine.leaves import perform
+from ptxgen.tile.machine.leaves import commit, perform, retire
 from ptxgen.tile.machine.schedule import Thread, interleave
 from ptxgen.tile.machine.state import NUMPY_TYPES, Block, Launch, Leaf, Step, Storage, Warp, evaluate
 from ptxgen.tile.machine.walking import leaves_of, meets_of, walk_tree
-from ptxgen.tile.nodes import Copy, Meet, ParameterKind, Program, Space
+from ptxgen.tile.nodes import Commit, Copy, Meet, ParameterKind, Program, Retire, Space
 
 
 @frozen
@@ -168,9 +168,23 @@ def join_clocks(block: Block, role: str) -> None:
 def warp_steps(warp: Warp, variables: dict[str, int]) -> Iterator[Meet | None]:
     """The steps of a warp: each performs a leaf, or yields the meeting that it has reached."""
     for node, bound in walk_tree(warp.role.body, variables):
-        if isinstance(node, Meet):
-            yield node
-        else:
-            perform(Step(warp, node, bound))
-            warp.block.steps += 1
-            yield None
+        match node:
+            case Meet():
+                yield node
+            case Commit(kind):
+                commit(warp, kind)
+            case Retire(kind, pending):
+                retire(warp, kind, pending)
+                yield None
+            case _:
+                perform(Step(warp, node, bound))
+                warp.block.steps += 1
+                yield None
+    check_nothing_left(warp)
+
+
+def check_nothing_left(warp: Warp) -> None:
+    """A fault where a warp ends while a copy that it has issued is on its way."""
+    left = [*warp.open_group.values(), *(group for groups in warp.groups.values() for group in groups)]
+    for flight in (flight for group in left for flight in group):
+        raise flight.step.fault("tile.inflight", f"ends before its copy to {flight.region.buffer.name} is complete")

@@ -6,13 +6,14 @@ from typing import assert_never
 
 import numpy as np
 
+from isa.mechanisms import GroupKind
 from ptxgen.compute import BinaryOp, Element, ReductionOp
-from ptxgen.tile.machine.access import every_point, global_coordinates, outside, read, write
+from ptxgen.tile.machine.access import begin_write, end_write, every_point, global_coordinates, outside, read, write
 from ptxgen.tile.machine.arithmetic import Floats, binary, evaluate_expression
 from ptxgen.tile.machine.folding import fold
 from ptxgen.tile.machine.geometry import Index, Mask, StrayError, matrix_extent, matrix_index, points, projected
-from ptxgen.tile.machine.state import NEVER_WRITTEN, NUMPY_TYPES, Numbers, Step, Storage, View
-from ptxgen.tile.nodes import Copy, Factor, Fill, Iteration, Map, Multiply, Outside, Reduce, Region, Space
+from ptxgen.tile.machine.state import NEVER_WRITTEN, NUMPY_TYPES, Numbers, Step, Storage, View, Warp
+from ptxgen.tile.nodes import Copy, Factor, Fill, Iteration, Map, Multiply, Outside, Reduce, Region, Space, Transport
 
 
 def perform(step: Step) -> None:
@@ -40,6 +41,9 @@ def whole(region: Region) -> tuple[int, ...]:
 def copy(step: Step, node: Copy) -> None:
     """Moves a box between registers and memory, elements unchanged."""
     source, destination = node.source, node.destination
+    if node.by is Transport.LANE_COPY:
+        lane_copy(step, node)
+        return
     if (source.buffer.space is Space.REGISTERS) == (destination.buffer.space is Space.REGISTERS):
         raise step.fault("tile.shape", "a copy moves between registers and memory, and this one does not")
     if source.buffer.element is not destination.buffer.element:
@@ -69,6 +73,37 @@ def load(step: Step, node: Copy) -> None:
     if node.outside is Outside.ANY:
         values[~wanted] = poison(node.source.buffer.element)
     write(step, held, values, wanted if node.outside is Outside.NEVER else every_point(held))
+
+
+def lane_copy(step: Step, node: Copy) -> None:
+    """Global to shared memory in the background: the elements are nobody's until the group is complete."""
+    source, destination = node.source, node.destination
+    if (source.buffer.space, destination.buffer.space) != (Space.GLOBAL, Space.SHARED):
+        raise step.fault("tile.shape", "a lane's copy moves from global to shared memory, and this one does not")
+    if source.buffer.element is not destination.buffer.element:
+        raise step.fault("tile.shape", f"copies {source.buffer.element} to {destination.buffer.element} unchanged")
+    memory = View(source, whole(source), node.distribution, node.vector)
+    shared = View(destination, whole(destination), node.distribution, node.vector)
+    wanted = inside_array(step, memory, node.guarded)
+    if node.outside is not Outside.ZERO and not wanted.all():
+        raise step.fault("tile.bounds", f"a lane's copy fills {destination.buffer.name} with zeros, ZERO is not said")
+    flight = begin_write(step, shared, read(step, memory, wanted))
+    if flight is not None:
+        step.warp.open_group.setdefault(GroupKind.CP_ASYNC, []).append(flight)
+
+
+def commit(warp: Warp, kind: GroupKind) -> None:
+    """Closes the group of what the warp has issued since it last did."""
+    warp.groups.setdefault(kind, []).append(warp.open_group.pop(kind, []))
+
+
+def retire(warp: Warp, kind: GroupKind, pending: int) -> None:
+    """Completes all but the last `pending` groups, and not one more: what nobody waits for arrives late."""
+    groups = warp.groups.setdefault(kind, [])
+    done = max(0, len(groups) - pending)
+    complete, warp.groups[kind] = groups[:done], groups[done:]
+    for flight in (flight for group in complete for flight in group):
+        end_write(flight)
 
 
 def inside_array(step: Step, view: View, guarded: tuple[int, ...]) -> Mask:

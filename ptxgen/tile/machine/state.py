@@ -8,6 +8,7 @@ import numpy as np
 from attrs import define, field, frozen
 from numpy.typing import NDArray
 
+from isa.mechanisms import GroupKind
 from polyhedral import Affine
 from ptxgen.compute import Element, SourceLine
 from ptxgen.tile.distribution import Distribution
@@ -25,6 +26,7 @@ NUMPY_TYPES: Mapping[Element, type[np.generic]] = {
     Element.S32: np.int32,
 }
 NEVER_WRITTEN = np.iinfo(np.int64).min
+IN_FLIGHT = NEVER_WRITTEN + 1
 
 
 @define(eq=False)
@@ -84,10 +86,25 @@ class Warp:
     place: int
     seen: Index
     registers: dict[str, Storage]
+    groups: dict[GroupKind, list[list[Flight]]] = field(factory=dict)
+    open_group: dict[GroupKind, list[Flight]] = field(factory=dict)
 
     @property
     def name(self) -> str:
         return f"warp {self.number} of {self.role.name}"
+
+
+@frozen(eq=False)
+class Flight:
+    """A copy on its way: `values` go to elements `index` of `storage`, as tile number `rank` of `region`, when its
+    group is complete."""
+
+    step: Step
+    region: Region
+    storage: Storage
+    index: Index
+    values: Numbers
+    rank: int
 
 
 @frozen(eq=False)

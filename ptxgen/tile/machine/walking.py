@@ -7,11 +7,27 @@ from typing import assert_never
 
 from polyhedral import Constraint
 from ptxgen.tile.machine.state import Leaf, evaluate
-from ptxgen.tile.nodes import Copy, Fill, Let, Loop, Map, Meet, Multiply, Node, Reduce, Sequence, When
+from ptxgen.tile.nodes import (
+    Commit,
+    Copy,
+    Fill,
+    Let,
+    Loop,
+    Map,
+    Meet,
+    Multiply,
+    Node,
+    Reduce,
+    Retire,
+    Sequence,
+    When,
+)
+
+End = Leaf | Meet | Commit | Retire
 
 
-def walk_tree(node: Node, variables: dict[str, int]) -> Iterator[tuple[Leaf | Meet, dict[str, int]]]:
-    """The leaves and meetings of a tree in the order of its execution, each with its variables."""
+def walk_tree(node: Node, variables: dict[str, int]) -> Iterator[tuple[End, dict[str, int]]]:
+    """The leaves, meetings, commits and waits of a tree in the order of its execution, each with its variables."""
     match node:
         case Sequence(children):
             for child in children:
@@ -27,7 +43,7 @@ def walk_tree(node: Node, variables: dict[str, int]) -> Iterator[tuple[Leaf | Me
             chosen = then if all(holds(condition, variables) for condition in conditions) else otherwise
             if chosen is not None:
                 yield from walk_tree(chosen, variables)
-        case Copy() | Fill() | Multiply() | Map() | Reduce() | Meet():
+        case Copy() | Fill() | Multiply() | Map() | Reduce() | Meet() | Commit() | Retire():
             yield node, variables
         case _:
             assert_never(node)
@@ -40,8 +56,8 @@ def holds(condition: Constraint, variables: Mapping[str, int]) -> bool:
 
 
 def leaves_of(node: Node) -> Iterator[Leaf]:
-    """Every leaf of a tree but the meetings."""
-    return (inner for inner in ends_of(node) if not isinstance(inner, Meet))
+    """Every leaf of a tree: what moves or computes."""
+    return (inner for inner in ends_of(node) if not isinstance(inner, (Meet, Commit, Retire)))
 
 
 def meets_of(node: Node) -> Iterator[Meet]:
@@ -49,8 +65,8 @@ def meets_of(node: Node) -> Iterator[Meet]:
     return (inner for inner in ends_of(node) if isinstance(inner, Meet))
 
 
-def ends_of(node: Node) -> Iterator[Leaf | Meet]:
-    """Every leaf and meeting of a tree, in order."""
+def ends_of(node: Node) -> Iterator[End]:
+    """Every leaf, meeting, commit and wait of a tree, in order."""
     match node:
         case Sequence(children):
             for child in children:
@@ -61,7 +77,7 @@ def ends_of(node: Node) -> Iterator[Leaf | Meet]:
             yield from ends_of(then)
             if otherwise is not None:
                 yield from ends_of(otherwise)
-        case Copy() | Fill() | Multiply() | Map() | Reduce() | Meet():
+        case Copy() | Fill() | Multiply() | Map() | Reduce() | Meet() | Commit() | Retire():
             yield node
         case _:
             assert_never(node)
