@@ -37,4 +37,4 @@ def registers(kernel: GeneratedKernel) -> str:
     except AssemblerError:
         tiles = max(sum(map(register_count, most_registers(part.ops))) for part in kernel.derivation.parts)
         return f"{tiles} for tiles, addresses not counted (there is no ptxas to ask)"
-    return f"{cubin.registers}, {cubin.spills} bytes spilled (ptxas {cubin.assembler.release})"
+    return f"{cubin.registers}, {cubin.spills} bytes spilled ({cubin.assembler.name})"

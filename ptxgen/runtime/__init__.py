@@ -1,14 +1,17 @@
 """PTX text in, running kernel out: ptxas, and the driver, which is imported when something is run and not before."""
 
 from ptxgen.runtime.arrays import DeviceArray
-from ptxgen.runtime.assembler import Cubin, Resources, assemble
+from ptxgen.runtime.assembler import Cubin, assemble, find_assembler
 from ptxgen.runtime.driver import compute_capability, device_count
 from ptxgen.runtime.loading import Launch, LoadedKernel, LoadedModule, load
-from ptxgen.runtime.ptxas import Assembler, find_assembler
+from ptxgen.runtime.nvjitlink import in_process_assembler
+from ptxgen.runtime.ptxas import Assembler, AssemblerKind
+from ptxgen.runtime.resources import Resources
 from ptxgen.runtime.timing import elapsed_ms
 
 __all__ = [
     "Assembler",
+    "AssemblerKind",
     "Cubin",
     "DeviceArray",
     "Launch",
@@ -20,5 +23,6 @@ __all__ = [
     "device_count",
     "elapsed_ms",
     "find_assembler",
+    "in_process_assembler",
     "load",
 ]

@@ -1,57 +1,39 @@
-"""PTX text to a cubin, through ptxas."""
+"""PTX text to a cubin, through ptxas as a program or inside this process."""
 
 from __future__ import annotations
 
-import re
-import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
 from attrs import field, frozen
 
 from ptxgen.emit import Listing
-from ptxgen.errors import AssemblerError
+from ptxgen.errors import AssemblerError, Finding
 from ptxgen.runtime.entries import read_headers
-from ptxgen.runtime.ptxas import Assembler, describe_assembler, find_assembler, run
-from ptxgen.runtime.source import Source, complaint, listing_of
+from ptxgen.runtime.nvjitlink import in_process_assembler, link
+from ptxgen.runtime.ptxas import (
+    INSTALL,
+    Assembler,
+    AssemblerKind,
+    assembler_paths,
+    describe_assembler,
+    run_ptxas,
+)
+from ptxgen.runtime.resources import Resources, read_resources
+from ptxgen.runtime.source import Source, complaint, judged, listing_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ptxgen.ir import Parameter
 
-ENTRY = re.compile(r"Compiling entry function '([^']+)'")
-STACK = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
-USED = re.compile(r"Used (\d+) registers")
-BARRIERS = re.compile(r"used (\d+) barriers")
-SHARED = re.compile(r"(\d+)(?:\+\d+)? bytes smem")
-
-
-@frozen
-class Resources:
-    """What one kernel takes: 32-bit registers per thread, bytes of stack and of spills per thread, static shared bytes
-    per CTA, named barriers. The figures are those that `ptxas -v` prints.
-    """
-
-    kernel: str
-    registers: int
-    stack_bytes: int
-    spill_store_bytes: int
-    spill_load_bytes: int
-    shared_bytes: int
-    barriers: int
-
-    @property
-    def spills(self) -> int:
-        """Bytes of spill stores and loads together; 0 where nothing is spilled."""
-        return self.spill_store_bytes + self.spill_load_bytes
-
 
 @frozen
 class Cubin:
     """An assembled module: `image` for the driver, the target it is for, what each kernel takes, and the log.
 
-    `registers` and `shared_bytes` are those of the kernel that takes most, `spills` counts the bytes of all.
+    `registers`, `shared_bytes` and `local_bytes` are those of the kernel that takes most, `spills` counts the bytes of
+    all, `warnings` are the assembler's on the PTX and user lines.
     """
 
     image: bytes = field(repr=False)
@@ -74,63 +56,83 @@ class Cubin:
     def shared_bytes(self) -> int:
         return max((each.shared_bytes for each in self.resources), default=0)
 
+    @property
+    def local_bytes(self) -> int:
+        return max((each.local_bytes for each in self.resources), default=0)
+
+    @property
+    def warnings(self) -> tuple[Finding, ...]:
+        return judged(self.listing, self.log)
+
 
 def assemble(
-    source: Source, *, target: str | None = None, assembler: Path | str | None = None, options: Sequence[str] = ()
+    source: Source,
+    *,
+    target: str | None = None,
+    assembler: Assembler | Path | str | None = None,
+    options: Sequence[str] = (),
 ) -> Cubin:
-    """Assembles a module or PTX text with ptxas.
+    """Assembles a module or PTX text.
 
-    `target` ("sm_90") is that of the text where it is None. `assembler` is the path of a ptxas; None takes the first
-    that knows target and version, from the wheels in site-packages, then CUDA_HOME, then the PATH. `options` are
-    further words for ptxas. AssemblerError says which ptxas is missing, or holds its messages on PTX and user lines.
+    `target` ("sm_90") is that of the text where it is None. `assembler` is one that was found, or the path of a ptxas;
+    None takes what `find_assembler` finds. `options` are further words for ptxas. AssemblerError says which ptxas is
+    missing and what to install, or holds its messages on PTX and user lines.
     """
     listing = listing_of(source)
     headers = read_headers(listing.text)
     wanted = target or headers.target
     chosen = (
-        find_assembler(wanted, headers.version) if assembler is None else describe_assembler(Path(assembler).resolve())
+        assembler
+        if isinstance(assembler, Assembler)
+        else find_assembler(wanted, headers.version)
+        if assembler is None
+        else describe_assembler(Path(assembler).resolve())
     )
-    image, log = run_ptxas(chosen, listing, wanted, options)
+    image, log = run_assembler(chosen, listing, wanted, options)
     return Cubin(image, wanted, chosen, read_resources(log), headers.kernels, listing, log)
 
 
-def run_ptxas(assembler: Assembler, listing: Listing, target: str, options: Sequence[str]) -> tuple[bytes, str]:
-    """The cubin and the log; AssemblerError where ptxas refuses. The file name in the log is `kernel.ptx`, always."""
-    with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / "kernel.ptx").write_text(listing.text)
-        command: list[str | Path] = [
-            assembler.path,
-            "-v",
-            "-arch",
-            target,
-            *options,
-            "-o",
-            "kernel.cubin",
-            "kernel.ptx",
-        ]
-        log = run(command, folder=folder)
-        cubin = Path(folder) / "kernel.cubin"
-        if not cubin.exists():
-            heading = f"ptxas {assembler.release} refuses the text for {target}:"
-            raise AssemblerError(f"{heading}\n{complaint(listing, log)}", log=log, findings=listing.blame(log))
-        return cubin.read_bytes(), log
+def find_assembler(target: str, version: tuple[int, int]) -> Assembler:
+    """The first assembler that knows `target` and PTX `version` (major, minor); AssemblerError lists those that do not.
+
+    A ptxas of the wheels, of CUDA_HOME, of the PATH; where none knows them, nvJitLink inside this process. That one is
+    quicker, but it compiles for linking: calls are not inlined, and a kernel may take other registers than with ptxas.
+    """
+    rejected = []
+    for path in assembler_paths():
+        try:
+            found = describe_assembler(path)
+        except AssemblerError as error:
+            rejected.append(str(error))
+            continue
+        if found.knows(target, version):
+            return found
+        rejected.append(str(found))
+    inside = in_process_assembler()
+    if inside is not None and inside.knows(target, version):
+        return inside
+    rejected += [] if inside is None else [str(inside)]
+    raise AssemblerError(no_assembler(f"{target} with PTX {version[0]}.{version[1]}", rejected))
 
 
-def read_resources(log: str) -> tuple[Resources, ...]:
-    """What each kernel takes, in the order of the log of `ptxas -v`."""
-    places = list(ENTRY.finditer(log))
-    ends = [place.start() for place in places[1:]] + [len(log)]
-    return tuple(kernel_resources(place[1], log[place.end() : end]) for place, end in zip(places, ends, strict=True))
+def no_assembler(wanted: str, rejected: Sequence[str]) -> str:
+    """What is missing, what there is, and what to install."""
+    if not rejected:
+        return f"assembling for {wanted} needs ptxas, and there is none: {INSTALL}"
+    advice = f"the wheels of 12.9 and of the newest release know most between them: {INSTALL}"
+    return "\n  ".join([f"no ptxas here knows {wanted}:", *rejected, advice])
 
 
-def kernel_resources(kernel: str, log: str) -> Resources:
-    """The figures in one kernel's part of the log; what the log does not mention is 0."""
-    stack = STACK.search(log)
-    frame, stores, loads = map(int, stack.groups()) if stack else (0, 0, 0)
-    return Resources(kernel, number(USED, log), frame, stores, loads, number(SHARED, log), number(BARRIERS, log))
-
-
-def number(pattern: re.Pattern[str], log: str) -> int:
-    """The first number that the pattern finds, 0 where it finds none."""
-    found = pattern.search(log)
-    return int(found[1]) if found else 0
+def run_assembler(assembler: Assembler, listing: Listing, target: str, options: Sequence[str]) -> tuple[bytes, str]:
+    """The cubin and the log; AssemblerError where the text is refused."""
+    match assembler.kind:
+        case AssemblerKind.PTXAS:
+            image, log = run_ptxas(assembler, listing.text, target, options)
+        case AssemblerKind.NVJITLINK:
+            image, log = link(listing.text, target, options)
+        case _:
+            assert_never(assembler.kind)
+    if image is None:
+        heading = f"{assembler.name} refuses the text for {target}:"
+        raise AssemblerError(f"{heading}\n{complaint(listing, log)}", log=log, findings=judged(listing, log))
+    return image, log

@@ -9,8 +9,8 @@ from ptxgen.emit import Listing
 from ptxgen.errors import AssemblerError
 from ptxgen.ir import Origin
 from ptxgen.runtime import assemble, find_assembler
-from ptxgen.runtime.assembler import read_resources
 from ptxgen.runtime.ptxas import assembler_paths, describe_assembler
+from ptxgen.runtime.resources import read_resources
 
 GOOD = """\
 .version 6.4
@@ -39,6 +39,7 @@ BAD = GOOD.replace("mul.f32 %f3", "mul.f33 %f3").replace("[tile], %f3", "[tyle],
 @pytest.fixture
 def without_wheels(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ptxgen.runtime.ptxas.WHEELS", ())
+    monkeypatch.setattr("ptxgen.runtime.assembler.in_process_assembler", lambda: None)
 
 
 @pytest.mark.usefixtures("no_cuda_toolkit")
@@ -88,6 +89,29 @@ ptxas info    : Used 4 registers, used 0 barriers, 352 bytes cmem[0]
     assert (first.kernel, first.registers, first.stack_bytes, first.spills) == ("a", 24, 16, 20)
     assert (first.shared_bytes, first.barriers) == (4096, 2)
     assert (second.kernel, second.registers, second.spills, second.shared_bytes, second.barriers) == ("b", 4, 0, 0, 0)
+    assert (first.local_bytes, second.local_bytes) == (16, 0)
+    assert read_resources("ptxas info    : 0 bytes gmem") == ()
+
+
+def test_figures_of_functions_are_not_taken_for_the_kernel_s() -> None:
+    log = """ptxas info    : Compiling entry function 'k' for 'sm_80'
+ptxas info    : Function properties for helper
+    8 bytes stack frame, 4 bytes spill stores, 4 bytes spill loads
+ptxas info    : Function properties for k
+ptxas         .     32 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
+ptxas info    : Used 12 registers, used 0 barriers, 40 bytes cumulative stack size
+"""
+    (only,) = read_resources(log)
+    assert (only.stack_bytes, only.spills, only.local_bytes) == (32, 0, 40)
+
+
+@pytest.mark.usefixtures("no_cuda_toolkit", "ptxas")
+def test_local_memory_is_counted() -> None:
+    body = """{ .reg .b64 a, w; .reg .b32 x; .local .align 4 .b8 kept[256];
+  ld.param.u64 w, [p]; mov.u32 x, %tid.x; mov.u64 a, kept; mad.wide.u32 a, x, 4, a;
+  st.local.u32 [a], x; st.local.u32 [kept+4], 7; ld.local.u32 x, [a]; st.global.u32 [w], x; ret; }"""
+    cubin = assemble(f"{GOOD.split('.visible')[0]}.visible .entry k(.param .u64 p)\n{body}\n")
+    assert (cubin.local_bytes, cubin.spills) == (256, 0)
 
 
 @pytest.mark.usefixtures("ptxas")
@@ -108,6 +132,33 @@ def test_what_ptxas_refuses_stands_on_the_user_line() -> None:
     origins = tuple(Origin("kernel.py", 100 + line, "k") for line in range(BAD.count("\n") + 1))
     with pytest.raises(AssemblerError, match=r"kernel.py:112: Unexpected instruction types|kernel.py:111: "):
         assemble(Listing(BAD, origins))
+
+
+@pytest.mark.usefixtures("ptxas")
+def test_a_message_about_a_kernel_stands_on_the_line_that_declares_it() -> None:
+    text = GOOD.replace("tile[1024]", "tile[100000]")
+    origins = tuple(Origin("kernel.py", 100 + line, "k") for line in range(text.count("\n") + 1))
+    with pytest.raises(AssemblerError) as caught:
+        assemble(Listing(text, origins))
+    assert "kernel.py:103: Entry function 'scale' uses too much shared data (0x186a0 bytes, 0xc000 max)" in str(
+        caught.value
+    )
+    (finding,) = caught.value.findings
+    assert (finding.code, finding.ptx_line) == ("assembler.error", 4)
+
+
+@pytest.mark.usefixtures("ptxas")
+def test_a_message_without_a_place_is_told_too() -> None:
+    with pytest.raises(AssemblerError, match=r"for sm_70:\nUnknown option 'bogus' \[assembler.error\]"):
+        assemble(GOOD, options=("-bogus",))
+
+
+@pytest.mark.usefixtures("no_cuda_toolkit", "ptxas")
+def test_warnings_are_kept() -> None:
+    assert assemble(GOOD).warnings == ()
+    (warning,) = assemble(GOOD, options=("-maxrregcount", "999")).warnings
+    assert (warning.code, warning.ptx_line) == ("assembler.warning", None)
+    assert warning.message == "Too big maxrregcount value specified 999, will be ignored"
 
 
 @pytest.mark.usefixtures("no_cuda_toolkit", "ptxas")
@@ -144,10 +195,18 @@ def test_the_order_is_wheel_then_toolkit_then_path(
 
 
 def test_a_program_that_is_no_ptxas_is_named() -> None:
-    with pytest.raises(AssemblerError, match="true does not answer like a ptxas"):
+    with pytest.raises(AssemblerError, match=r"true does not answer like a ptxas; .*pip install 'ptxgen\[ptxas\]'"):
         describe_assembler(Path(shutil.which("true") or "/bin/true"))
     with pytest.raises(AssemblerError, match="/nowhere/ptxas cannot be started"):
         assemble(GOOD, assembler="/nowhere/ptxas")
+
+
+def test_a_ptxas_that_dies_says_how(tmp_path: Path, ptxas: Path) -> None:
+    dying = tmp_path / "ptxas"
+    dying.write_text(f'#!/bin/sh\ncase "$*" in *kernel.ptx*) kill -11 $$;; *) exec {ptxas} "$@";; esac\n')
+    dying.chmod(0o755)
+    with pytest.raises(AssemblerError, match="ptxas said nothing: ended by signal 11"):
+        assemble(GOOD, assembler=dying)
 
 
 @pytest.mark.usefixtures("ptxas")
