@@ -7,12 +7,9 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from isa.limits import limits
 from isa.targets import TARGETS
-from isa.targets import target as target_named
 from ptxgen.runtime.programs import files_of_wheel, toolkit_folders
 from ptxgen.runtime.ptxas import NEWEST_VERSION, TOO_NEW, Assembler, AssemblerKind
-from ptxgen.runtime.resources import read_resources
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -84,9 +81,7 @@ def link(text: str, target: str, options: Sequence[str]) -> tuple[bytes | None, 
         nvjitlink.complete(handle)
         image = bytearray(nvjitlink.get_linked_cubin_size(handle))
         nvjitlink.get_linked_cubin(handle, image)
-        log = told(nvjitlink, handle, "info")
-        too_much = too_much_shared(log, target)
-        return (None, too_much) if too_much else (bytes(image), log)
+        return bytes(image), told(nvjitlink, handle, "info")
     except nvjitlink.nvJitLinkError as error:
         return None, told(nvjitlink, handle, "error") or f"nvJitLink: {error}"
     finally:
@@ -103,14 +98,6 @@ def not_linkable(text: str) -> str:
     return "\n".join([*said, *(f"fatal : Unresolved extern variable '{name}'" for name in VARIABLE.findall(bare))])
 
 
-def too_much_shared(log: str, target: str) -> str:
-    """What ptxas says of kernels that declare more shared bytes than a CTA may; empty where none does."""
-    most = limits(target_named(target)).shared_static_bytes
-    said = "error : Entry function '{}' uses too much shared data ({:#x} bytes, {:#x} max)"
-    taken = [(each.kernel, each.shared_bytes) for each in read_resources(log)]
-    return "\n".join(said.format(kernel, count, most) for kernel, count in taken if count > most)
-
-
 def told(nvjitlink: Any, handle: int, which: str) -> str:
     """A log of a link, `info` or `error`, without the library's own closing lines."""
     size = getattr(nvjitlink, f"get_{which}_log_size")(handle)
@@ -119,5 +106,5 @@ def told(nvjitlink: Any, handle: int, which: str) -> str:
     buffer = bytearray(size)
     getattr(nvjitlink, f"get_{which}_log")(handle, buffer)
     lines = buffer.partition(b"\0")[0].decode(errors="replace").splitlines()
-    kept = [line for line in lines if not line.startswith("ERROR NVJITLINK_ERROR")]
+    kept = [line for line in lines if not line.startswith("ERROR ")]
     return "\n".join(kept).strip()
