@@ -22,7 +22,7 @@ from ptxgen.simulate.races import SITES, Conflict, Touches
 from ptxgen.simulate.site import Array, Reader, Site, storage_dtype
 from ptxgen.simulate.traffic import GlobalTraffic, SharedTraffic, count_global, count_shared
 
-_WINDOWS = (("shared", SHARED_WINDOW), ("local", LOCAL_WINDOW), ("const", CONST_WINDOW))
+WINDOWS = (("shared", SHARED_WINDOW), ("local", LOCAL_WINDOW), ("const", CONST_WINDOW))
 
 
 @frozen(eq=False)
@@ -90,7 +90,7 @@ def targets(request: Request, group: Group, batch: Batch, *, reads: bool) -> Ite
         yield _checked(_Attempt(request, group, batch, batch.spaces[request.space], addresses, mask), reads)
         return
     rest = mask
-    for name, window in _WINDOWS:
+    for name, window in WINDOWS:
         inside = (addresses >= window) & (addresses < window + WINDOW_BYTES)
         if inside.any():
             part = inside if mask is None else inside & mask

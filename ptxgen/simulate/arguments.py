@@ -21,10 +21,10 @@ _FLOATS = {16: np.float16, 32: np.float32, 64: np.float64}
 
 
 def bind(
-    function: Function, args: Sequence[Argument] | Mapping[str, Argument], variable_bytes: int
+    function: Function, args: Sequence[Argument] | Mapping[str, Argument], variable_bytes: int, heap_bytes: int = 0
 ) -> tuple[GlobalMemory, bytes]:
     """Global memory with the arrays in it, and the parameter block; `variable_bytes` are kept for the module's
-    variables.
+    variables, `heap_bytes` for what device code allocates.
 
     LaunchError names the parameter, what it wants and what came.
     """
@@ -34,7 +34,7 @@ def bind(
         held = value[0] if isinstance(value, tuple) else value
         if isinstance(held, (np.ndarray, Unwritten)):
             arrays.append(held)
-    memory = place(arrays, variable_bytes)
+    memory = place(arrays, variable_bytes, heap_bytes)
     offsets = parameter_offsets(function)
     block = bytearray(max((offsets[each.name] + each.size_bytes for each in function.parameters), default=0))
     for parameter, value in zip(function.parameters, values, strict=True):

@@ -102,7 +102,7 @@ def _judge(batch: Batch, group: Group, rows: Array) -> None:
     instruction = batch.journal.instructions[group.pc]
     if group.missing is None or (instruction.form.opcode == "barrier" and "aligned" not in instruction.form.words):
         return
-    apart = group.missing.any(axis=1) & rows
+    apart = group.missing.any(axis=1) & rows & group.lanes().any(axis=1)
     if not apart.any():
         return
     row = int(apart.argmax())
@@ -121,7 +121,8 @@ def report_stuck(batch: Batch) -> None:
 
 
 def _report_stuck(batch: Batch, group: Group) -> None:
-    apart = batch.present[group.warps] & ~group.lanes()
+    lanes = group.lanes()
+    apart = batch.present[group.warps] & ~lanes & lanes.any(axis=1, keepdims=True)
     row, lane = map(int, np.argwhere(group.lanes())[0])
     thread = batch.thread(group, row, lane)
     if apart.any():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from attrs import define, field
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 from ptxgen.simulate.copies import Copies
 from ptxgen.simulate.fragments import Fragments
 from ptxgen.simulate.group import LANES, Group
+from ptxgen.simulate.heap import Heap
 from ptxgen.simulate.journal import Journal
 from ptxgen.simulate.memory import Arena
 from ptxgen.simulate.races import Clocks, Tracker
@@ -43,8 +43,7 @@ class Batch:
     barrier what `arrive` brought: threads [ctas] and knowledge [ctas, warps]. `flags` holds what threads of a CTA have
     released at an address, by space, cell and CTA; None in a kernel without fences, where addresses order nothing.
     `ballots` are, per barrier, the threads [ctas, 2] that brought false and true, `copies` what is under way, `ticks`
-    the readings of clocks, `returned` per running call the groups that have come back, `enter` runs a group to the end
-    of a function.
+    the readings of clocks, `heap` what `malloc` may give.
     """
 
     first: int
@@ -62,8 +61,7 @@ class Batch:
     ballots: dict[int, Array] = field(factory=dict)
     copies: Copies = field(factory=Copies)
     ticks: int = 0
-    returned: list[list[Group]] = field(factory=list)
-    enter: Callable[[Group], None] | None = None
+    heap: Heap | None = None
 
     @property
     def warps(self) -> int:

@@ -13,7 +13,6 @@ from attrs import evolve, field, frozen
 from isa.availability import ALWAYS
 from isa.forms import Form, resolve
 from isa.operands import OperandKind, OperandSlot, Role, Signature
-from ptxgen.errors import UnsupportedError
 from ptxgen.ir import (
     Call,
     Function,
@@ -113,7 +112,7 @@ def _variables(function: Function, kernel: bool) -> Iterator[tuple[str, int, int
 
 
 def reachable(module: Module, kernel: Function) -> tuple[Function, ...]:
-    """The functions that a kernel may call, in order of appearance; all of the module where a call is indirect."""
+    """The functions with a body that a kernel may call, in order of appearance; all where a call is indirect."""
     bodies = {item.name: item for item in module.items if isinstance(item, Function) and item.body is not None}
     names: dict[str, None] = {}
     todo = [kernel]
@@ -124,9 +123,7 @@ def reachable(module: Module, kernel: Function) -> tuple[Function, ...]:
                 continue
             called = [node.target.name] if isinstance(node.target, SymbolAddress) else _callable(module)
             for name in called:
-                if name not in bodies:
-                    raise UnsupportedError(f"a call of {name}, which has no body")
-                if name not in names:
+                if name in bodies and name not in names:
                     names[name] = None
                     todo.append(bodies[name])
     return tuple(bodies[name] for name in bodies if name in names)

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+from attrs import frozen
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from ptxgen.simulate.asynchronous.waiting import Wait
 
 Array: TypeAlias = NDArray[Any]
 LANES = 32
@@ -19,19 +23,24 @@ class Group:
     [warps, 32]; what dead lanes compute nobody reads. `last_turn` is when the group was last scheduled, `forced` lets
     it pass a meeting that cannot come about, `missing` are the lanes of its warps that were elsewhere when it arrived
     at a barrier, `barrier` and `threads` what it waits for there, `answer` writes what a reducing barrier found.
+    `waits` is what it is parked for. `frames` are the calls that it is in, the outermost first.
     """
 
     __slots__ = (
-        "_census", "alive", "answer", "barrier", "forced", "last_turn", "missing", "pc", "registers", "threads",
-        "warps",
+        "_census", "alive", "answer", "barrier", "forced", "frames", "last_turn", "missing", "pc", "registers",
+        "threads", "waits", "warps",
     )  # fmt: skip
 
-    def __init__(self, pc: int, warps: Array, alive: Array | None, registers: list[Any], last_turn: int = 0) -> None:
+    def __init__(
+        self, pc: int, warps: Array, alive: Array | None, registers: list[Any], last_turn: int = 0,
+        frames: tuple[Frame, ...] = (),
+    ) -> None:  # fmt: skip
         self.pc, self.warps, self.alive, self.registers = pc, warps, alive, registers
-        self.last_turn, self.forced = last_turn, False
+        self.last_turn, self.forced, self.frames = last_turn, False, frames
         self.missing: Array | None = None
         self.barrier = 0
         self.threads: int | None = None
+        self.waits: tuple[Wait, ...] = ()
         self.answer: Callable[[Group, Array, Array], None] | None = None
         self._census: tuple[int, int] | None = None
 
@@ -76,14 +85,48 @@ class Group:
         count = int(rows.sum())
         if count == 0:
             return None
+        turn, frames = self.last_turn, self.frames
         if count == len(rows):
             whole = bool(alive.all())
-            return Group(pc, self.warps, None if whole else alive, self.registers.copy(), self.last_turn)
+            return Group(pc, self.warps, None if whole else alive, self.registers.copy(), turn, frames)
         kept = alive[rows]
         whole = bool(kept.all())
         if whole or 2 * count <= len(rows):
-            return Group(pc, self.warps[rows], None if whole else kept, _rows(self.registers, rows), self.last_turn)
-        return Group(pc, self.warps, alive, self.registers.copy(), self.last_turn)
+            alone = None if whole else kept
+            return Group(pc, self.warps[rows], alone, _rows(self.registers, rows), turn, frames)
+        return Group(pc, self.warps, alive, self.registers.copy(), turn, frames)
+
+    def lanes_of(self, warps: Array) -> Array:
+        """The live lanes of these warps (sorted) that are here, [warps, 32]."""
+        rows = np.minimum(np.searchsorted(self.warps, warps), len(self.warps) - 1)
+        own: Array = self.warps[rows] == warps
+        here: Array = self.lanes()[rows] & own[:, None]
+        return here
+
+    def meets(self, other: Group) -> bool:
+        """True if the two stand at the same instruction of the same calls, so that they can become one."""
+        if self.pc != other.pc:
+            return False
+        mine, others = self.frames, other.frames
+        return mine is others or (
+            len(mine) == len(others)
+            and all(a is b or (a.site == b.site and a.base == b.base) for a, b in zip(mine, others, strict=True))
+        )
+
+
+@frozen(eq=False)
+class Frame:
+    """A call that has not come back: the instruction `site`, where its frame starts in local memory, `base`, and the
+    group that made it, placed behind the call, whose registers those that come back find again.
+    """
+
+    site: int
+    base: int
+    caller: Group
+
+    def with_caller(self, caller: Group) -> Frame:
+        """The same call for other lanes."""
+        return Frame(self.site, self.base, caller)
 
 
 def _rows(registers: list[Any], rows: Array) -> list[Any]:
@@ -91,13 +134,13 @@ def _rows(registers: list[Any], rows: Array) -> list[Any]:
     return [each[rows] if each is not None and each.shape[0] == count else each for each in registers]
 
 
-def merged(a: Group, b: Group, live: Iterable[int]) -> Group:
-    """The two groups, which stand at the same instruction, as one; only the registers at the `live` places survive."""
+def merged(a: Group, b: Group, live: Callable[[int], Iterable[int]]) -> Group:
+    """The two groups, which meet, as one; only the registers at the places `live` at their instruction survive."""
     union = a.warps if np.array_equal(a.warps, b.warps) else np.union1d(a.warps, b.warps)
     a_rows, a_lanes = _spread(a, union)
     b_rows, b_lanes = _spread(b, union)
     registers: list[Any] = [None] * len(a.registers)
-    for place in live:
+    for place in live(a.pc):
         mine, other = a.registers[place], b.registers[place]
         if mine is other and (mine is None or mine.shape[0] == 1 or a_rows is None):
             registers[place] = mine
@@ -109,12 +152,29 @@ def merged(a: Group, b: Group, live: Iterable[int]) -> Group:
             mine, other = _placed(mine, a_rows, len(a.warps)), _placed(other, b_rows, len(b.warps))
             registers[place] = np.where(b_lanes, other, mine)
     alive = a_lanes | b_lanes
-    together = Group(a.pc, union, None if alive.all() else alive, registers, min(a.last_turn, b.last_turn))
+    frames = a.frames if a.frames is b.frames else _joined(a, b, live)
+    together = Group(a.pc, union, None if alive.all() else alive, registers, min(a.last_turn, b.last_turn), frames)
     together.barrier, together.threads, together.answer = a.barrier, a.threads, a.answer
     if a.missing is not None or b.missing is not None:
         missing = _missing(a, a_rows, union) | _missing(b, b_rows, union)
         together.missing = missing & ~alive
     return together
+
+
+def _joined(a: Group, b: Group, live: Callable[[int], Iterable[int]]) -> tuple[Frame, ...]:
+    """The calls of both groups: each caller with the lanes of its own group."""
+    frames: list[Frame] = []
+    for mine, other in zip(a.frames, b.frames, strict=True):
+        parts = [
+            frame.caller.part(group.lanes_of(frame.caller.warps), frame.caller.pc)
+            for frame, group in ((mine, a), (other, b))
+        ]
+        first, second = parts
+        if mine is other or first is None or second is None:
+            frames.append(mine if second is None or mine is other else other)
+        else:
+            frames.append(mine.with_caller(merged(first, second, live)))
+    return tuple(frames)
 
 
 def _spread(group: Group, union: Array) -> tuple[Array | None, Array]:

@@ -52,12 +52,14 @@ class Journal:
     block: tuple[int, int, int]
     warps_per_cta: int
     checks: frozenset[Check]
+    cluster: tuple[int, int, int] = (1, 1, 1)
     faults: dict[tuple[str, int], Fault] = field(factory=dict)
     shared: dict[int, SharedTraffic] = field(factory=dict)
     global_: dict[int, GlobalTraffic] = field(factory=dict)
     warps: Array = field(init=False)
     lanes: Array = field(init=False)
     scheduled: int = 0
+    printed: list[str] = field(factory=list)
 
     def __attrs_post_init__(self) -> None:
         self.warps = np.zeros(len(self.instructions) + 1, np.int64)
@@ -101,10 +103,22 @@ class Journal:
         return f"the other access: {instruction} (statement {index})", instruction.origin
 
     def place(self, thread: int) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
-        """The CTA and the thread, each (x, y, z), of a thread's number in the grid, which counts whole warps."""
+        """The CTA and the thread, each (x, y, z), of a thread's number in the grid, which counts whole warps, and CTAs cluster
+        by cluster."""
         warp, lane = divmod(thread, 32)
         cta, column = divmod(warp, self.warps_per_cta)
-        return spread(cta, self.grid), spread(column * 32 + lane, self.block)
+        return cta_of(cta, self.grid, self.cluster), spread(column * 32 + lane, self.block)
+
+
+def cta_of(
+    number: int, grid: tuple[int, int, int], cluster: tuple[int, int, int]
+) -> tuple[int, int, int]:
+    """The (x, y, z) of a CTA's number in the grid, which counts cluster by cluster."""
+    nx, ny, nz = cluster
+    cluster_number, rank = divmod(number, nx * ny * nz)
+    x, y, z = spread(cluster_number, (grid[0] // nx, grid[1] // ny, grid[2] // nz))
+    own = spread(rank, cluster)
+    return x * nx + own[0], y * ny + own[1], z * nz + own[2]
 
 
 def spread(number: int, extents: tuple[int, int, int]) -> tuple[int, int, int]:

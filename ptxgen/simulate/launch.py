@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -11,11 +11,14 @@ from attrs import frozen
 from numpy.typing import NDArray
 
 from ptxgen.ir import Space
+from ptxgen.simulate.asynchronous.columns import Columns
+from ptxgen.simulate.asynchronous.engines import Engines
 from ptxgen.simulate.batch import Batch, SpaceMemory
 from ptxgen.simulate.group import LANES, Group
+from ptxgen.simulate.heap import Heap
 from ptxgen.simulate.journal import Check, Journal
 from ptxgen.simulate.layout import Layout
-from ptxgen.simulate.memory import FIRST_BYTE, GLOBAL_BASE, WRITTEN, Arena, GlobalMemory
+from ptxgen.simulate.memory import FIRST_BYTE, GLOBAL_BASE, RANK_SHIFT, WRITTEN, Arena, GlobalMemory
 from ptxgen.simulate.program import Program
 from ptxgen.simulate.races import Clocks, Tracker
 from ptxgen.simulate.scheduler import Scheduler
@@ -29,13 +32,22 @@ BYTES_PER_BATCH = 64 << 20
 
 @frozen
 class Launch:
-    """The shape of a launch (x, y, z), what to look for, the seed of a random order, the limit of warp-instructions."""
+    """The shape of a launch (x, y, z), what to look for, the seed of a random order, the limit of warp-instructions.
+
+    `cluster` are the CTAs of a cluster (x, y, z); CTAs are numbered cluster by cluster.
+    """
 
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
     checks: frozenset[Check]
     seed: int | None
     limit: int | None
+    cluster: tuple[int, int, int] = (1, 1, 1)
+
+    @property
+    def ctas_per_cluster(self) -> int:
+        """CTAs of a cluster."""
+        return self.cluster[0] * self.cluster[1] * self.cluster[2]
 
     @property
     def ctas(self) -> int:
@@ -63,7 +75,9 @@ def run(program: Program, layout: Layout, memory: GlobalMemory, parameters: byte
 
 def journal_of(program: Program, launch: Launch) -> Journal:
     """An empty journal of a launch."""
-    return Journal(program.instructions, launch.grid, launch.block, launch.warps_per_cta, launch.checks)
+    return Journal(
+        program.instructions, launch.grid, launch.block, launch.warps_per_cta, launch.checks, cluster=launch.cluster
+    )
 
 
 def sessions(
@@ -71,21 +85,16 @@ def sessions(
 ) -> Iterator[tuple[Scheduler, Group]]:
     """The batches of a launch, each as a scheduler and the group to start it with; one is to end before the next."""
     everywhere = _global(layout, memory, launch)
+    heap = Heap(memory.arena, memory.heap_start, layout.heap_bytes) if layout.heap_bytes else None
     chance = random.Random(launch.seed) if launch.seed is not None else None
     for first, count in _batches(launch, layout):
-        batch = _batch(first, count, launch, layout, everywhere, journal)
+        batch = _batch(first, count, launch, layout, everywhere, journal, parameters)
+        batch.engines.registers, batch.engines.chance = program.watched, chance
+        batch.heap = heap
         registers = _registers(program, batch, launch, layout, parameters)
         alive = None if batch.present.all() else batch.present.copy()
         start = Group(0, np.arange(batch.warps), alive, registers)
-        batch.enter = _entering(program, batch, launch.limit, chance)
         yield Scheduler(program, batch, launch.limit, chance), start
-
-
-def _entering(
-    program: Program, batch: Batch, limit: int | None, chance: random.Random | None
-) -> Callable[[Group], None]:
-    """What runs a group to the end of a function."""
-    return lambda group: Scheduler(program, batch, limit, chance, inside=True).run(group)
 
 
 def _global(layout: Layout, memory: GlobalMemory, launch: Launch) -> SpaceMemory:
@@ -99,8 +108,18 @@ def _global(layout: Layout, memory: GlobalMemory, launch: Launch) -> SpaceMemory
     tracker = None
     if Check.RACES in launch.checks and layout.writes_global:
         across = not layout.fences_across
-        tracker = Tracker(arena.size_bytes // grain, launch.warps_per_cta, per_warp_reads=False, across=across)
+        width = _participants(launch, layout)
+        tracker = Tracker(arena.size_bytes // grain, width, per_warp_reads=False, across=across)
     return SpaceMemory("global", arena, GLOBAL_BASE, arena.size_bytes, None, tracker, grain)
+
+
+def _columns(launch: Launch, layout: Layout) -> Columns:
+    return Columns(launch.ctas_per_cluster, launch.warps_per_cta) if layout.engines else Columns()
+
+
+def _participants(launch: Launch, layout: Layout) -> int:
+    """Warps and engines of a cluster."""
+    return launch.ctas_per_cluster * launch.warps_per_cta + _columns(launch, layout).count
 
 
 def _batches(launch: Launch, layout: Layout) -> Iterator[tuple[int, int]]:
@@ -108,45 +127,58 @@ def _batches(launch: Launch, layout: Layout) -> Iterator[tuple[int, int]]:
     lanes = launch.warps_per_cta * LANES
     per_cta = layout.shared_bytes + lanes * layout.local_bytes + 1
     if Check.RACES in launch.checks:
-        per_cta += layout.shared_bytes // layout.grain(Space.SHARED) * 8 * (launch.warps_per_cta + 1)
-    size = max(1, min(LANES_PER_BATCH // lanes, BYTES_PER_BATCH // per_cta))
+        per_cta += layout.shared_bytes // layout.grain(Space.SHARED) * 8 * (_participants(launch, layout) + 1)
+    clusters = min(LANES_PER_BATCH // lanes, BYTES_PER_BATCH // per_cta) // launch.ctas_per_cluster
+    size = max(1, clusters) * launch.ctas_per_cluster
     for first in range(0, launch.ctas, size):
         yield first, min(size, launch.ctas - first)
 
 
-def _batch(first: int, ctas: int, launch: Launch, layout: Layout, everywhere: SpaceMemory, journal: Journal) -> Batch:
+def _batch(
+    first: int, ctas: int, launch: Launch, layout: Layout, everywhere: SpaceMemory, journal: Journal, parameters: bytes
+) -> Batch:
     warps_per_cta = launch.warps_per_cta
     warps = ctas * warps_per_cta
     inside = (np.arange(warps_per_cta * LANES) < launch.threads).reshape(warps_per_cta, LANES)
     existing = np.tile(inside, (ctas, 1))
     spaces = {"global": everywhere}
     if layout.shared_bytes:
-        spaces["shared"] = _shared(layout, ctas, warps_per_cta, Check.RACES in launch.checks)
+        width = _participants(launch, layout) if Check.RACES in launch.checks else 0
+        spaces["shared"] = _shared(layout, ctas, warps_per_cta, width)
     if layout.local_bytes:
         stride = -(-layout.local_bytes // 16) * 16
         offsets = np.arange(warps * LANES).reshape(warps, LANES) * stride
         spaces["local"] = SpaceMemory("local", Arena(warps * LANES * stride, 1), 0, layout.local_bytes, offsets)
-    if layout.const_bytes:
-        constants = Arena(len(layout.const_bytes))
-        constants.data[: len(layout.const_bytes)] = np.frombuffer(layout.const_bytes, np.uint8)
-        constants.shadow[: len(layout.const_bytes)] = WRITTEN
-        spaces["const"] = SpaceMemory("const", constants, 0, len(layout.const_bytes))
-    for name in ("shared", "local", "const"):
+    for name, content in (("const", layout.const_bytes), ("param", parameters)):
+        if content:
+            spaces[name] = _constant(name, content)
+    for name in ("shared", "local", "const", "param"):
         spaces.setdefault(name, SpaceMemory(name, Arena(16), 0, 0))
-    clocks = Clocks(ctas, warps_per_cta)
+    columns = _columns(launch, layout)
+    clocks = Clocks(ctas, warps_per_cta, launch.ctas_per_cluster, columns.count)
     flags: dict[tuple[str, int, int], Array] | None = {} if layout.fences else None
-    return Batch(first, ctas, warps_per_cta, existing, existing.copy(), spaces, journal, clocks, flags=flags)
+    return Batch(
+        first, ctas, warps_per_cta, existing, existing.copy(), spaces, journal, clocks, flags=flags,
+        cluster=launch.ctas_per_cluster, engines=Engines(columns),
+    )  # fmt: skip
 
 
-def _shared(layout: Layout, ctas: int, warps_per_cta: int, races: bool) -> SpaceMemory:
+def _constant(name: str, content: bytes) -> SpaceMemory:
+    arena = Arena(len(content))
+    arena.data[: len(content)] = np.frombuffer(content, np.uint8)
+    arena.shadow[: len(content)] = WRITTEN
+    return SpaceMemory(name, arena, 0, len(content))
+
+
+def _shared(layout: Layout, ctas: int, warps_per_cta: int, participants: int) -> SpaceMemory:
     stride = -(-layout.shared_bytes // 128) * 128
     arena = Arena(ctas * stride)
     for start, size in layout.shared_spans:
         arena.shadow.reshape(ctas, stride)[:, start : start + size] = 1
     offsets = np.repeat(np.arange(ctas) * stride, warps_per_cta)
     grain = layout.grain(Space.SHARED)
-    tracker = Tracker(arena.size_bytes // grain, warps_per_cta, per_warp_reads=True) if races else None
-    return SpaceMemory("shared", arena, layout.shared_base, layout.shared_bytes, offsets, tracker, grain)
+    tracker = Tracker(arena.size_bytes // grain, participants, per_warp_reads=True) if participants else None
+    return SpaceMemory("shared", arena, layout.shared_base, layout.shared_bytes, offsets, tracker, grain, stride)
 
 
 def _registers(program: Program, batch: Batch, launch: Launch, layout: Layout, parameters: bytes) -> list[Any]:
@@ -155,7 +187,10 @@ def _registers(program: Program, batch: Batch, launch: Launch, layout: Layout, p
     for place, value in bank.initial.items():
         registers[place] = value
     for name, place in bank.specials.items():
-        registers[place] = special_values(name, batch, launch.grid, launch.block, layout).astype(bank.dtypes[place])
+        registers[place] = special_values(name, batch, launch, layout).astype(bank.dtypes[place])
+    if bank.rank_place is not None:
+        ranks = np.arange(batch.warps)[:, None] // batch.warps_per_cta % batch.cluster
+        registers[bank.rank_place] = (ranks if batch.cluster > 1 else ranks[:1]) << RANK_SHIFT
     for place, (offset, dtype) in bank.parameters.items():
         registers[place] = np.frombuffer(parameters, dtype, 1, offset).reshape(1, 1)
     for flag in program.doubtful.values():

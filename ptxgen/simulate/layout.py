@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from attrs import define, evolve, field
 
 from ptxgen.errors import UnsupportedError
 from ptxgen.ir import Float, Function, Instruction, Int, Module, Space, SymbolAddress, Variable, walk
 from ptxgen.simulate.functions import Body, stack_bytes
+from ptxgen.simulate.heap import HEAP_BYTES, HEAP_FUNCTIONS
 from ptxgen.simulate.memory import FIRST_BYTE, GLOBAL_BASE
 
 _MEMORY_OPCODES = frozenset({"ld", "ldu", "st", "atom", "red"})
@@ -17,6 +18,8 @@ _ROWS_OF_MATRICES = frozenset({"ldmatrix", "stmatrix"})
 _ROW_BYTES = 16
 _SYNCHRONISING = frozenset({"acquire", "release", "acq_rel"})
 _WORD_GRAIN = 16
+_PROXIES = frozenset({"proxy", "mbarrier_init"})
+_BESIDE = ("mbarrier", "cp.async.bulk", "cp.reduce", "wgmma", "st.async", "red.async", "barrier.cluster", "tensormap")
 
 
 @define(eq=False)
@@ -26,6 +29,7 @@ class Layout:
 
     `globals` maps a name to its offset behind the arguments and its initial bytes; `shared_spans` are (start, size) of
     the shared variables, the starts counted from `shared_base`, the lowest address of one.
+    `engines` tells that work may go on beside the threads.
     `fences` tells that threads may order their accesses through memory, `fences_across` that those of different CTAs
     may.
     """
@@ -41,9 +45,11 @@ class Layout:
     parameter_bytes: int = 0
     local_bytes: int = 0
     const_bytes: bytes = b""
+    heap_bytes: int = 0
     fences: bool = False
     fences_across: bool = False
     writes_global: bool = False
+    engines: bool = False
     grains: dict[Space, int] = field(factory=dict)
 
     def with_dynamic(self, dynamic_bytes: int) -> Layout:
@@ -71,6 +77,7 @@ def layout_of(
     function = kernel.function
     made = Layout(symbols=dict(addresses), local_bytes=stack_bytes(kernel.frame, functions), shared_base=shared_base)
     made.symbols |= kernel.frame.offsets
+    made.heap_bytes = HEAP_BYTES if any(_allocates(body) for body in (kernel, *functions.values())) else 0
     unsized: list[Variable] = []
     initialised: list[Variable] = []
     everything = (function, *(body.function for body in functions.values()))
@@ -105,6 +112,11 @@ def layout_of(
     for each in everything:
         _accesses(made, each)
     return made
+
+
+def _allocates(body: Body) -> bool:
+    targets = (call.target for call in body.calls.values())
+    return any(isinstance(target, SymbolAddress) and target.name in HEAP_FUNCTIONS for target in targets)
 
 
 def _variables(module: Module, functions: tuple[Function, ...]) -> Iterator[Variable]:
@@ -175,7 +187,8 @@ def _encoded(variable: Variable, value: object, symbols: dict[str, int]) -> byte
 def _accesses(made: Layout, function: Function) -> None:
     for instruction in function.instructions():
         opcode, words = instruction.form.opcode, instruction.form.words
-        if opcode in ("fence", "membar") or _SYNCHRONISING & set(words.values()):
+        made.engines |= works_beside(instruction)
+        if _orders(opcode, words):
             made.fences = True
             made.fences_across |= "cta" not in (words.get("level"), words.get("scope"))
         if opcode in _MEMORY_OPCODES:
@@ -185,6 +198,23 @@ def _accesses(made: Layout, function: Function) -> None:
         elif opcode == "cp.async" and len(instruction.operands) > 2:
             for space in (Space.GLOBAL, Space.SHARED):
                 _narrow(made, space, int(getattr(instruction.operands[2], "value", 4)))
+
+
+def _orders(opcode: str, words: Mapping[str, str]) -> bool:
+    """Whether threads may order their accesses through memory by it; proxies, mbarriers and clusters do not."""
+    if opcode in ("fence", "membar"):
+        return not _PROXIES & set(words.values())
+    return opcode in _MEMORY_OPCODES and bool(_SYNCHRONISING & set(words.values()))
+
+
+def works_beside(instruction: Instruction) -> bool:
+    """Whether an instruction starts or awaits work that goes on beside the threads, or orders it."""
+    opcode, words = instruction.form.opcode, instruction.form.words
+    if opcode in ("fence", "membar"):
+        return bool(_PROXIES & set(words.values()))
+    if opcode == "cp.async":
+        return "mbarrier" in instruction.form.name
+    return opcode.startswith(_BESIDE)
 
 
 def _narrow(made: Layout, space: Space, width_bytes: int) -> None:

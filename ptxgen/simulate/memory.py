@@ -113,6 +113,7 @@ class GlobalMemory:
 
     arena: Arena
     addresses: dict[int, int] = field(factory=dict)
+    heap_start: int = 0
     _homes: list[tuple[Array, int]] = field(factory=list)
 
     def address_of(self, array: Array) -> int:
@@ -126,10 +127,11 @@ class GlobalMemory:
                 _bytes(array)[...] = self.arena.data[offset : offset + array.nbytes]
 
 
-def place(arguments: list[Array | Unwritten], variable_bytes: int = 0) -> GlobalMemory:
+def place(arguments: list[Array | Unwritten], variable_bytes: int = 0, heap_bytes: int = 0) -> GlobalMemory:
     """Global memory with the arguments copied in, each allocation aligned to 256 bytes and apart from the others.
 
-    `variable_bytes` are reserved before them for variables of the module, at arena offset FIRST_BYTE.
+    `variable_bytes` are reserved before them for variables of the module, at arena offset FIRST_BYTE, and `heap_bytes`
+    behind them.
     """
     arrays = [each.array if isinstance(each, Unwritten) else each for each in arguments]
     for array in arrays:
@@ -147,7 +149,7 @@ def place(arguments: list[Array | Unwritten], variable_bytes: int = 0) -> Global
         cursor = limit + delta + FIRST_BYTE
         spans.append((start + delta, size))
     end = -(-cursor // _ALIGNMENT) * _ALIGNMENT
-    memory = GlobalMemory(Arena(end), offsets)
+    memory = GlobalMemory(Arena(end + heap_bytes), offsets, end)
     for start, size in spans:
         memory.arena.shadow[start : start + size] = WRITTEN
     for argument, array in zip(arguments, arrays, strict=True):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from attrs import define, field, frozen
 from isa.forms import resolve
 from isa.targets import Target
 from ptxgen.errors import Finding, KernelError, Severity, UnsupportedError
-from ptxgen.ir import Instruction, LabelName, Register
+from ptxgen.ir import Call, Instruction, LabelName, Register, SymbolAddress
 from ptxgen.ir.access import reads, writes
 from ptxgen.ir.flow import Flow, NaturalLoop, branch_target, flow_of, natural_loops
 from ptxgen.ir.liveness import Liveness, liveness
@@ -22,9 +23,10 @@ from ptxgen.simulate.group import Group
 from ptxgen.simulate.journal import Check
 from ptxgen.simulate.semantics.calls import Callee, back, call, come_back
 from ptxgen.simulate.semantics.control import bra, finish
+from ptxgen.simulate.semantics.externals import EXTERNALS, external
 from ptxgen.simulate.semantics.matrices import mma
 from ptxgen.simulate.semantics.opaque_fragments import wmma
-from ptxgen.simulate.signals import Outcome, Step
+from ptxgen.simulate.signals import Outcome, Parted, Step
 from ptxgen.simulate.site import Bank, Site, site_of
 
 
@@ -56,6 +58,7 @@ class Program:
     rank: list[tuple[int, int]]
     loops: tuple[NaturalLoop, ...]
     doubtful: dict[int, int]
+    watched: dict[int, int]
     _places: dict[int, tuple[int, ...]] = field(factory=dict, repr=False)
 
     @property
@@ -166,12 +169,18 @@ class _Decoder:
         site = site_of(instruction, index, bank)
         statement = body.calls.get(id(instruction))
         if statement is not None:
-            return call(site, statement, body.frame.size_bytes, self.callees)
+            return self._call(site, statement, body.frame.size_bytes)
         if not of_kernel and site.opcode == "ret":
             return back(site)
-        if not of_kernel and site.opcode in ("bar", "barrier"):
-            raise site.unsupported("a barrier of the CTA in a function")
         return _step(site, labels, self.target)
+
+    def _call(self, site: Site, statement: Call, frame_bytes: int) -> Step:
+        target = statement.target
+        if not isinstance(target, SymbolAddress) or target.name in self.callees:
+            return call(site, statement, frame_bytes, self.callees)
+        if target.name in EXTERNALS:
+            return external(site, statement, target.name)
+        raise site.unsupported(f"a call of {target.name}, which has no body")
 
 
 def _unsupported(instruction: Instruction, why: str) -> Finding:
@@ -263,6 +272,10 @@ def _watched(
             for place in written:
                 flag = np.ones((1, 1), np.bool_)
                 r[flags[place]] = flag if keep is None else r[flags[place]] | keep
+        elif written and isinstance(outcome, Parted):
+            for place, called in product(written, outcome.groups):
+                if called.frames and called.frames[-1].site == index:
+                    called.frames[-1].caller.registers[flags[place]] = np.ones((1, 1), np.bool_)
         return outcome
 
     return watched

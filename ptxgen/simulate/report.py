@@ -79,7 +79,8 @@ class Report:
     """What a run found and counted. `str` of it is a page for people.
 
     `statements` are the kernel's instructions in the order of the text, `blocks` and `loops` regions of them (a loop
-    with all blocks inside it, inner loops included; outer loops of one nest before inner ones by header).
+    with all blocks inside it, inner loops included; outer loops of one nest before inner ones by header). `printed` is
+    what the threads printed, in the order in which they ran.
     """
 
     kernel: str
@@ -90,6 +91,7 @@ class Report:
     loops: tuple[Region, ...]
     findings: tuple[Fault, ...]
     notes: tuple[str, ...] = ()
+    printed: str = ""
 
     @property
     def counts(self) -> dict[str, Count]:

@@ -10,6 +10,8 @@ from attrs import define, field, frozen
 from numpy.typing import NDArray
 
 from ptxgen.errors import PtxgenError
+from ptxgen.simulate.asynchronous.clusters import settle_clusters
+from ptxgen.simulate.asynchronous.waiting import press_on, report_parked, wake
 from ptxgen.simulate.barriers import release, report_stuck
 from ptxgen.simulate.batch import Batch
 from ptxgen.simulate.group import Group, merged
@@ -39,15 +41,13 @@ class Scheduler:
     """Runs the groups of one batch to their end.
 
     A ready group that was passed over for `PATIENCE` turns per ready group goes first. With `chance` the order is
-    random, and groups are split at random. One that runs a function (`inside`) leaves what waits to the outer one. With
-    `single` a turn is one instruction.
+    random, and groups are split at random. With `single` a turn is one instruction.
     """
 
     program: Program
     batch: Batch
     limit: int | None = None
     chance: random.Random | None = None
-    inside: bool = False
     single: bool = False
     ready: list[Group] = field(factory=list)
     apart: list[Group] = field(factory=list)
@@ -62,6 +62,8 @@ class Scheduler:
         """As `run`, turn by turn; each tells where a group stood and which lanes it had, after the turn."""
         self.ready.append(start)
         while self.ready or self._unblock():
+            if self.chance is not None:
+                self.batch.engines.some_completes(self.batch)
             group = self._next()
             group.last_turn = self.turn = self.turn + 1
             turn = Turn(group.pc, group.warps, group.alive)
@@ -73,11 +75,11 @@ class Scheduler:
         if len(ready) == 1 and self.chance is None:
             return ready.pop()
         chosen = self._chosen()
-        same = [group for group in ready if group.pc == chosen.pc]
-        self.ready = [group for group in ready if group.pc != chosen.pc]
+        same = [group for group in ready if group.meets(chosen)]
+        self.ready = [group for group in ready if not group.meets(chosen)]
         for other in same:
             if other is not chosen:
-                chosen = merged(chosen, other, self.program.live_places(chosen.pc))
+                chosen = merged(chosen, other, self.program.live_places)
         return chosen if self.chance is None else self._split(chosen)
 
     def _chosen(self) -> Group:
@@ -87,6 +89,8 @@ class Scheduler:
         if self.turn - oldest.last_turn > PATIENCE * len(self.ready):
             return oldest
         rank = self.program.rank
+        if any(group.frames for group in self.ready):
+            return min(self.ready, key=lambda group: (*(rank[each.site] for each in group.frames), rank[group.pc]))
         return min(self.ready, key=lambda group: rank[group.pc])
 
     def _split(self, group: Group) -> Group:
@@ -139,6 +143,11 @@ class Scheduler:
             journal.executed(start, pc, census)
             self._meet(self.apart, group, self.ready)
             return
+        if outcome is Signal.PARK:
+            journal.executed(start, pc, census)
+            self.batch.parked.append(group)
+            self.ready += wake(self.batch)
+            return
         if isinstance(outcome, Parted):
             journal.executed(start, pc + 1 if outcome.counted else pc, census)
             self.ready += outcome.groups
@@ -148,25 +157,37 @@ class Scheduler:
             self._meet(self.batch.waiting, group, self.batch.waiting)
         if self.batch.waiting:
             self.ready += release(self.batch)
+        if self.batch.parked:
+            settle_clusters(self.batch)
+            self.ready += wake(self.batch)
 
     def _meet(self, parked: list[Group], group: Group, then: list[Group]) -> None:
         """Join a group with those parked at the same instruction; a join goes to `then`, a lone group is parked."""
-        same = [other for other in parked if other.pc == group.pc and other.barrier == group.barrier]
+        same = [other for other in parked if other.meets(group) and other.barrier == group.barrier]
         if not same:
             parked.append(group)
             return
         for other in same:
             parked.remove(other)
-            group = merged(other, group, self.program.live_places(group.pc))
+            group = merged(other, group, self.program.live_places)
         then.append(group)
 
     def _unblock(self) -> bool:
-        """With nothing ready, let a group pass a meeting that cannot come about; else report what is stuck."""
+        """With nothing ready, complete what somebody waits for, or let a group pass a meeting that cannot come about;
+        else report what is stuck.
+        """
+        if self.batch.parked:
+            settle_clusters(self.batch)
+            self.ready += press_on(self.batch)
+            if self.ready:
+                return True
         if self.apart:
             group = self.apart.pop(0)
             group.forced = True
             self.ready.append(group)
             return True
-        if self.batch.waiting and not self.inside:
+        if self.batch.waiting:
             report_stuck(self.batch)
+        report_parked(self.batch)
+        self.batch.parked.clear()
         return False

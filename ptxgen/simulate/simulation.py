@@ -39,8 +39,7 @@ class Step:
 
 
 class Simulation:
-    """A launch as of `simulate`, run by `step`, `until` or a `for` loop over its steps; a call of a function is one
-    step.
+    """A launch as of `simulate`, run by `step`, `until` or a `for` loop over its steps.
 
     Arrays are written when the run ends and whenever `report` is asked for.
     """
@@ -61,7 +60,7 @@ class Simulation:
     ) -> None:
         self._decoded = simulator(module, kernel, target=target, checks=checks)
         layout = self._decoded.layout.with_dynamic(shared_bytes)
-        self._memory, parameters = bind(self._decoded.function, args, layout.global_bytes)
+        self._memory, parameters = bind(self._decoded.function, args, layout.global_bytes, layout.heap_bytes)
         self._launch = Launch(extents(grid, "grid"), extents(block, "block"), checks, seed, limit)
         program = self._decoded.program
         self._journal = journal_of(program, self._launch)

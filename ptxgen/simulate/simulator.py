@@ -80,7 +80,7 @@ class Simulator:
         """As `simulate`."""
         grid_extents, block_extents = extents(grid, "grid"), extents(block, "block")
         layout = self.layout.with_dynamic(shared_bytes)
-        memory, parameters = bind(self.function, args, layout.global_bytes)
+        memory, parameters = bind(self.function, args, layout.global_bytes, layout.heap_bytes)
         launch = Launch(grid_extents, block_extents, self.checks, seed, limit)
         with np.errstate(all="ignore"):
             journal = run(self.program, layout, memory, parameters, launch)
@@ -155,4 +155,5 @@ def report_of(function: Function, program: Program, journal: Journal, launch: La
         for loop in program.loops
     )
     findings = tuple(sorted(journal.faults.values(), key=lambda fault: (fault.statement, fault.code)))
-    return Report(function.name, launch.grid, launch.block, statements, blocks, loops, findings)
+    printed = "".join(journal.printed)
+    return Report(function.name, launch.grid, launch.block, statements, blocks, loops, findings, (), printed)

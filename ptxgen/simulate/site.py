@@ -59,7 +59,8 @@ class Bank:
 
     `symbols` are the addresses of variables by name, and the offsets of parameters in their block of
     `parameter_bytes`. `stacked` are the variables whose places count from the frame of the function, whose start
-    stands at `frame_place`. `initial` holds the constants, by place, `parameters` the offset and type to fill a place
+    stands at `frame_place`; `ranked` those in shared memory of a CTA whose rank in its cluster is part of the address:
+    its bits stand at `rank_place`. `initial` holds the constants, by place, `parameters` the offset and type to fill a place
     with.
     """
 
@@ -73,17 +74,19 @@ class Bank:
     carry_place: int | None = None
     frame_place: int | None = None
     stacked: frozenset[str] = frozenset()
+    ranked: frozenset[str] = frozenset()
+    rank_place: int | None = None
     _constants: dict[tuple[str, bytes], int] = field(factory=dict)
-    _known: dict[int, int] = field(factory=dict)
+    _known: dict[int, tuple[Register, int]] = field(factory=dict)
 
     def place_of(self, register: Register) -> int:
         """The place of a register."""
         known = self._known.get(id(register))
         if known is not None:
-            return known
+            return known[1]
         if register not in self.places:
             self.places[register] = self._new(storage_dtype(register.type))
-        self._known[id(register)] = self.places[register]
+        self._known[id(register)] = register, self.places[register]
         return self.places[register]
 
     def special_place(self, name: str) -> int:
@@ -119,6 +122,12 @@ class Bank:
             self.frame_place = self._new(np.dtype(np.int64))
             self.initial[self.frame_place] = np.zeros((1, 1), np.int64)
         return self.frame_place
+
+    def rank(self) -> int:
+        """The place of the CTA's rank in its cluster where it stands in addresses of shared memory."""
+        if self.rank_place is None:
+            self.rank_place = self._new(np.dtype(np.int64))
+        return self.rank_place
 
     def carry(self) -> int:
         """The place of the carry flag of extended-precision arithmetic, which starts as 0."""
@@ -196,6 +205,9 @@ class Site:
             case SymbolAddress(name=name, offset=offset) if name in self.bank.stacked:
                 frame, start = self.bank.frame(), self.symbol(name) + offset
                 return lambda r: (r[frame] + start).astype(dtype)
+            case SymbolAddress(name=name, offset=offset) if name in self.bank.ranked:
+                rank, start = self.bank.rank(), self.symbol(name) + offset
+                return lambda r: (r[rank] + start).astype(dtype)
             case SymbolAddress(name=name, offset=offset):
                 return itemgetter(self.bank.constant(_wrapped(self.symbol(name) + offset, dtype), dtype))
             case _:

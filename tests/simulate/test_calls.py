@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from ptxgen.errors import KernelError, UnsupportedError
+from ptxgen.errors import KernelError
 from ptxgen.parse import parse
 from ptxgen.simulate import simulate
 
@@ -46,11 +46,10 @@ KERNEL = """
 """
 
 
-def run(functions: str, body: str, threads: int = 64):
+def run(functions: str, body: str, threads: int = 64, seed: int | None = None):
     out = np.zeros(threads, np.uint32)
-    report = simulate(
-        parse(HEAD + functions + KERNEL.replace("BODY", body)), "main", grid=1, block=threads, args=(out,)
-    )
+    module = parse(HEAD + functions + KERNEL.replace("BODY", body))
+    report = simulate(module, "main", grid=1, block=threads, args=(out,), seed=seed)
     return report, out
 
 
@@ -165,8 +164,53 @@ def test_what_a_function_left_unwritten_is_found():
     assert [finding.code for finding in report.findings] == ["uninitialised.local"]
 
 
-def test_functions_without_a_body_and_barriers_in_functions_are_refused_by_name():
-    with pytest.raises((KernelError, UnsupportedError), match="outside"):
+def test_functions_without_a_body_are_refused_by_name():
+    with pytest.raises(KernelError, match="outside, which has no body"):
         run(".extern .func outside ();", "call outside;")
-    with pytest.raises(KernelError, match="barrier of the CTA in a function"):
-        run(".func wait () { bar.sync 0; ret; }", "call wait; mov.u32 %r2, 0;")
+
+
+def test_a_barrier_in_a_function_that_some_warps_never_call_is_a_deadlock():
+    report, _ = run(".func wait () { bar.sync 0; bar.sync 1; ret; }", """
+    mov.u32 %r2, 0; setp.lt.u32 %p, %r1, 32;
+    @%p call wait;
+    @!%p bar.sync 0;
+    @!%p bar.sync 2;
+    """)  # fmt: skip
+    assert [finding.code for finding in report.findings] == ["deadlock", "deadlock"]
+
+
+@pytest.mark.parametrize("seed", [None, 1, 2])
+def test_barriers_in_functions_are_those_of_the_cta(seed: int | None):
+    function = """
+.func wait (.param .b32 number) { .reg .b32 %b; ld.param.u32 %b, [number]; bar.sync %b, 64; ret; }
+"""
+    _, out = run(function, """
+    .shared .b32 room[64]; .reg .b32 %a;
+    mov.u32 %a, room; shl.b32 %r3, %r1, 2; add.u32 %r3, %r3, %a;
+    st.shared.u32 [%r3], %r1;
+    setp.lt.u32 %p, %r1, 32;
+    { .param .b32 given;
+      st.param.b32 [given], 3;
+      @%p bra OTHER;
+      call wait, (given);
+      bra JOINED;
+OTHER:
+      call wait, (given); }
+JOINED:
+    xor.b32 %r3, %r3, 252; ld.shared.u32 %r2, [%r3];
+    """, seed=seed)  # fmt: skip
+    assert out.tolist() == [63 - thread for thread in range(64)]
+
+
+def test_a_call_through_an_address_of_no_function():
+    report, out = run(TABLE, """
+    .reg .u64 %t;
+    mov.u32 %r2, 1; mov.u64 %t, 64;
+    { .param .b32 given; .param .b32 taken;
+      st.param.b32 [given], %r1;
+      proto: .callprototype (.param .b32 _) _ (.param .b32 _);
+      setp.eq.u32 %p, %r1, 5;
+      @%p call (taken), %t, (given), proto; }
+    """)  # fmt: skip
+    assert [(finding.code, finding.count) for finding in report.findings] == [("call.target", 1)]
+    assert out.tolist() == [int(thread != 5) for thread in range(64)]

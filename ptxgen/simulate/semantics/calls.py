@@ -1,19 +1,20 @@
-"""Calls: the lanes of a group run a function to its end, each call for itself, and come back."""
+"""Calls: the lanes of a group go on in a function, each caller's registers kept for when they come back."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-from attrs import define, frozen
+from attrs import define, field, frozen
 
 from ptxgen.ir import Call, Parameter, Register, SymbolAddress
 from ptxgen.simulate.batch import Batch
 from ptxgen.simulate.functions import Body
-from ptxgen.simulate.group import Group
-from ptxgen.simulate.memory import ALLOCATED, WRITTEN
-from ptxgen.simulate.signals import Outcome, Signal, Step
+from ptxgen.simulate.group import Frame, Group
+from ptxgen.simulate.semantics.control import parted
+from ptxgen.simulate.signals import Outcome, Parted, Signal, Step
 from ptxgen.simulate.site import Array, Bank, Reader, Site, storage_dtype
+from ptxgen.simulate.stack import Stack
 
 
 @define(eq=False)
@@ -27,33 +28,40 @@ class Callee:
 
 
 def call(site: Site, statement: Call, frame_bytes: int, callees: dict[str, Callee]) -> Step:
-    """Run the function for the lanes where the guard holds; then go on with what has come back."""
-    guard = site.guard()
+    """The lanes where the guard holds go on in the function; those of an indirect call in the one that each names."""
+    guard, after = site.guard(), site.index + 1
     direct = statement.target.name if isinstance(statement.target, SymbolAddress) else None
     address_of = None if direct is not None else site.scalar(statement.target, np.dtype(np.int64))
-
-    some_callee = callees[direct] if direct is not None else next(iter(callees.values()))
-    readers = _readers(site, statement, some_callee.body.function.parameters)
+    entries = [
+        _Entry(site, statement, _readers(site, statement, each.body.function.parameters), each, frame_bytes)
+        for name, each in callees.items()
+        if name == direct or (direct is None and _fits(statement, each))
+    ]
+    if not entries:
+        raise site.unsupported(f"no function {direct}" if direct else "no function that takes such arguments")
 
     def step(group: Group, batch: Batch) -> Outcome:
         lanes = group.active(guard(group.registers) if guard is not None else None)
         lanes = group.lanes() if lanes is None else lanes
+        groups: list[Group | None] = [group.part(group.lanes() & ~lanes, after)]
         if address_of is None:
-            wanted = {direct: lanes}
+            groups.append(entries[0].enter(lanes, group, batch))
         else:
             address = np.broadcast_to(address_of(group.registers), group.shape)
-            wanted = {name: lanes & (address == each.address) for name, each in callees.items()}
-        for name, some in wanted.items():
-            if some.any() and name is not None:
-                _Activation(site, statement, readers, callees[name], frame_bytes, group, batch).run(some)
-        left = group.lanes() & batch.present[group.warps]
-        if not left.any():
-            return Signal.END
-        if not np.array_equal(left, group.lanes()):
-            group.keep(left)
-        return None
+            for entry in entries:
+                here = lanes & (address == entry.callee.address)
+                groups.append(entry.enter(here, group, batch))
+                lanes = lanes & ~here
+            _lose(site, lanes, group, batch, "call.target", "calls an address where no function of this kind is")
+        going = tuple(each for each in groups if each is not None)
+        return Parted(going) if going else Signal.END
 
     return step
+
+
+def _fits(statement: Call, callee: Callee) -> bool:
+    function = callee.body.function
+    return len(function.parameters) == len(statement.arguments) and len(function.returns) == len(statement.returns)
 
 
 def _readers(site: Site, statement: Call, parameters: tuple[Parameter, ...]) -> tuple[Reader | None, ...]:
@@ -66,133 +74,103 @@ def _readers(site: Site, statement: Call, parameters: tuple[Parameter, ...]) -> 
     )
 
 
+def _lose(site: Site, lanes: Array, group: Group, batch: Batch, code: str, what: str) -> None:
+    """Report lanes that cannot be called for, and end them."""
+    if not lanes.any():
+        return
+    row, lane = map(int, np.argwhere(lanes)[0])
+    thread, count = batch.thread(group, row, lane), int(lanes.sum())
+    batch.journal.fault(code, site.index, lambda: f"{what}; these lanes end", thread=thread, count=count)
+    batch.present[group.warps] &= ~lanes
+
+
 @frozen(eq=False)
-class _Activation:
-    """One call of a group."""
+class _Entry:
+    """A call of one function: what it passes and takes back. `places` are those of its parameters in registers."""
 
     site: Site
     statement: Call
     readers: tuple[Reader | None, ...]
     callee: Callee
     frame_bytes: int
-    group: Group
-    batch: Batch
+    places: dict[str, int] = field(init=False)
 
-    @property
-    def base(self) -> int:
-        """Where the caller's frame starts in local memory."""
-        return int(self.group.registers[self.site.bank.frame()].flat[0])
-
-    @property
-    def above(self) -> int:
-        """Where the function's frame starts."""
-        return self.base + self.frame_bytes
-
-    def run(self, lanes: Array) -> None:
-        """Pass the arguments, run the function, take the results."""
-        inside = self.group.part(lanes, self.callee.start)
-        if inside is None or self.batch.enter is None:
-            return
-        size = self.callee.body.frame.size_bytes
-        if self.above + size > self.batch.spaces["local"].size_bytes:
-            self._overflow(inside)
-            return
+    def __attrs_post_init__(self) -> None:
         function = self.callee.body.function
-        stack = _Stack(inside, self.batch)
-        stack.clear(self.above, size)
-        passed = zip(self.statement.arguments, self.readers, function.parameters, strict=True)
-        for argument, read, parameter in passed:
-            self._pass(argument, read, parameter, stack)
-        inside.registers[self.site.bank.frame()] = np.full((1, 1), self.above, np.int64)
-        self.batch.returned.append([])
-        self.batch.enter(inside)
-        for back in self.batch.returned.pop():
-            for result, parameter in zip(self.statement.returns, function.returns, strict=True):
-                self._take(result, parameter, back)
+        of_registers = (each for each in (*function.parameters, *function.returns) if each.register)
+        places = {each.name: self.callee.bank.place_of(Register(each.name, each.type)) for each in of_registers}
+        object.__setattr__(self, "places", places)
 
-    def _overflow(self, inside: Group) -> None:
-        row, lane = map(int, np.argwhere(inside.lanes())[0])
-        what = f"calls {self.callee.body.function.name} with no stack left in local memory; these lanes end"
-        thread, count = self.batch.thread(inside, row, lane), inside.census()[1]
-        self.batch.journal.fault("stack.overflow", self.site.index, lambda: what, thread=thread, count=count)
-        self.batch.present[inside.warps] &= ~inside.lanes()
+    def enter(self, lanes: Array, group: Group, batch: Batch) -> Group | None:
+        """The group of these lanes at the function's start, with their arguments passed; None without lanes."""
+        inside, caller = group.part(lanes, self.callee.start), group.part(lanes, self.site.index + 1)
+        if inside is None or caller is None:
+            return None
+        function, size = self.callee.body.function, self.callee.body.frame.size_bytes
+        base = int(group.registers[self.site.bank.frame()].flat[0])
+        above = base + self.frame_bytes
+        if above + size > batch.spaces["local"].size_bytes:
+            what = f"calls {function.name} with no stack left in local memory"
+            _lose(self.site, lanes, group, batch, "stack.overflow", what)
+            return None
+        stack = Stack(inside, batch)
+        stack.clear(above, size)
+        for argument, read, parameter in zip(self.statement.arguments, self.readers, function.parameters, strict=True):
+            self._pass(argument, read, parameter, stack, base, above)
+        inside.registers[self.site.bank.frame()] = np.full((1, 1), above, np.int64)
+        inside.frames = (*group.frames, Return(self.site.index, base, caller, self, above))
+        return inside
 
-    def _pass(self, argument: Any, read: Reader | None, parameter: Parameter, stack: _Stack) -> None:
+    def _pass(
+        self, argument: Any, read: Reader | None, parameter: Parameter, stack: Stack, base: int, above: int
+    ) -> None:
         r = stack.group.registers
         if parameter.register and read is not None:
-            r[self.callee.bank.place_of(Register(parameter.name, parameter.type))] = read(r)
+            r[self.places[parameter.name]] = read(r)
             return
-        target = self.above + self.callee.body.frame.offsets[parameter.name]
+        target = above + self.callee.body.frame.offsets[parameter.name]
         if isinstance(argument, SymbolAddress):
-            source = self.base + self.site.symbol(argument.name) + argument.offset
-            stack.move(source, target, parameter.size_bytes)
+            stack.move(base + self.site.symbol(argument.name) + argument.offset, target, parameter.size_bytes)
         elif read is not None:
             stack.store(target, read(r))
 
-    def _take(self, result: Any, parameter: Parameter, back: Group) -> None:
-        stack = _Stack(back, self.batch)
-        if isinstance(result, SymbolAddress):
-            source = self.above + self.callee.body.frame.offsets[parameter.name]
-            target = self.base + self.site.symbol(result.name) + result.offset
-            stack.move(source, target, parameter.size_bytes)
-        elif isinstance(result, Register):
-            place = self.site.bank.place_of(result)
-            dtype = self.site.bank.dtypes[place]
-            if parameter.register:
-                found = back.registers[self.callee.bank.place_of(Register(parameter.name, parameter.type))]
-                values = np.broadcast_to(found, back.shape)[back.lanes()].astype(dtype)
-            else:
-                values = stack.load(self.above + self.callee.body.frame.offsets[parameter.name], dtype)
-            self.group.registers[place] = _placed(self.group, back, place, values)
+    def take(self, back: Group, caller: Group, batch: Batch, base: int, above: int) -> None:
+        """Give the caller's group what the group that comes back returns."""
+        stack = Stack(back, batch)
+        for result, parameter in zip(self.statement.returns, self.callee.body.function.returns, strict=True):
+            if isinstance(result, SymbolAddress):
+                target = base + self.site.symbol(result.name) + result.offset
+                stack.move(above + self.callee.body.frame.offsets[parameter.name], target, parameter.size_bytes)
+            elif isinstance(result, Register):
+                place = self.site.bank.place_of(result)
+                dtype = self.site.bank.dtypes[place]
+                if parameter.register:
+                    found = back.registers[self.places[parameter.name]]
+                    values = np.broadcast_to(found, back.shape)[back.lanes()].astype(dtype)
+                else:
+                    values = stack.load(above + self.callee.body.frame.offsets[parameter.name], dtype)
+                caller.registers[place] = placed(caller, back, place, values)
 
 
-def _placed(group: Group, back: Group, place: int, values: Array) -> Array:
-    """The register of the caller with the values of the lanes that came back."""
+@frozen(eq=False)
+class Return(Frame):
+    """A call as the function's `ret` needs it: the entry that it came by, and where the function's frame starts."""
+
+    entry: _Entry
+    above: int
+
+    def with_caller(self, caller: Group) -> Return:
+        """The same call for other lanes."""
+        return Return(self.site, self.base, caller, self.entry, self.above)
+
+
+def placed(group: Group, back: Group, place: int, values: Array) -> Array:
+    """A register of `group` with the values [lanes] of the live lanes of `back`, whose warps it has all."""
     old = group.registers[place]
     made = np.zeros(group.shape, values.dtype) if old is None else np.array(np.broadcast_to(old, group.shape))
     rows, lanes = np.nonzero(back.lanes())
     made[np.searchsorted(group.warps, back.warps)[rows], lanes] = values
     return made
-
-
-@frozen(eq=False)
-class _Stack:
-    """The local memory of the lanes of a group, by address."""
-
-    group: Group
-    batch: Batch
-
-    def index(self, address: int, size: int) -> Array:
-        """Byte places of `size` bytes at an address: [live lanes, size]."""
-        offsets = self.batch.spaces["local"].offsets
-        if offsets is None or not size:
-            return np.zeros((0, size), np.int64)
-        lanes = offsets[self.group.warps][self.group.lanes()]
-        return lanes[:, None] + (address + np.arange(size))
-
-    def clear(self, address: int, size: int) -> None:
-        """Make bytes count as never written."""
-        self.batch.spaces["local"].arena.shadow[self.index(address, size)] = ALLOCATED
-
-    def move(self, source: int, target: int, size: int) -> None:
-        """Copy bytes and whether they were written."""
-        arena = self.batch.spaces["local"].arena
-        taken, put = self.index(source, size), self.index(target, size)
-        arena.data[put], arena.shadow[put] = arena.data[taken], arena.shadow[taken]
-
-    def store(self, address: int, value: Array) -> None:
-        """Write an array [warps, 32]."""
-        arena = self.batch.spaces["local"].arena
-        bits = np.ascontiguousarray(np.broadcast_to(value, self.group.shape)[self.group.lanes()])
-        place = self.index(address, bits.itemsize)
-        arena.data[place] = bits.view(np.uint8).reshape(len(bits), -1)
-        arena.shadow[place] = WRITTEN
-
-    def load(self, address: int, dtype: np.dtype[Any]) -> Array:
-        """Read values of the live lanes."""
-        found = self.batch.spaces["local"].arena.data[self.index(address, dtype.itemsize)]
-        values: Array = np.ascontiguousarray(found).view(dtype)[:, 0]
-        return values
 
 
 def back(site: Site) -> Step:
@@ -207,13 +185,15 @@ def back(site: Site) -> Step:
 
 
 def come_back(group: Group, batch: Batch, lanes: Array, after: int) -> Outcome:
-    """Hand these lanes to the call that runs; the rest goes on."""
+    """Send these lanes back to their call with what they return; the rest goes on."""
     gone = group.part(lanes, after)
     if gone is None:
         return None
-    batch.returned[-1].append(gone)
-    left = group.lanes() & ~lanes
-    if not left.any():
-        return Signal.END
-    group.keep(left)
-    return None
+    frame = gone.frames[-1]
+    caller = frame.caller.part(gone.lanes_of(frame.caller.warps), frame.caller.pc)
+    rest = parted(group, ((group.lanes() & ~lanes, after),)).groups
+    if caller is None or not isinstance(frame, Return):
+        return Parted(rest)
+    caller.last_turn = group.last_turn
+    frame.entry.take(gone, caller, batch, frame.base, frame.above)
+    return Parted((*rest, caller))

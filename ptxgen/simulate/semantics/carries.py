@@ -35,7 +35,11 @@ def carried(site: Site) -> Step:
 
 
 def _sum(site: Site, flag: int, reads: bool) -> Compute:
-    """(result, carry or borrow) of a + b + carry or a - b - borrow on unsigned words."""
+    """(result, carry) of a + b + carry, or of a - b - 1 + carry on unsigned words.
+
+    A difference leaves the carry of a + ~b + 1, which is set where nothing was borrowed: so compiled divisions of 128
+    bits, which read it by `addc` after `subc.cc`, have it.
+    """
     bits = site.type(0).bits
     unsigned: Any = np.dtype(f"u{bits // 8}").type
     product = mul(site) if site.opcode in ("mad", "madc") else site.read(1, unsigned)
@@ -44,11 +48,13 @@ def _sum(site: Site, flag: int, reads: bool) -> Compute:
 
     def compute(r: list[Array]) -> tuple[Array, Array]:
         a, b = product(r).view(unsigned), addend(r)
-        incoming = r[flag].astype(unsigned) if reads else unsigned(0)
-        first = a - b if difference else a + b
-        second = first - incoming if difference else first + incoming
         if difference:
-            return second, (a < b) | (first < incoming)
+            borrowed = (~r[flag]).astype(unsigned) if reads else unsigned(0)
+            first = a - b
+            return first - borrowed, ~((a < b) | (first < borrowed))
+        incoming = r[flag].astype(unsigned) if reads else unsigned(0)
+        first = a + b
+        second = first + incoming
         return second, (first < a) | (second < first)
 
     return compute

@@ -79,14 +79,30 @@ def finish(group: Group, batch: Batch, lanes: Array, after: int) -> Outcome:
 
 
 def bar(site: Site) -> Step:
-    """`bar.sync`, `bar.arrive` and `bar.red`, also spelled `barrier`."""
-    if site.instruction.guard is not None:
-        raise site.unsupported("a barrier under a guard")
+    """`bar.sync`, `bar.arrive` and `bar.red`, also spelled `barrier`; the lanes that a guard leaves out go on."""
     if site.has("red"):
-        return _reduce(site)
+        return _guarded(site, _reduce(site))
     identity = site.read(0, np.uint32)
     threads = site.read(1, np.uint32) if len(site.slots) > 1 else None
-    return _arrive(site, identity, threads) if site.has("arrive") else _sync(site, identity, threads)
+    made = _arrive(site, identity, threads) if site.has("arrive") else _sync(site, identity, threads)
+    return _guarded(site, made)
+
+
+def _guarded(site: Site, then: Step) -> Step:
+    guard, after = site.guard(), site.index + 1
+    if guard is None:
+        return then
+
+    def step(group: Group, batch: Batch) -> Outcome:
+        lanes = group.lanes()
+        truth = np.broadcast_to(guard(group.registers), group.shape) & lanes
+        if not truth.any():
+            return None
+        if not (lanes & ~truth).any():
+            return then(group, batch)
+        return parted(group, ((truth, site.index), (lanes & ~truth, after)), counted=False)
+
+    return step
 
 
 def _sync(site: Site, identity: Reader, threads: Reader | None) -> Step:

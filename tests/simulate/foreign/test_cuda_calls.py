@@ -139,8 +139,9 @@ def test_switch_table():
             case 1:
                 v = v << 2
             case 2:
-                for k in range(v & 7):
-                    v += k * v
+                k = 0
+                while k < v & 7:
+                    v, k = v + k * v, k + 1
             case 3:
                 v = math.trunc(v / 7)
             case 4:

@@ -72,7 +72,7 @@ def test_wmma_half():
 
 
 def test_wmma_bytes():
-    a, b = chance(1).integers(-128, 128, (8, 64)).astype(np.int8), chance(2).integers(-128, 128, (32, 64)).astype(np.int8)
+    a, b = (chance(rows).integers(-128, 128, (rows, 64)).astype(np.int8) for rows in (8, 32))
     d = np.zeros((8, 32), np.int32)
     cuda("wmma_bytes", a, b, d, 64, grid=1, block=32)
     assert (d == a.astype(np.int32) @ b.T.astype(np.int32) - 7).all()

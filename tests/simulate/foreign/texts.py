@@ -23,7 +23,7 @@ def module(compiler: str, name: str) -> Module:
 def cuda(name: str, *args: Any, grid: Any, block: Any, found: frozenset[str] = NOTHING, **options: Any) -> Report:
     """Run a kernel of CUDA C, called like its file; its findings must be of the codes `found`, no more and no less."""
     report = simulate(module("cuda", name), name, grid=grid, block=block, args=args, **options)
-    assert {each.code for each in report.findings} == found, str(report)
+    assert {each.code for each in report.findings} == found, "\n".join(map(str, report.findings))
     return report
 
 
