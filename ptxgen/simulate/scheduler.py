@@ -10,8 +10,6 @@ from attrs import define, field, frozen
 from numpy.typing import NDArray
 
 from ptxgen.errors import PtxgenError
-from ptxgen.simulate.asynchronous.clusters import settle_clusters
-from ptxgen.simulate.asynchronous.waiting import press_on, report_parked, wake
 from ptxgen.simulate.barriers import release, report_stuck
 from ptxgen.simulate.batch import Batch
 from ptxgen.simulate.group import Group, merged
@@ -62,8 +60,6 @@ class Scheduler:
         """As `run`, turn by turn; each tells where a group stood and which lanes it had, after the turn."""
         self.ready.append(start)
         while self.ready or self._unblock():
-            if self.chance is not None:
-                self.batch.engines.some_completes(self.batch)
             group = self._next()
             group.last_turn = self.turn = self.turn + 1
             turn = Turn(group.pc, group.warps, group.alive)
@@ -143,11 +139,6 @@ class Scheduler:
             journal.executed(start, pc, census)
             self._meet(self.apart, group, self.ready)
             return
-        if outcome is Signal.PARK:
-            journal.executed(start, pc, census)
-            self.batch.parked.append(group)
-            self.ready += wake(self.batch)
-            return
         if isinstance(outcome, Parted):
             journal.executed(start, pc + 1 if outcome.counted else pc, census)
             self.ready += outcome.groups
@@ -157,9 +148,6 @@ class Scheduler:
             self._meet(self.batch.waiting, group, self.batch.waiting)
         if self.batch.waiting:
             self.ready += release(self.batch)
-        if self.batch.parked:
-            settle_clusters(self.batch)
-            self.ready += wake(self.batch)
 
     def _meet(self, parked: list[Group], group: Group, then: list[Group]) -> None:
         """Join a group with those parked at the same instruction; a join goes to `then`, a lone group is parked."""
@@ -173,14 +161,7 @@ class Scheduler:
         then.append(group)
 
     def _unblock(self) -> bool:
-        """With nothing ready, complete what somebody waits for, or let a group pass a meeting that cannot come about;
-        else report what is stuck.
-        """
-        if self.batch.parked:
-            settle_clusters(self.batch)
-            self.ready += press_on(self.batch)
-            if self.ready:
-                return True
+        """With nothing ready, let a group pass a meeting that cannot come about; else report what is stuck."""
         if self.apart:
             group = self.apart.pop(0)
             group.forced = True
@@ -188,6 +169,4 @@ class Scheduler:
             return True
         if self.batch.waiting:
             report_stuck(self.batch)
-        report_parked(self.batch)
-        self.batch.parked.clear()
         return False
