@@ -5,63 +5,120 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import TypeAlias, TypeVar
 
-from attrs import frozen
+from attrs import evolve, frozen
 
-from ptxgen.ir import Call, Function, Instruction, Module, Parameter, Scope, Variable
+from isa.availability import ALWAYS
+from isa.forms import Form, resolve
+from isa.operands import OperandKind, OperandSlot, Role, Signature
+from ptxgen.ir import (
+    Call,
+    DirectiveKind,
+    Function,
+    Instruction,
+    Module,
+    Parameter,
+    Register,
+    Scope,
+    Statement,
+    Variable,
+)
 from ptxgen.ir.flow import Flow, flow_of, reverse_post_order
 from ptxgen.verify.steps import Numbers, Step, steps_of
 
+CALL = "call"
 Declared: TypeAlias = Mapping[str, Variable | Parameter]
 Fact = TypeVar("Fact")
-_OPAQUE = frozenset({"brx.idx", "call"})
 
 
 @frozen(eq=False)
 class Body:
     """A function's flow; per instruction its step and the symbols that it sees.
 
-    `by_opcode` has the indices of the instructions. `opaque`: calls or indirect branches hide what happens.
+    `by_opcode` has the indices of the instructions. Calls stand among them as instructions of the opcode `CALL` that
+    read and write the call's registers; `calls` tells which call each is, by its index.
     """
 
+    module: Module
     function: Function
     flow: Flow
     numbers: Numbers
     steps: list[Step]
     declared: list[Declared]
     by_opcode: dict[str, list[int]]
-    calls: tuple[tuple[Call, Declared], ...]
-
-    @property
-    def opaque(self) -> bool:
-        return bool(self.calls) or not _OPAQUE.isdisjoint(self.by_opcode)
+    calls: dict[int, Call]
 
 
-def body_of(module: Module, function: Function) -> Body:
-    """The shared facts of a function that has a body."""
-    flow = flow_of(function)
-    known: dict[str, Variable | Parameter] = {item.name: item for item in module.items if isinstance(item, Variable)}
-    known.update({parameter.name: parameter for parameter in (*function.parameters, *function.returns)})
+def body_of(module: Module, function: Function, known: Declared, endless: frozenset[str]) -> Body:
+    """The shared facts of a function that has a body.
+
+    `known` are the variables of the module by name, `endless` the functions that never return: a call of one ends the
+    path.
+    """
+    assert function.body is not None
+    calling: dict[int, Call] = {}
+    turned = _turned(function.body, calling, endless)
+    flow = flow_of(function if turned is function.body else evolve(function, body=turned))
+    own = {parameter.name: parameter for parameter in (*function.parameters, *function.returns)}
     declared: list[Declared] = []
-    calls: list[tuple[Call, Declared]] = []
-    if function.body is not None:
-        _see(function.body, known, declared, calls)
+    _see(turned, {**known, **own}, declared)
     by_opcode: dict[str, list[int]] = {}
     for index, instruction in enumerate(flow.instructions):
         by_opcode.setdefault(instruction.form.opcode, []).append(index)
+    calls = {index: calling[id(flow.instructions[index])] for index in by_opcode.get(CALL, ()) if calling}
     numbers = Numbers()
-    return Body(function, flow, numbers, steps_of(flow, numbers), declared, by_opcode, tuple(calls))
+    return Body(module, function, flow, numbers, steps_of(flow, numbers), declared, by_opcode, calls)
 
 
-def _see(scope: Scope, outer: Declared, declared: list[Declared], calls: list[tuple[Call, Declared]]) -> None:
+def endless_functions(module: Module) -> frozenset[str]:
+    """The functions that are declared never to return."""
+    return frozenset(
+        item.name
+        for item in module.items
+        if isinstance(item, Function)
+        and any(getattr(each, "kind", None) is DirectiveKind.NORETURN for each in item.directives)
+    )
+
+
+def _turned(scope: Scope, calling: dict[int, Call], endless: frozenset[str]) -> Scope:
+    """The scope with its calls as instructions; the same scope where it has none."""
+    if not any(isinstance(each, Call | Scope) for each in scope.statements):
+        return scope
+    made: list[Statement] = []
+    for statement in scope.statements:
+        if isinstance(statement, Scope):
+            made.append(_turned(statement, calling, endless))
+        elif isinstance(statement, Call):
+            instruction = _as_instruction(statement)
+            calling[id(instruction)] = statement
+            made.append(instruction)
+            if statement.guard is None and getattr(statement.target, "name", None) in endless:
+                made.append(Instruction(resolve("trap")[0], (), origin=statement.origin))
+        else:
+            made.append(statement)
+    return Scope(tuple(made))
+
+
+def _as_instruction(call: Call) -> Instruction:
+    guard = () if call.guard is None else (call.guard.register,)
+    reads = [each for each in call.registers_read() if each not in guard]
+    writes = list(call.registers_written())
+    slots = [_slot(each, Role.WRITE) for each in writes] + [_slot(each, Role.READ) for each in reads]
+    form = Form(f"{CALL} {call.target.name}", CALL, {}, (Signature(tuple(slots)),), ALWAYS, 0, resolve("ret")[0].line)
+    return Instruction(form, (*writes, *reads), call.guard, call.origin)
+
+
+def _slot(register: Register, role: Role) -> OperandSlot:
+    return OperandSlot("r", role, OperandKind.REGISTER, register.type, 1, frozenset({register.type}))
+
+
+def _see(scope: Scope, outer: Declared, declared: list[Declared]) -> None:
     own = {each.name: each for each in scope.statements if isinstance(each, Variable)}
     known = {**outer, **own} if own else outer
     for statement in scope.statements:
         if isinstance(statement, Instruction):
             declared.append(known)
         elif isinstance(statement, Scope):
-            _see(statement, known, declared, calls)
-        elif isinstance(statement, Call):
-            calls.append((statement, known))
+            _see(statement, known, declared)
 
 
 def states(

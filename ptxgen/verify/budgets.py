@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import prod
 
-from isa.limits import Limits, limits
+from isa.availability import since
+from isa.limits import KIB, Limits, limits
 from isa.targets import Target
 from ptxgen.errors import Finding, Severity
-from ptxgen.ir import Directive, DirectiveKind, Function, Module, Space, Variable, walk
+from ptxgen.ir import Directive, DirectiveKind, Function, FunctionKind, Module, Space, Variable, walk
 
 _CLUSTER = DirectiveKind.REQNCTAPERCLUSTER
 _MOST_CTAS = 16
+_LOCAL_BYTES, _CONSTANT_BYTES = 512 * KIB, 64 * KIB
+_PARAMETER_BYTES, _WIDE_PARAMETER_BYTES = 4352, 32764
+_WIDE_PARAMETERS = since("8.1", 70)
 
 
 def budget_findings(module: Module, function: Function, target: Target) -> Iterator[Finding]:
@@ -26,7 +30,7 @@ def budget_findings(module: Module, function: Function, target: Target) -> Itera
     variables = [item for item in module.items if isinstance(item, Variable)]
     variables += [node for node in walk(function.body) if isinstance(node, Variable)] if function.body else []
     shared = [variable for variable in variables if variable.space is Space.SHARED]
-    total = shared_bytes(shared)
+    total = space_bytes(shared)
     if total > bounds.shared_static_bytes:
         message = (
             f"{function.name} declares {total} bytes of shared memory; {target} allows {bounds.shared_static_bytes} "
@@ -42,9 +46,8 @@ def budget_findings(module: Module, function: Function, target: Target) -> Itera
         if threads > bounds.threads_per_cta:
             message = f".{kind.value} asks for {threads} threads; {target} has at most {bounds.threads_per_cta} per CTA"
             yield Finding("threads.budget", Severity.ERROR, message, function.origin)
-    if DirectiveKind.MINNCTAPERSM in kinds and not {DirectiveKind.MAXNTID, DirectiveKind.REQNTID} & kinds.keys():
-        message = f"{function.name}: .minnctapersm wants .maxntid or .reqntid beside it"
-        yield Finding("directive.alone", Severity.ERROR, message, function.origin)
+    yield from _local(function)
+    yield from _parameters(module, function, target)
 
 
 def _residence(
@@ -58,6 +61,7 @@ def _residence(
     if registers > bounds.registers_per_thread:
         message = f".maxnreg {registers}: a thread of {target} has at most {bounds.registers_per_thread} registers"
         yield Finding("registers.budget", Severity.ERROR, message, function.origin)
+    yield from _registers(function, kinds, threads, bounds, target)
     if resident * threads > bounds.threads_per_sm:
         message = f"{resident} CTAs of {threads} threads; an SM of {target} has at most {bounds.threads_per_sm} threads"
         yield Finding("threads.budget", Severity.ERROR, message, function.origin)
@@ -72,12 +76,57 @@ def _residence(
         yield Finding("cluster.budget", Severity.ERROR, message, function.origin)
 
 
+def _registers(
+    function: Function, kinds: dict[DirectiveKind, Directive], threads: int, bounds: Limits, target: Target
+) -> Iterator[Finding]:
+    """`.maxnreg` against the CTAs that shall reside together: a smaller number of registers would have to do."""
+    registers, resident = _value(kinds, DirectiveKind.MAXNREG), max(_value(kinds, DirectiveKind.MINNCTAPERSM), 1)
+    if registers * threads * resident > bounds.registers_per_sm:
+        message = (
+            f".maxnreg {registers} for {resident * threads} threads in {resident} CTAs; "
+            f"an SM of {target} has {bounds.registers_per_sm} registers"
+        )
+        yield Finding("registers.budget", Severity.WARNING, message, function.origin)
+
+
+def _local(function: Function) -> Iterator[Finding]:
+    nodes = walk(function.body) if function.body is not None else ()
+    local = [each for each in nodes if isinstance(each, Variable) and each.space is Space.LOCAL]
+    total = space_bytes(local)
+    if total > _LOCAL_BYTES:
+        message = f"{function.name} declares {total} bytes of local memory; a thread has at most {_LOCAL_BYTES}"
+        yield Finding("local.budget", Severity.ERROR, message, local[-1].origin or function.origin)
+
+
+def _parameters(module: Module, function: Function, target: Target) -> Iterator[Finding]:
+    if function.kind is not FunctionKind.ENTRY:
+        return
+    total = 0
+    for parameter in function.parameters:
+        total = -(-total // max(parameter.align_bytes, 1)) * max(parameter.align_bytes, 1) + parameter.size_bytes
+    wide = _WIDE_PARAMETERS.holds(module.version, target)
+    most = _WIDE_PARAMETER_BYTES if wide else _PARAMETER_BYTES
+    if total > most:
+        more = "" if wide else f"; {_WIDE_PARAMETER_BYTES} since {_WIDE_PARAMETERS}"
+        message = f"{function.name} has {total} bytes of parameters; PTX {module.version} for {target} has {most}{more}"
+        yield Finding("parameters.budget", Severity.ERROR, message, function.origin)
+
+
+def constant_budget_findings(module: Module) -> Iterator[Finding]:
+    """`constants.budget`: the constants of a module against what there is."""
+    constants = [each for each in module.items if isinstance(each, Variable) and each.space is Space.CONST]
+    total = space_bytes(constants)
+    if total > _CONSTANT_BYTES:
+        message = f"the module declares {total} bytes of constants; there are {_CONSTANT_BYTES}"
+        yield Finding("constants.budget", Severity.ERROR, message, constants[-1].origin)
+
+
 def _value(kinds: dict[DirectiveKind, Directive], kind: DirectiveKind) -> int:
     return kinds[kind].values[0] if kind in kinds and kinds[kind].values else 0
 
 
-def shared_bytes(variables: list[Variable]) -> int:
-    """The bytes that shared variables take one after another, each aligned as it asks."""
+def space_bytes(variables: list[Variable]) -> int:
+    """The bytes that variables of one space take one after another, each aligned as it asks."""
     total = 0
     for variable in variables:
         align = variable.align or variable.type.bits // 8 * variable.vector

@@ -30,7 +30,8 @@ def call_findings(module: Module, body: Body) -> Iterator[Finding]:
             functions[alias.name] = functions[alias.of]
     scope = body.function.body
     prototypes = {node.name.name: node for node in walk(scope) if isinstance(node, Prototype)} if scope else {}
-    for call, declared in body.calls:
+    for index, call in body.calls.items():
+        declared = body.declared[index]
         found: Function | Prototype | None = None
         if isinstance(call.target, SymbolAddress):
             found = functions.get(call.target.name)

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cache
 
 from isa.forms import Form
-from isa.operands import OperandSlot
+from isa.operands import OperandKind, OperandSlot
 from isa.types import Kind
 from ptxgen.errors import Finding, Severity
-from ptxgen.ir import Instruction, Int, Operand, signature_of, stands
+from ptxgen.ir import Float, Instruction, Int, Operand, Register, signature_of, signatures_of_length, stands
 from ptxgen.verify.values import Values
 
 _LANES = 32
 _LANE_BITS = 0x1F1F
 _BYTE, _SELECTOR = 0xFF, 0xFFFF
 _LONGEST_SLEEP = 1_000_000
+_COMPARED = 3
+_EXPONENTS = {32: 0x7F800000, 64: 0x7FF0000000000000}
 Judge = Callable[[Form, int], "tuple[str, str] | None"]
 
 
@@ -35,8 +38,26 @@ def _shift(form: Form, value: int) -> tuple[str, str] | None:
     return None if 0 <= value <= bits else ("shift.count", f"is {value}; the value has {bits} bits")
 
 
+def _funnel(form: Form, value: int) -> tuple[str, str] | None:
+    """`.wrap` takes the count modulo 32."""
+    return _shift(form, value) if form.words["mode"] == "clamp" else None
+
+
 def _byte(form: Form, value: int) -> tuple[str, str] | None:
     return None if 0 <= value <= _BYTE else ("immediate.domain", f"is {value}; wanted 0 to 255")
+
+
+def _field(form: Form, value: int) -> tuple[str, str] | None:
+    if not 0 <= value <= _BYTE:
+        return _byte(form, value)
+    bits = form.type_of().bits
+    return None if value < bits else ("field.range", f"is {value}; the value has bits 0 to {bits - 1}")
+
+
+def _length(form: Form, value: int) -> tuple[str, str] | None:
+    if not 0 <= value <= _BYTE:
+        return _byte(form, value)
+    return None if value else ("field.range", "is 0, so that the field has no bits")
 
 
 def _selector(form: Form, value: int) -> tuple[str, str] | None:
@@ -66,9 +87,9 @@ _JUDGES: dict[str, dict[str, Judge]] = {
     "bar.warp.sync": {"membermask": _mask},
     "shl": {"b": _shift},
     "shr": {"b": _shift},
-    "shf": {"c": _shift},
-    "bfe": {"b": _byte, "c": _byte},
-    "bfi": {"c": _byte, "length": _byte},
+    "shf": {"c": _funnel},
+    "bfe": {"b": _field, "c": _length},
+    "bfi": {"c": _field, "length": _length},
     "prmt": {"c": _selector},
     "div": {"b": _divisor},
     "rem": {"b": _divisor},
@@ -76,7 +97,7 @@ _JUDGES: dict[str, dict[str, Judge]] = {
     "mbarrier.test_wait": {"parity": _parity},
     "nanosleep": {"t": _sleep},
 }
-_WARNED = frozenset({"shift.count", "sleep.range", "immediate.unused"})
+_WARNED = frozenset({"shift.count", "sleep.range", "immediate.unused", "field.range"})
 
 
 def constant_findings(values: Values) -> Iterator[Finding]:
@@ -94,6 +115,52 @@ def constant_findings(values: Values) -> Iterator[Finding]:
                     message = f"{instruction.form.name}: {slot.name} {wrong[1]}"
                     yield Finding(wrong[0], severity, message, instruction.origin)
     yield from _copied(values)
+    yield from _compared(values)
+    yield from _moved(values)
+
+
+def _compared(values: Values) -> Iterator[Finding]:
+    """Comparisons of unsigned values and 0, and of anything and a NaN, whose outcome is known."""
+    body = values.body
+    for index in body.by_opcode.get("setp", ()):
+        instruction = body.flow.instructions[index]
+        last = instruction.operands[-1]
+        form = instruction.form
+        if len(instruction.operands) != _COMPARED or not isinstance(last, Int | Float):
+            continue
+        always = None
+        if isinstance(last, Float):
+            exponent = _EXPONENTS[last.type.bits]
+            if last.bits & exponent == exponent and last.bits & ((exponent & -exponent) - 1):
+                always = form.words["cmp"].endswith("u") or form.words["cmp"] == "nan"
+        elif not last.value and form.type_of().kind is Kind.UNSIGNED:
+            always = {"lt": False, "lo": False, "ge": True, "hs": True}.get(form.words["cmp"])
+        if always is not None:
+            message = f"{form.name} with {last.text} is always {'true' if always else 'false'}"
+            yield Finding("comparison.constant", Severity.WARNING, message, instruction.origin)
+
+
+def _moved(values: Values) -> Iterator[Finding]:
+    """Constants in registers that the operand would not take as they stand."""
+    body = values.body
+    for index, instruction in enumerate(body.flow.instructions):
+        bounded = _bounded(instruction.form, len(instruction.operands))
+        for slot, place in bounded:
+            operand = instruction.operands[place]
+            value = values.constant(operand, index) if isinstance(operand, Register) else None
+            if value is not None and slot.domain is not None and not slot.domain.holds(value):
+                message = f"{instruction.form.name}: {slot.name} is {value}; wanted {slot.domain}"
+                yield Finding("immediate.domain", Severity.ERROR, message, instruction.origin)
+
+
+@cache
+def _bounded(form: Form, count: int) -> tuple[tuple[OperandSlot, int], ...]:
+    """The operands that may be registers and have a domain, with their places."""
+    signatures = signatures_of_length(form, count)
+    if len(signatures) != 1:
+        return ()
+    slots = enumerate(signatures[0].slots)
+    return tuple((slot, place) for place, slot in slots if slot.domain is not None and slot.kind is OperandKind.VALUE)
 
 
 def _copied(values: Values) -> Iterator[Finding]:

@@ -2,25 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from isa.targets import Target
 from isa.targets import target as target_named
 from ptxgen.errors import Finding, KernelError, Severity
-from ptxgen.ir import Alias, Function, Linkage, Module, Variable
+from ptxgen.ir import Alias, Function, Linkage, Module, Parameter, Variable
 from ptxgen.verify.addresses import address_findings
 from ptxgen.verify.allowed import without_allowed
-from ptxgen.verify.asynchronous import asynchronous_findings
-from ptxgen.verify.body import body_of
-from ptxgen.verify.budgets import budget_findings
+from ptxgen.verify.barriers import barrier_findings
+from ptxgen.verify.body import Body, body_of, endless_functions
+from ptxgen.verify.budgets import budget_findings, constant_budget_findings
 from ptxgen.verify.calls import call_findings
+from ptxgen.verify.clusters import cluster_findings
 from ptxgen.verify.constants import constant_findings, repeated_findings
+from ptxgen.verify.convergence import divergence_findings
+from ptxgen.verify.copies import copy_findings
 from ptxgen.verify.definitions import early_reads_in
-from ptxgen.verify.divergence import divergence_findings
+from ptxgen.verify.directives import directive_findings, pragma_findings
+from ptxgen.verify.effects import Effects, effects_of
 from ptxgen.verify.instructions import instruction_findings
-from ptxgen.verify.names import name_findings, returned_registers
+from ptxgen.verify.membership import membership_findings
+from ptxgen.verify.memory import read_only_findings, unwritten_findings
+from ptxgen.verify.multiplies import multiply_findings
+from ptxgen.verify.names import name_findings
+from ptxgen.verify.paths import path_findings
+from ptxgen.verify.proxies import proxy_findings
+from ptxgen.verify.quotas import quota_findings
+from ptxgen.verify.tensor_memory import tensor_memory_findings
 from ptxgen.verify.values import Values
 from ptxgen.verify.versions import things
+
+_CHECKS: tuple[Callable[[Values], Iterator[Finding]], ...] = (
+    address_findings,
+    constant_findings,
+    repeated_findings,
+    divergence_findings,
+    membership_findings,
+    multiply_findings,
+    copy_findings,
+    proxy_findings,
+    barrier_findings,
+    cluster_findings,
+    tensor_memory_findings,
+    read_only_findings,
+    path_findings,
+)
 
 
 def verify(module: Module, *, target: str | Target | None = None) -> tuple[Finding, ...]:
@@ -34,9 +61,15 @@ def verify(module: Module, *, target: str | Target | None = None) -> tuple[Findi
     found = list(_version(module, judged))
     found += _things(module, judged)
     symbols = frozenset(item.name for item in module.items if isinstance(item, Variable | Function | Alias))
+    bodies = _bodies(module)
+    effects = effects_of(module, bodies.values())
     for item in module.items:
         if isinstance(item, Function):
             found += _function(module, item, judged, symbols)
+            if id(item) in bodies:
+                found += _body(module, bodies[id(item)], judged, effects)
+    found += constant_budget_findings(module)
+    found += pragma_findings(module)
     found += _duplicates(module)
     return tuple(without_allowed(module, found))
 
@@ -64,16 +97,36 @@ def _things(module: Module, target: Target) -> Iterator[Finding]:
             yield Finding("target.unsupported", Severity.ERROR, message, use.origin)
 
 
+def _bodies(module: Module) -> dict[int, Body]:
+    """The bodies of a module's functions, by the identity of the function."""
+    known: dict[str, Variable | Parameter] = {item.name: item for item in module.items if isinstance(item, Variable)}
+    endless = endless_functions(module)
+    functions = [item for item in module.items if isinstance(item, Function) and item.body is not None]
+    return {id(function): body_of(module, function, known, endless) for function in functions}
+
+
 def _function(module: Module, function: Function, target: Target, symbols: frozenset[str]) -> Iterator[Finding]:
     version = max(module.version, target.first_version)
     for instruction in function.instructions():
         yield from instruction_findings(instruction, version, target)
     yield from name_findings(function, symbols)
-    given = {parameter.name for parameter in function.parameters if parameter.register} | returned_registers(function)
     yield from budget_findings(module, function, target)
-    if function.body is None:
-        return
-    body = body_of(module, function)
+    yield from directive_findings(function)
+    if function.body is not None:
+        yield from unwritten_findings(function)
+
+
+def _body(module: Module, body: Body, target: Target, effects: Mapping[str, Effects]) -> Iterator[Finding]:
+    yield from _early(body)
+    values = Values(body, effects)
+    for findings in _CHECKS:
+        yield from findings(values)
+    yield from quota_findings(values, target)
+    yield from call_findings(module, body)
+
+
+def _early(body: Body) -> Iterator[Finding]:
+    given = {parameter.name for parameter in body.function.parameters if parameter.register}
     for early in early_reads_in(body.flow, body.steps, body.numbers):
         register = early.register
         if register.name in given:
@@ -82,13 +135,6 @@ def _function(module: Module, function: Function, target: Target, symbols: froze
             f"{register.type} register {register.name} is read before it is written on some path: {early.instruction}"
         )
         yield Finding("uninitialised.register", Severity.ERROR, message, early.instruction.origin)
-    values = Values(body)
-    yield from address_findings(values)
-    yield from constant_findings(values)
-    yield from repeated_findings(values)
-    yield from divergence_findings(values)
-    yield from asynchronous_findings(values)
-    yield from call_findings(module, body)
 
 
 def _duplicates(module: Module) -> Iterator[Finding]:

@@ -26,7 +26,6 @@ from ptxgen.ir import (
     SymbolAddress,
     Variable,
     registers_of,
-    walk,
 )
 
 
@@ -47,12 +46,6 @@ def name_findings(function: Function, symbols: frozenset[str]) -> Iterator[Findi
         own = {parameter.name for parameter in parameters}
         passed = [Registers(parameter.type, parameter.name) for parameter in parameters if parameter.register]
         yield from _Names(symbols | own, passed).findings(function.body, ())
-
-
-def returned_registers(function: Function) -> set[str]:
-    """The names of the registers that the calls of a function write."""
-    calls = (node for node in walk(function.body) if isinstance(node, Call)) if function.body is not None else ()
-    return {register.name for call in calls for register in call.registers_written()}
 
 
 class _Names:

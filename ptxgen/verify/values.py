@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
+from typing import TypeAlias
 
 from attrs import frozen
 
 from isa.types import Kind
-from ptxgen.ir import Instruction, Int, Operand, Parameter, Register, SymbolAddress, Variable
+from ptxgen.ir import Address, Instruction, Int, Operand, Parameter, Register, SymbolAddress, Variable
 from ptxgen.verify.body import Body
+from ptxgen.verify.effects import Effects, callees, joined
+from ptxgen.verify.launch import Launch, launch_of
 
 _FAR = 40
 ENTRY = -1
@@ -23,13 +27,41 @@ class Pointer:
     generic: bool = False
 
 
+Base: TypeAlias = "str | int"
+
+
+@frozen
+class Place:
+    """Bytes of memory from `offset` on: of a variable by its name, or behind a register, by its number."""
+
+    base: Base
+    offset: int
+    bytes_: int
+
+    def meets(self, other: Place) -> bool:
+        """True if both surely have a byte in common."""
+        apart = self.offset + self.bytes_ <= other.offset or other.offset + other.bytes_ <= self.offset
+        return self.base == other.base and not apart
+
+
 class Values:
     """Answers about the values of registers in one body, found on demand and remembered."""
 
-    def __init__(self, body: Body) -> None:
+    def __init__(self, body: Body, effects: Mapping[str, Effects] | None = None) -> None:
         self.body = body
+        self.launch: Launch = launch_of(body.function)
+        self._effects = effects or {}
         self._reaching: dict[tuple[int, int], tuple[int, ...]] = {}
-        self._by_call = {body.numbers.number(each) for call, _ in body.calls for each in call.registers_written()}
+        self._passed = {each.name for each in body.function.parameters if each.register}
+
+    def effects_at(self, index: int) -> Effects:
+        """What the call at an index may do."""
+        return joined(self._effects, callees(self.body.function, self.body.calls[index]))
+
+    @cached_property
+    def effects(self) -> Effects:
+        """What the function may do, with all that it calls."""
+        return joined(self._effects, (self.body.function.name,))
 
     @cached_property
     def writers(self) -> dict[int, list[int]]:
@@ -44,9 +76,9 @@ class Values:
         """The instructions whose value of `register` may arrive before `index`; ENTRY for one from elsewhere."""
         number = self.body.numbers.number(register)
         writers = self.writers.get(number, [])
-        if number in self._by_call or not writers:
+        if not writers:
             return (ENTRY,)
-        if len(writers) == 1:
+        if len(writers) == 1 and register.name not in self._passed:
             return tuple(writers)
         found = self._reaching.get((number, index))
         if found is None:
@@ -78,18 +110,27 @@ class Values:
         found = self.reaching(register, index)
         return found[0] if len(found) == 1 and found[0] != ENTRY else None
 
+    def makers(self, register: Register, index: int) -> frozenset[int]:
+        """All instructions that a register's value before `index` may be computed from."""
+        found: set[int] = set()
+        stack = [(register, index)]
+        while stack:
+            for made in self.reaching(*stack.pop()):
+                if made != ENTRY and made not in found:
+                    found.add(made)
+                    stack += [(self.body.numbers.registers[each], made) for each in self.body.steps[made].reads]
+        return frozenset(found)
+
     def constant(self, operand: Operand, index: int) -> int | None:
-        """The integer that an operand surely is before `index`."""
-        if isinstance(operand, Int):
-            return operand.value
-        if not isinstance(operand, Register):
-            return None
-        at = self.definition(operand, index)
-        if at is None:
-            return None
-        made = self.body.flow.instructions[at]
-        source = made.operands[1] if made.form.opcode == "mov" else None
-        return source.value if isinstance(source, Int) else None
+        """The integer that an operand surely is before `index`, through moves."""
+        for _ in range(_FAR):
+            if isinstance(operand, Int):
+                return operand.value
+            at = self.definition(operand, index) if isinstance(operand, Register) else None
+            if at is None or self.body.flow.instructions[at].form.opcode != "mov":
+                return None
+            operand, index = self.body.flow.instructions[at].operands[1], at
+        return None
 
     def pointer(self, operand: Operand, index: int, depth: int = _FAR) -> Pointer | None:
         """The variable and offset that an operand surely points to before `index`."""
@@ -100,6 +141,44 @@ class Values:
             return None
         at = self.definition(operand, index)
         return None if at is None else self._made(self.body.flow.instructions[at], at, depth - 1)
+
+    def place(self, address: Address, index: int, bytes_: int) -> Place | None:
+        """The bytes that an address names before `index`, as far as anybody can tell."""
+        found = self.pointer(address.base, index)
+        if found is not None:
+            return Place(found.variable.name, found.offset + address.offset, bytes_)
+        if isinstance(address.base, Register):
+            return Place(self.body.numbers.number(address.base), address.offset, bytes_)
+        return None
+
+    def roots(self, operand: Operand, index: int) -> frozenset[str]:
+        """The pointers that an address may be made of, by name: variables, parameters of `.ptr` or `cvta`."""
+        found: set[str] = set()
+        seen: set[int] = set()
+        stack: list[tuple[Operand, int, bool]] = [(operand, index, False)]
+        while stack:
+            each, at, pointing = stack.pop()
+            if isinstance(each, SymbolAddress) and each.name in self.body.declared[at]:
+                found.add(each.name)
+            for made in self.reaching(each, at) if isinstance(each, Register) else ():
+                if made != ENTRY and made not in seen:
+                    seen.add(made)
+                    stack += self._parts(made, pointing, found)
+        return frozenset(found)
+
+    def _parts(self, made: int, pointing: bool, found: set[str]) -> list[tuple[Operand, int, bool]]:
+        instruction = self.body.flow.instructions[made]
+        opcode, operands = instruction.form.opcode, instruction.operands
+        if opcode == "ld" and isinstance(address := operands[1], Address) and isinstance(address.base, SymbolAddress):
+            known = self.body.declared[made].get(address.base.name)
+            if isinstance(known, Parameter) and (pointing or known.pointer is not None):
+                found.add(known.name if not address.offset else f"{known.name}+{address.offset}")
+            return []
+        if opcode in ("mov", "cvt", "cvta"):
+            return [(operands[1], made, pointing or opcode == "cvta")]
+        if opcode in ("add", "sub"):
+            return [(each, made, pointing) for each in operands[1:3]]
+        return [(operands[3], made, pointing)] if opcode == "mad" else []
 
     def _made(self, made: Instruction, at: int, depth: int) -> Pointer | None:
         opcode, operands = made.form.opcode, made.operands

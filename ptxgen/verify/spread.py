@@ -1,23 +1,18 @@
-"""Which values differ between the lanes of a warp, and what a warp must execute together under such conditions."""
+"""Which values differ between the lanes of a warp: from the numbers of threads and lanes, through what defines them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cached_property
-
 from attrs import frozen
 
-from ptxgen.errors import Finding, Severity
 from ptxgen.ir import Component, Instruction, Int, Operand, Register, Special, registers_of
-from ptxgen.ir.flow import Block, Flow, immediate_dominators, is_branch
+from ptxgen.verify.body import CALL
+from ptxgen.verify.launch import Launch
 from ptxgen.verify.values import ENTRY, Values
 
 _LANE_BITS = 5
-_FULL = 0xFFFFFFFF
-_ALIGNED = frozenset({"bar", "wmma.mma", "wmma.load", "wmma.store", "mma", "wgmma", "setmaxnreg"})
-_MASKED = frozenset({"shfl", "vote", "match", "redux.sync", "bar.warp.sync"})
+_COLUMN, _ROW, _PLANE, _ROW_OF_ALL, _SCALED_ROW, _SCALED_PLANE = range(-1_000_000, -999_994)
 _UNIFORM = frozenset({"vote", "redux.sync", "activemask"})
-_DIFFERING = frozenset({"laneid", "lanemask_eq", "lanemask_le", "lanemask_lt", "lanemask_ge", "lanemask_gt"})
+_DIFFERING = frozenset({"lanemask_eq", "lanemask_le", "lanemask_lt", "lanemask_ge", "lanemask_gt"})
 _PASSING = frozenset({"mov", "cvt", "cvta"})
 
 
@@ -61,9 +56,7 @@ class Divergence:
     def of(self, operand: Operand, index: int) -> Spread:
         """The spread of an operand before the instruction of that index."""
         if isinstance(operand, Special):
-            if operand.name in _DIFFERING or operand.name in ("tid.x", "tid"):
-                return Lane() if operand.name in ("tid.x", "tid", "laneid") else Mixed(operand.text)
-            return SAME
+            return _special(operand, self._values.launch)
         if isinstance(operand, Register):
             return self._register(operand, index)
         if isinstance(operand, Component):
@@ -97,7 +90,7 @@ class Divergence:
     def _made(self, register: Register, index: int) -> Spread:
         instruction = self._values.body.flow.instructions[index]
         opcode, operands = instruction.form.opcode, instruction.operands
-        if opcode in _UNIFORM or (opcode == "match" and instruction.form.words.get("mode") == "all"):
+        if opcode in _UNIFORM or opcode == CALL or (opcode == "match" and instruction.form.words.get("mode") == "all"):
             return SAME
         if opcode == "elect.sync":
             return Mixed("elect.sync", -index) if register.type.name == "pred" else SAME
@@ -124,6 +117,9 @@ class Divergence:
             if found is not None:
                 return found
         mixed = [each for each in spreads if isinstance(each, Mixed)]
+        counted = _counted(opcode, spreads)
+        if counted is not None:
+            return counted
         if opcode in ("add", "sub") and len(spreads) == 2:
             if spreads[1] == SAME or (opcode == "add" and spreads[0] == SAME):
                 return mixed[0]
@@ -159,6 +155,40 @@ class Divergence:
     def _worst(self, operands: tuple[Operand, ...], index: int) -> Spread:
         found = _joined([self.of(each, index) for each in operands])
         return Mixed(_source([found]), -index) if isinstance(found, Lane) else found
+
+
+def _special(operand: Special, launch: Launch) -> Spread:
+    """A special register; y and z count as alike unless rows or planes of the block are known to be no whole warps."""
+    match operand.name:
+        case "laneid":
+            return Lane()
+        case "tid" | "tid.x":
+            return Lane() if launch.rows_are_warps else Mixed("%tid.x", _COLUMN)
+        case "tid.y" if not launch.rows_are_warps:
+            return Mixed("%tid.y", _ROW)
+        case "tid.z" if not launch.planes_are_warps:
+            return Mixed("%tid.z", _PLANE)
+        case name if name in _DIFFERING:
+            return Mixed(operand.text)
+        case _:
+            return SAME
+
+
+def _counted(opcode: str, spreads: list[Spread]) -> Spread | None:
+    """The number of the thread in its block, put together from its axes; None where a value is not part of that."""
+    bases = [each.base if isinstance(each, Mixed) else None for each in spreads]
+    if (opcode in ("mul", "shl") and spreads[1:] == [SAME]) or (opcode == "mul" and spreads[0] == SAME):
+        axis = bases[0] if bases[0] is not None else bases[1]
+        scaled = {_ROW: _SCALED_ROW, _ROW_OF_ALL: _SCALED_ROW, _PLANE: _SCALED_PLANE}.get(axis or 0)
+        return None if scaled is None else Mixed("the number of the thread", scaled)
+    if opcode == "mad" and SAME in spreads[:2]:
+        factor = _counted("mul", spreads[:2])
+        return None if factor is None else _counted("add", [factor, spreads[2]])
+    if opcode == "add" and set(bases) == {_COLUMN, _SCALED_ROW}:
+        return Lane()
+    if opcode == "add" and set(bases) == {_ROW, _SCALED_PLANE}:
+        return Mixed("the number of the thread", _ROW_OF_ALL)
+    return None
 
 
 def _is_predicate(operand: Operand) -> bool:
@@ -200,114 +230,3 @@ def _kept(opcode: str, instruction: Instruction, sources: tuple[Operand, ...], p
             return Lane(lane.shift + number.bit_length() - 1)
         case _:
             return None
-
-
-def divergence_findings(values: Values) -> Iterator[Finding]:
-    """`convergence.guard` for what a whole warp must execute and a differing condition guards or leads to.
-
-    Conditions that begin at the lane's number and are not known to be alike in all lanes of a warp count. Threads that
-    leave the function are not waited for, so a guarded `ret` or `exit` is no condition. A branch is told of once.
-    """
-    body = values.body
-    if body.opaque:
-        return
-    needing = sorted(
-        index
-        for opcode, indices in body.by_opcode.items()
-        for index in indices
-        if _converges(values, opcode, body.flow.instructions[index], index)
-    )
-    if not needing:
-        return
-    divergence = Divergence(values)
-    deciding = _Deciding(body.flow)
-    said: set[int] = set()
-    asked: set[tuple[int, object]] = set()
-    for index in needing:
-        where = (body.flow.block_of(index), body.flow.instructions[index].guard)
-        if where[1] is None and where in asked:
-            continue
-        asked.add(where)
-        found = _condition(values, divergence, deciding, index)
-        if found is not None and found[0] not in said:
-            said.add(found[0])
-            yield _told(body.flow.instructions[index], body.flow.instructions[found[0]], found[1])
-
-
-def _converges(values: Values, opcode: str, instruction: Instruction, index: int) -> bool:
-    if instruction.form.has("aligned") or opcode in _ALIGNED:
-        return True
-    if opcode not in _MASKED or not instruction.operands:
-        return False
-    mask = values.constant(instruction.operands[-1], index)
-    return mask is not None and mask & _FULL == _FULL
-
-
-def _condition(values: Values, divergence: Divergence, deciding: _Deciding, index: int) -> tuple[int, Mixed] | None:
-    """The index of the instruction whose guard decides differently from lane to lane whether `index` is executed."""
-    flow = values.body.flow
-    for each in (index, *deciding.branches(flow.block_of(index))):
-        guard = flow.instructions[each].guard
-        if guard is not None and isinstance(spread := divergence.of(guard.register, each), Mixed):
-            return each, spread
-    return None
-
-
-def _told(instruction: Instruction, decided: Instruction, spread: Mixed) -> Finding:
-    assert decided.guard is not None
-    how = "stands under" if decided is instruction else "is reached by a branch on"
-    message = (
-        f"{instruction.form.name} wants all lanes of a warp, but {how} {decided.guard.text}, "
-        f"which differs between lanes because of {spread.source}"
-    )
-    related = () if decided is instruction else ((f"the branch: {decided}", decided.origin),)
-    return Finding("convergence.guard", Severity.ERROR, message, instruction.origin, None, related)
-
-
-class _Deciding:
-    """The branches that decide whether a block is executed: control dependence, through branches that decide those."""
-
-    def __init__(self, flow: Flow) -> None:
-        self._flow = flow
-        self._known: dict[int, tuple[int, ...]] = {}
-
-    def branches(self, block: int) -> tuple[int, ...]:
-        """The indices of the branches, the nearest first."""
-        if block not in self._known:
-            direct = self._direct
-            found: dict[int, None] = {}
-            stack = list(direct.get(block, ()))
-            while stack:
-                above = stack.pop(0)
-                if above not in found:
-                    found[above] = None
-                    stack += direct.get(above, ())
-            self._known[block] = tuple(self._flow.blocks[each].stop - 1 for each in found)
-        return self._known[block]
-
-    @cached_property
-    def _direct(self) -> dict[int, list[int]]:
-        """For each block the blocks whose branch decides on it directly."""
-        behind = _post_dominators(self._flow)
-        found: dict[int, list[int]] = {}
-        for block, each in enumerate(self._flow.blocks):
-            if len(each.successors) < 2 or not is_branch(self._flow.instructions[each.stop - 1]):
-                continue
-            for successor in each.successors:
-                reached: int | None = successor
-                while reached is not None and reached != behind[block]:
-                    found.setdefault(reached, []).append(block)
-                    reached = behind[reached]
-        return found
-
-
-def _post_dominators(flow: Flow) -> tuple[int | None, ...]:
-    """For each block the nearest block that every path to the end passes; None where there is none."""
-    ends = [block for block, each in enumerate(flow.blocks) if not each.successors or block in flow.falls_off]
-    turned = [Block(0, 0, (), tuple(each + 1 for each in ends), ())]
-    for block, each in enumerate(flow.blocks):
-        before = tuple(other + 1 for other in each.predecessors)
-        after = tuple(other + 1 for other in each.successors) + ((0,) if block in ends else ())
-        turned.append(Block(each.start, each.stop, (), before, after))
-    nearest = immediate_dominators(Flow((), tuple(turned), (), ()))
-    return tuple(None if each is None or each == 0 else each - 1 for each in nearest[1:])

@@ -1,0 +1,147 @@
+"""What a warp must execute together, under conditions that differ between its lanes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+
+from isa.forms import Form
+from ptxgen.errors import Finding, Severity
+from ptxgen.ir import Instruction, Operand
+from ptxgen.ir.flow import Block, Flow, immediate_dominators, is_branch
+from ptxgen.verify.body import CALL
+from ptxgen.verify.spread import Divergence, Mixed
+from ptxgen.verify.values import Values
+
+_FULL = 0xFFFFFFFF
+_ALIGNED = frozenset({"bar", "wmma.mma", "wmma.load", "wmma.store", "mma", "wgmma", "setmaxnreg"})
+_MASKED = frozenset({"shfl", "vote", "match", "redux.sync", "bar.warp.sync"})
+_INDIRECT = "brx.idx"
+
+
+def divergence_findings(values: Values) -> Iterator[Finding]:
+    """`convergence.guard` for what a whole warp must execute and a differing condition guards or leads to.
+
+    Conditions that begin at the lane's number and are not known to be alike in all lanes of a warp count. Threads that
+    leave the function are not waited for, so a guarded `ret` or `exit` is no condition. A branch is told of once.
+    """
+    body = values.body
+    needing = sorted(
+        index
+        for opcode, indices in body.by_opcode.items()
+        for index in indices
+        if _converges(values, opcode, body.flow.instructions[index], index)
+    )
+    if not needing:
+        return
+    divergence = Divergence(values)
+    deciding = _Deciding(body.flow)
+    said: set[int] = set()
+    asked: set[tuple[int, object]] = set()
+    for index in needing:
+        where = (body.flow.block_of(index), body.flow.instructions[index].guard)
+        if where[1] is None and where in asked:
+            continue
+        asked.add(where)
+        found = _condition(values, divergence, deciding, index)
+        if found is not None and found[0] not in said:
+            said.add(found[0])
+            yield _told(values, index, *found)
+
+
+def _converges(values: Values, opcode: str, instruction: Instruction, index: int) -> bool:
+    if opcode == CALL:
+        return any(map(is_collective, values.effects_at(index).forms))
+    if is_collective(instruction.form):
+        return True
+    if opcode not in _MASKED or not instruction.operands:
+        return False
+    mask = values.constant(instruction.operands[-1], index)
+    return mask is not None and mask & _FULL == _FULL
+
+
+def is_collective(form: Form) -> bool:
+    """True for what all lanes of a warp must execute together, whatever its operands."""
+    return form.has("aligned") or form.opcode in _ALIGNED
+
+
+def _condition(values: Values, divergence: Divergence, deciding: _Deciding, index: int) -> tuple[int, Mixed] | None:
+    """The index of the instruction whose guard decides differently from lane to lane whether `index` is executed."""
+    flow = values.body.flow
+    for each in (index, *deciding.branches(flow.block_of(index))):
+        condition = _decides(flow.instructions[each], each == index)
+        if condition is not None and isinstance(spread := divergence.of(condition, each), Mixed):
+            return each, spread
+    return None
+
+
+def _decides(instruction: Instruction, guarded: bool) -> Operand | None:
+    """The operand on which it depends whether an instruction is executed, or where a branch goes."""
+    if instruction.guard is not None:
+        return instruction.guard.register
+    return None if guarded or instruction.form.opcode != _INDIRECT else instruction.operands[0]
+
+
+def _told(values: Values, index: int, decided: int, spread: Mixed) -> Finding:
+    instruction, deciding = values.body.flow.instructions[index], values.body.flow.instructions[decided]
+    what = instruction.form.name
+    if instruction.form.opcode == CALL:
+        inside = min((each.name for each in values.effects_at(index).forms if is_collective(each)), default="")
+        what = f"{inside} inside {values.body.calls[index].target.text}"
+    guard = deciding.guard.text if deciding.guard is not None else deciding.form.name
+    how = "stands under" if decided == index else "is reached by a branch on"
+    message = (
+        f"{what} wants all lanes of a warp, but {how} {guard}, which differs between lanes because of {spread.source}"
+    )
+    related = () if decided == index else ((f"the branch: {deciding}", deciding.origin),)
+    return Finding("convergence.guard", Severity.ERROR, message, instruction.origin, None, related)
+
+
+class _Deciding:
+    """The branches that decide whether a block is executed: control dependence, through branches that decide those."""
+
+    def __init__(self, flow: Flow) -> None:
+        self._flow = flow
+        self._known: dict[int, tuple[int, ...]] = {}
+
+    def branches(self, block: int) -> tuple[int, ...]:
+        """The indices of the branches, the nearest first."""
+        if block not in self._known:
+            direct = self._direct
+            found: dict[int, None] = {}
+            stack = list(direct.get(block, ()))
+            while stack:
+                above = stack.pop(0)
+                if above not in found:
+                    found[above] = None
+                    stack += direct.get(above, ())
+            self._known[block] = tuple(self._flow.blocks[each].stop - 1 for each in found)
+        return self._known[block]
+
+    @cached_property
+    def _direct(self) -> dict[int, list[int]]:
+        """For each block the blocks whose branch decides on it directly."""
+        behind = _post_dominators(self._flow)
+        found: dict[int, list[int]] = {}
+        for block, each in enumerate(self._flow.blocks):
+            last = self._flow.instructions[each.stop - 1]
+            if len(each.successors) < 2 or not (is_branch(last) or last.form.opcode == _INDIRECT):
+                continue
+            for successor in each.successors:
+                reached: int | None = successor
+                while reached is not None and reached != behind[block]:
+                    found.setdefault(reached, []).append(block)
+                    reached = behind[reached]
+        return found
+
+
+def _post_dominators(flow: Flow) -> tuple[int | None, ...]:
+    """For each block the nearest block that every path to the end passes; None where there is none."""
+    ends = [block for block, each in enumerate(flow.blocks) if not each.successors or block in flow.falls_off]
+    turned = [Block(0, 0, (), tuple(each + 1 for each in ends), ())]
+    for block, each in enumerate(flow.blocks):
+        before = tuple(other + 1 for other in each.predecessors)
+        after = tuple(other + 1 for other in each.successors) + ((0,) if block in ends else ())
+        turned.append(Block(each.start, each.stop, (), before, after))
+    nearest = immediate_dominators(Flow((), tuple(turned), (), ()))
+    return tuple(None if each is None or each == 0 else each - 1 for each in nearest[1:])

@@ -1,0 +1,105 @@
+"""Memory that nothing writes and is read, and memory that is promised not to change and does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptxgen.errors import Finding, Severity
+from ptxgen.ir import (
+    Address,
+    Call,
+    Function,
+    Instruction,
+    Int,
+    Linkage,
+    Operand,
+    Register,
+    Space,
+    SymbolAddress,
+    TensorCoordinate,
+    Variable,
+    walk,
+)
+from ptxgen.verify.values import Values
+
+_WRITING = ("st", "atom", "red")
+_PLAIN = frozenset({Register, Int})
+
+
+def read_only_findings(values: Values) -> Iterator[Finding]:
+    """`memory.readonly`: `ld.global.nc` through a pointer that the same function stores through."""
+    body = values.body
+    loads = [
+        index for index in body.by_opcode.get("ld", ()) if "nc" in body.flow.instructions[index].form.name.split(".")
+    ]
+    stores = [index for opcode in _WRITING for index in body.by_opcode.get(opcode, ()) if _to_global(values, index)]
+    if not loads or not stores:
+        return
+    written: dict[str, int] = {}
+    for index in stores:
+        for name in _pointers(values, index):
+            written.setdefault(name, index)
+    for index in loads:
+        for name in sorted(_pointers(values, index) & written.keys()):
+            instruction, store = body.flow.instructions[index], body.flow.instructions[written[name]]
+            message = f"{instruction.form.name} wants memory that stays as it is; {name} is written by {store}"
+            related = (("the write", store.origin),)
+            yield Finding("memory.readonly", Severity.ERROR, message, instruction.origin, None, related)
+
+
+def _to_global(values: Values, index: int) -> bool:
+    return values.body.flow.instructions[index].form.words.get("space", "global") == "global"
+
+
+def _pointers(values: Values, index: int) -> frozenset[str]:
+    operands = values.body.flow.instructions[index].operands
+    address = next((each for each in operands if isinstance(each, Address)), None)
+    found = frozenset[str]() if address is None else values.roots(address.base, index)
+    return found if len(found) == 1 else frozenset()
+
+
+def unwritten_findings(function: Function) -> Iterator[Finding]:
+    """`uninitialised.memory`: loads from a shared or local variable of a function that it does nothing else with."""
+    assert function.body is not None
+    nodes = list(walk(function.body))
+    own = [each for each in nodes if isinstance(each, Variable) and each.space in (Space.SHARED, Space.LOCAL)]
+    names = {each.name for each in own if each.linkage is not Linkage.EXTERN and each.initial is None}
+    names = {name for name in names if sum(each.name == name for each in own) == 1}
+    read: dict[str, Instruction] = {}
+    for node in nodes:
+        if isinstance(node, Instruction):
+            _look(node, names, read)
+        elif isinstance(node, Call):
+            names -= {each.name for each in (*node.arguments, *node.returns) if isinstance(each, SymbolAddress)}
+        if not names:
+            return
+    for name, instruction in read.items():
+        if name in names:
+            message = f"{instruction} reads {name}, which nothing writes"
+            yield Finding("uninitialised.memory", Severity.ERROR, message, instruction.origin)
+
+
+def _look(instruction: Instruction, names: set[str], read: dict[str, Instruction]) -> None:
+    """Forgets the names that an instruction does anything with but load."""
+    for operand in instruction.operands:
+        if operand.__class__ in _PLAIN:
+            continue
+        for name in _named(operand):
+            if name in names:
+                if instruction.form.opcode == "ld" and isinstance(operand, Address):
+                    read.setdefault(name, instruction)
+                else:
+                    names.discard(name)
+
+
+def _named(operand: Operand) -> Iterator[str]:
+    match operand:
+        case SymbolAddress(name=name) | Address(base=SymbolAddress(name=name)):
+            yield name
+        case TensorCoordinate(map=SymbolAddress(name=name)):
+            yield name
+        case tuple():
+            for each in operand:
+                yield from _named(each)
+        case _:
+            pass
