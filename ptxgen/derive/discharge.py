@@ -9,7 +9,7 @@ from functools import lru_cache
 from attrs import evolve, frozen
 
 from isa.mechanisms import AtIssue, GroupKind
-from polyhedral import Affine, Set, var
+from polyhedral import Affine, Set, System, var
 from ptxgen.derive.atoms import Commit, Join, Retire
 from ptxgen.derive.groups import Commits, commits, lane_group
 from ptxgen.derive.nest import Body, Nest, nest
@@ -163,13 +163,15 @@ def _covered(arcs: list[Arc], kind: GroupKind) -> tuple[Covered, ...]:
 
 
 def _commit(body: Body, kind: GroupKind, gap: int, places: Nest, ops: tuple[Op, ...]) -> Synchronisation:
-    """Closing a group at each step at which some op of the body runs: also when the copies have run out, so that a
-    wait counts the same groups at every step."""
+    """Closing a group at each step from the first copy to the last op of the body: also when the copies have run out,
+    so that a wait counts the same groups at every step."""
     own = [op for op, role, path in zip(ops, places.roles, places.paths, strict=True) if Body(role, path) == body]
     times = [time_domain(op.domain, op.time.ahead) for op in own]
     hull = Set(body.loops, tuple(dict.fromkeys(piece for time in times for piece in time.pieces))).hull()
+    copies = [op.domain.project_out(*body.loops[-1:]) for op in own if lane_group(op) is kind]
+    some = copies[0].hull() if all(copy == copies[0] for copy in copies) else System.of()
     time = Time(body.loops, (0,) * len(body.loops), tuple(place for place, _ in body.path) + (gap,))
-    return Synchronisation(body.role, Commit(kind), Set(body.loops, (hull,)), time, ())
+    return Synchronisation(body.role, Commit(kind), Set(body.loops, (hull & some,)), time, ())
 
 
 def _pending(arc: Arc, gap: int, size: int, closing: Commits | None) -> int:

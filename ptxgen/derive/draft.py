@@ -97,17 +97,26 @@ class Draft:
 
         Where full tiles are isolated, full steps of the loops come apart from partial ones.
         """
-        blocks = frozenset(
-            dim for dim in dims if dim in self.space.block_dims and not self.full and not self.divides(dim)
-        )
-        rolled = [loop for loop in path if loop.dim in dims and not self.divides(loop.dim)]
+        dims = tuple(dims)
+        blocks, ragged = self._ragged_blocks(dims), self.ragged(path, dims)
+        rolled = [loop for loop in path if loop.dim in ragged]
         if not rolled:
             return [(self.domain(path), blocks)]
-        ragged = blocks | {loop.dim for loop in rolled}
         if not self.space.isolated or not self.full:
             return [(self.domain(path), ragged)]
         whole = self.domain(path, [self._whole(loop) for loop in rolled])
         return [(whole, blocks), (self.domain(path) - whole, ragged)]
+
+    def ragged(self, path: Path, dims: Iterable[str]) -> frozenset[str]:
+        """The dims along which tiles of `dims` may leave the arrays at some step of the loops of `path`."""
+        own = tuple(dims)
+        rolled = {loop.dim for loop in path if loop.dim in own and not self.divides(loop.dim)}
+        return self._ragged_blocks(own) | rolled
+
+    def _ragged_blocks(self, dims: Iterable[str]) -> frozenset[str]:
+        return frozenset(
+            dim for dim in dims if dim in self.space.block_dims and not self.full and not self.divides(dim)
+        )
 
     def _whole(self, loop: RolledLoop) -> Constraint:
         first = self.space.origin(loop.dim, loop.name)

@@ -13,17 +13,20 @@ from ptxgen.derive.ops import Op
 from ptxgen.derive.placement import Axis, fragment_of, operand_distribution
 from ptxgen.derive.staging import (
     Chain,
+    Reader,
     cooperative,
     copies_from_memory,
+    copy_shared,
     load_fragments,
     load_registers,
     path_at,
     rank_of,
+    reader,
     steps_ahead,
     store_shared,
 )
 from ptxgen.errors import PlanError
-from ptxgen.plan import MultiplyBy
+from ptxgen.plan import MultiplyBy, Transport
 from ptxgen.tile import Buffer, Distribution, MatrixOrder
 
 
@@ -72,7 +75,7 @@ class Operand:
                 f"{work.statement.name} multiplies fragments: stage({access.array}, into=fragments(...)) is missing",
                 line=work.step.line,
             )
-        order = matrix_order(draft, access, dims)
+        order = matrix_order(draft, work, access, dims)
         shape = tuple(draft.space.inside(work.statement, dim, chain.fragments.at) if dim else 1 for dim in access.dims)
         spread = fragment_distribution(draft, work, access, dims, sides, order, shape)
         ahead = steps_ahead(draft, chain.fragments.op, chain.fragments.at)
@@ -80,14 +83,10 @@ class Operand:
         check_ring(chain, len(steps), path)
         if chain.shared is None:
             return cls._straight(draft, chain, access, order, spread, starts, path)
-        registers, source = staging_source(draft, work.statement, chain, access, path)
-        ring_path = path_at(draft, path, chain.shared.at)
-        rank = const(0)
-        ring, store = store_shared(
-            draft, chain.shared, ring_path, source, rank, spread, chain.fragments.by.vector_bytes
-        )
-        buffer, loads = load_fragments(draft, chain.fragments, path, ring, spread, starts)
-        return cls(access.array, access, order, registers, (store,), loads, buffer, ahead)
+        wanted = reader(draft, chain.fragments, spread)
+        ring, registers, stores = into_shared(draft, work.statement, chain, access, path, wanted)
+        buffer, loads = load_fragments(draft, chain.fragments, path, ring, wanted, starts)
+        return cls(access.array, access, order, registers, stores, loads, buffer, ahead)
 
     @classmethod
     def _straight(
@@ -134,8 +133,11 @@ def check_ring(chain: Chain, steps: int, path: Path) -> None:
         )
 
 
-def matrix_order(draft: Draft, access: Reach, dims: tuple[str, str]) -> MatrixOrder:
-    """ROW where the operand's columns are contiguous in memory, COLUMN where its rows are."""
+def matrix_order(draft: Draft, work: Product, access: Reach, dims: tuple[str, str]) -> MatrixOrder:
+    """How the instruction takes the operand. Volta's has both orders: ROW where the operand's columns are contiguous in
+    memory, COLUMN where its rows are. The others take A in rows and B in columns, whatever the memory has."""
+    if work.step.instruction.name != "m8n8k4":
+        return MatrixOrder.ROW if dims[0] == work.m else MatrixOrder.COLUMN
     array = draft.space.compute.array(access.array)
     contiguous = array.contiguous_dimension
     if contiguous is None:
@@ -159,6 +161,21 @@ def fragment_distribution(
     return operand_distribution(shape, positions, piece, *sides, draft.space.warp_images(work.statement, access.dims))
 
 
+def into_shared(
+    draft: Draft, statement: Statement, chain: Chain, access: Reach, path: Path, wanted: Reader
+) -> tuple[Buffer, tuple[Op, ...], tuple[Op, ...]]:
+    """The shared ring of a chain; the ops that bring its tiles from memory, to registers or straight to the ring; and
+    those that store registers to it."""
+    assert chain.shared is not None
+    ring_path = path_at(draft, path, chain.shared.at)
+    if chain.shared.by.transport is Transport.CP_ASYNC:
+        ring, copy = copy_shared(draft, statement, chain.shared, access, ring_path, wanted)
+        return ring, (copy,), ()
+    loads, source = staging_source(draft, statement, chain, access, path)
+    ring, store = store_shared(draft, chain.shared, ring_path, source, const(0), wanted)
+    return ring, loads, (store,)
+
+
 def staging_source(
     draft: Draft, statement: Statement, chain: Chain, access: Reach, path: Path
 ) -> tuple[tuple[Op, ...], Buffer]:
@@ -169,8 +186,8 @@ def staging_source(
         return (), held
     if chain.registers is None:
         raise PlanError(
-            f"{chain.shared.op}: {draft.space.plan.target} has no copy from memory to shared memory that bypasses "
-            f"registers: stage({access.array}, into=registers()) first",
+            f"{chain.shared.op}: st stores registers to shared memory: stage({access.array}, into=registers()) first, "
+            f"or copy past them by cp_async, which needs sm_80",
             line=chain.shared.line,
         )
     at = path_at(draft, path, chain.registers.at)

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from attrs import frozen
 
-from polyhedral import const
 from ptxgen.compute import Load, Statement
 from ptxgen.derive.access import Reach, reach
 from ptxgen.derive.draft import Draft
 from ptxgen.derive.iterations import kept_dims
 from ptxgen.derive.loops import Path
-from ptxgen.derive.operands import staging_source
+from ptxgen.derive.operands import into_shared
 from ptxgen.derive.ops import Op
 from ptxgen.derive.staging import (
     Chain,
     load_fragments,
     load_registers,
     path_at,
-    store_shared,
+    reader,
 )
 from ptxgen.errors import PlanError
 from ptxgen.tile import (
@@ -85,9 +84,8 @@ def _through_shared(
             line=chain.fragments.line,
         )
     wanted = spread.project(kept_dims(statement, access))
-    at = path_at(draft, path, chain.shared.at)
-    ops, source = staging_source(draft, statement, chain, access, path)
-    ring, store = store_shared(draft, chain.shared, at, source, const(0), wanted, chain.fragments.by.vector_bytes)
+    by = reader(draft, chain.fragments, wanted)
+    ring, ops, stores = into_shared(draft, statement, chain, access, path, by)
     origin = (0,) * len(access.dims)
-    buffer, fetched = load_fragments(draft, chain.fragments, path, ring, wanted, (origin,))
-    return buffer, (*ops, store, *fetched)
+    buffer, fetched = load_fragments(draft, chain.fragments, path, ring, by, (origin,))
+    return buffer, (*ops, *stores, *fetched)

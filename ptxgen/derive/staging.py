@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from attrs import frozen
 
-from isa.mechanisms import LOAD, STORE
+from isa.forms import resolve
+from isa.mechanisms import LANE_COPY, LOAD, STORE, WARP_LOAD
+from isa.targets import target as target_named
 from polyhedral import Affine, const, var
 from ptxgen.compute import Array, SourceLine, Statement
 from ptxgen.derive.access import Reach, neighbours
@@ -21,10 +23,24 @@ from ptxgen.plan import (
     LayoutWish,
     Shift,
     Stage,
+    Transport,
 )
-from ptxgen.tile import Buffer, Copy, Distribution, Outside, Region, SharedLayout, Space
+from ptxgen.tile import (
+    Buffer,
+    Carrier,
+    Copy,
+    Distribution,
+    MatrixRows,
+    Outside,
+    Region,
+    SharedLayout,
+    Space,
+    matrix_rows,
+)
 
 ACCESS_BYTES = 16
+ROW_BYTES = 16
+LEAST_COPY_BYTES = 4
 
 
 @frozen
@@ -142,28 +158,53 @@ def distribution_moves(array: Array, place: int) -> bool:
     return array.extents[place] != const(1)
 
 
-def store_shared(
-    draft: Draft,
-    step: Stage,
-    path: Path,
-    source: Buffer,
-    source_rank: Affine,
-    load: Distribution,
-    load_bytes: int,
-) -> tuple[Buffer, Op]:
-    """The op that stores a register tile to shared memory, and the ring that it fills, laid out for both accesses."""
-    assert isinstance(step.into, IntoShared)
+@frozen
+class Reader:
+    """How a stage step reaches a shared tile: who asks for what, how many elements at once, by rows of matrices or not."""
+
+    held: Distribution
+    reach: SharedAccess
+    vector: int
+    rows: MatrixRows | None
+
+
+def reader(draft: Draft, step: Stage, held: Distribution) -> Reader:
+    """How fragments held like this are read by the transport of their stage step; PlanError where it cannot."""
     array = draft.space.compute.array(step.array)
     width = array.element.byte_count
-    read = min(1 << len(load.values), max(1, load_bytes // width))
-    written = min(
-        source.distribution.value_count, common_vector(source.distribution, load, step.by.vector_bytes // width)
-    )
-    layout = shared_layout(draft, step, array, SharedAccess(source.distribution, written), SharedAccess(load, read))
-    written = fitting_vector(layout, source.distribution, written)
-    ring = draft.add_buffer(
-        Buffer(step.op, step.array, array.element, Space.SHARED, source.shape, step.into.depth, layout)
-    )
+    if step.by.transport is not Transport.LDMATRIX:
+        most = max(1, step.by.vector_bytes // width)
+        return Reader(held, SharedAccess(held, min(1 << len(held.values), most)), most, None)
+    check_instruction(draft, f"ldmatrix.sync.aligned.m8n8.x{step.by.matrices}.shared.b16", step)
+    contiguous = array.contiguous_dimension
+    rows = None if contiguous is None else matrix_rows(held, width, contiguous, step.by.matrices)
+    if rows is None:
+        raise PlanError(
+            f"{step.op}: {step.by} gives each lane words of rows that lie together in memory, but the fragments of "
+            f"{array.name} are held otherwise: {held}",
+            line=step.line,
+        )
+    return Reader(held, SharedAccess(rows.reach, ROW_BYTES // width), ROW_BYTES // width, rows)
+
+
+def check_instruction(draft: Draft, name: str, step: Stage) -> None:
+    """PlanError where the target has no such instruction."""
+    target = target_named(draft.space.plan.target)
+    availability = resolve(name).availability
+    if availability.least_version(target) is None:
+        raise PlanError(f"{step.op}: {target} has no {name}, which needs {availability}", line=step.line)
+
+
+def store_shared(
+    draft: Draft, step: Stage, path: Path, source: Buffer, source_rank: Affine, wanted: Reader
+) -> tuple[Buffer, Op]:
+    """The op that stores a register tile to shared memory, and the ring that it fills, laid out for both accesses."""
+    array = draft.space.compute.array(step.array)
+    load = wanted.reach
+    most = step.by.vector_bytes // array.element.byte_count
+    written = min(source.distribution.value_count, common_vector(source.distribution, load.distribution, most))
+    ring = shared_ring(draft, step, array, SharedAccess(source.distribution, written), load)
+    written = fitting_vector(ring.layout, source.distribution, written)
     rank = rank_of(path)
     node = Copy(
         step.op,
@@ -177,6 +218,46 @@ def store_shared(
     )
     touches = (Touch(source, TouchKind.READ, source_rank), Touch(ring, TouchKind.WRITE, rank))
     return ring, op(step.op, path, draft.domain(path), STORE, touches, node, step.line, ahead_in(draft, step.op, path))
+
+
+def shared_ring(draft: Draft, step: Stage, array: Array, store: SharedAccess, load: SharedAccess) -> Buffer:
+    """The ring of shared tiles that a stage step asks for, laid out for the access that fills it and its reader."""
+    assert isinstance(step.into, IntoShared)
+    layout = shared_layout(draft, step, array, store, load)
+    shape = store.distribution.shape
+    return draft.add_buffer(Buffer(step.op, step.array, array.element, Space.SHARED, shape, step.into.depth, layout))
+
+
+def copy_shared(
+    draft: Draft, statement: Statement, step: Stage, access: Reach, path: Path, wanted: Reader
+) -> tuple[Buffer, Op]:
+    """The asynchronous copy of an array's tiles into a shared ring, and the ring. It fills zeros outside the array, so
+    that partial tiles need not be kept apart.
+
+    PlanError where no access of 4 bytes or more is proved to be aligned.
+    """
+    array = draft.space.compute.array(step.array)
+    width = array.element.byte_count
+    dealt = cooperative(draft, statement, step, access)
+    store = SharedAccess(dealt, min(step.by.vector_bytes // width, dealt.value_count))
+    ring = shared_ring(draft, step, array, store, wanted.reach)
+    ragged, origin = draft.ragged(path, access.named), draft.at_origin(path, access)
+    guarded = tuple(place for place, dim in enumerate(access.dims) if dim in ragged)
+    vector = memory_vector(draft, array, dealt, origin, guarded, step.by.vector_bytes)
+    vector = fitting_vector(ring.layout, dealt, vector)
+    if vector * width < LEAST_COPY_BYTES:
+        raise PlanError(
+            f"{step.op}: cp.async copies 4, 8 or 16 bytes at once, but only {vector * width} of {array.name} are known "
+            f"to be aligned neighbours; assume more of its address and strides, or stage it through registers",
+            line=step.line,
+        )
+    check_instruction(draft, f"cp.async.{'cg' if vector * width == ROW_BYTES else 'ca'}.shared.global", step)
+    source = Region(draft.global_buffer(array.name), const(0), origin)
+    rank = rank_of(path)
+    node = Copy(step.op, source, whole(ring, rank), dealt, vector, guarded, Outside.ZERO, step.line, Carrier.LANE_COPY)
+    touches = (Touch(source.buffer, TouchKind.READ, const(0)), Touch(ring, TouchKind.WRITE, rank))
+    early = ahead_in(draft, step.op, path)
+    return ring, op(step.op, path, draft.domain(path), LANE_COPY, touches, node, step.line, early)
 
 
 def shared_layout(draft: Draft, step: Stage, array: Array, store: SharedAccess, load: SharedAccess) -> SharedLayout:
@@ -215,15 +296,17 @@ def load_fragments(
     step: Stage,
     path: Path,
     ring: Buffer,
-    distribution: Distribution,
+    wanted: Reader,
     steps: tuple[tuple[int, ...], ...],
 ) -> tuple[Buffer, tuple[Op, ...]]:
     """The ops that load one fragment tile for each unrolled step from a shared ring; `steps[s]` is where the step's
     box starts inside the shared tile."""
     assert isinstance(step.into, IntoFragments)
-    array = draft.space.compute.array(step.array)
-    buffer = register_buffer(draft, step.op, step.array, distribution, step.into.depth)
-    vector = fitting_vector(ring.layout, distribution, max(1, step.by.vector_bytes // array.element.byte_count))
+    buffer = register_buffer(draft, step.op, step.array, wanted.held, step.into.depth)
+    vector = fitting_vector(ring.layout, wanted.reach.distribution, wanted.vector)
+    if wanted.rows and vector != wanted.vector:
+        raise PlanError(f"{step.op}: the layout of {ring.name} does not keep rows of 16 bytes together", line=step.line)
+    mechanism, carrier = (WARP_LOAD, Carrier.MATRIX) if wanted.rows else (LOAD, Carrier.ACCESS)
     ops: list[Op] = []
     ahead = steps_ahead(draft, step.op, step.at)
     outer = ahead_in(draft, step.op, path)
@@ -235,12 +318,14 @@ def load_fragments(
             step.op,
             whole(ring, rank_of(path), origin),
             whole(buffer, rank),
-            distribution,
+            wanted.held,
             vector,
             (),
             Outside.ANY,
             step.line,
+            carrier,
+            wanted.rows,
         )
         touches = (Touch(ring, TouchKind.READ, rank_of(path)), Touch(buffer, TouchKind.WRITE, rank))
-        ops.append(op(step.op, path, draft.domain(path), LOAD, touches, node, step.line, times, (number,)))
+        ops.append(op(step.op, path, draft.domain(path), mechanism, touches, node, step.line, times, (number,)))
     return buffer, tuple(ops)

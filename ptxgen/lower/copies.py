@@ -38,7 +38,8 @@ class CopyPlan:
 
 
 def lower_copy(context: Context, copy: Copy) -> None:
-    """Moves every element of the box; see `Copy`. UnsupportedError for what no instruction sequence here does."""
+    """Moves every element of the box by loads, stores or moves; see `Copy`. UnsupportedError for what no instruction
+    sequence here does."""
     if copy.source.buffer.element is not copy.destination.buffer.element:
         raise UnsupportedError(
             f"{copy.op}: a copy keeps the element type, {copy.source.buffer.element} is not "
@@ -91,16 +92,28 @@ def _shared_threads(memory: Region, box: Distribution) -> ThreadMap:
 
 def copy_places(context: Context, copy: Copy) -> Iterator[tuple[Place, tuple[Bound, ...]]]:
     """For each access of a copy, where it goes and under which bounds, in terms of the names in scope now."""
-    plan, box = planned(context, copy), copy.distribution
-    memory = plan.memory
-    if memory.buffer.space is Space.SHARED:
-        threads, origin = _shared_threads(memory, box), constant_origin(memory)
-        for access in plan.accesses:
-            yield _shared_place(context, memory, threads, origin, access), ()
-        return
+    plan = planned(context, copy)
+    if plan.memory.buffer.space is Space.SHARED:
+        for place in shared_places(context, plan.memory, copy.distribution, plan.accesses):
+            yield place, ()
+    else:
+        yield from global_places(context, plan.memory, copy.distribution, copy.guarded, plan.accesses)
+
+
+def shared_places(context: Context, memory: Region, box: Distribution, accesses: Sequence[Access]) -> Iterator[Place]:
+    """Where each access to a box of a shared tile goes."""
+    threads, origin = _shared_threads(memory, box), constant_origin(memory)
+    for access in accesses:
+        yield _shared_place(context, memory, threads, origin, access)
+
+
+def global_places(
+    context: Context, memory: Region, box: Distribution, guarded: Sequence[int], accesses: Sequence[Access]
+) -> Iterator[tuple[Place, tuple[Bound, ...]]]:
+    """Where each access to a box of an array goes, and under which bounds."""
     maps = tuple(along(box, dimension) for dimension in range(box.rank))
-    inside, limits = GlobalBox(memory, maps, context.bindings), box_bounds(context, memory, maps, copy.guarded)
-    for access in plan.accesses:
+    inside, limits = GlobalBox(memory, maps, context.bindings), box_bounds(context, memory, maps, guarded)
+    for access in accesses:
         form, immediate = inside.at(access.start)
         yield Place(form, 0, immediate), limits.at(access.start)
 

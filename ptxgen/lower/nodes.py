@@ -15,8 +15,10 @@ from ptxgen.lower.loops import floor_quotient, lower_loop
 from ptxgen.lower.maps import lower_map, lower_reduce
 from ptxgen.lower.multiply import lower_multiply
 from ptxgen.lower.registers import constant_slot
+from ptxgen.lower.transfers import lower_lane_copy, lower_matrix_copy
 from ptxgen.tile import (
     LANE_BITS,
+    Carrier,
     Commit,
     Copy,
     Fill,
@@ -58,6 +60,10 @@ def lower_node(context: Context, node: Node) -> None:
 
 def _lower_leaf(context: Context, node: Copy | Fill | Multiply | Map | Reduce) -> None:
     match node:
+        case Copy(carrier=Carrier.LANE_COPY):
+            lower_lane_copy(context, node)
+        case Copy(carrier=Carrier.MATRIX):
+            lower_matrix_copy(context, node)
         case Copy():
             lower_copy(context, node)
         case Fill():

@@ -9,7 +9,23 @@ from ptxgen.lower.context import Context
 from ptxgen.lower.copies import copy_wanted
 from ptxgen.lower.moving import Wanted
 from ptxgen.lower.operands import point_wanted
-from ptxgen.tile import Commit, Copy, Fill, Let, Loop, Map, Meet, Multiply, Node, Reduce, Retire, Sequence, When
+from ptxgen.lower.transfers import transfer_wanted
+from ptxgen.tile import (
+    Carrier,
+    Commit,
+    Copy,
+    Fill,
+    Let,
+    Loop,
+    Map,
+    Meet,
+    Multiply,
+    Node,
+    Reduce,
+    Retire,
+    Sequence,
+    When,
+)
 
 
 def wanted_in(context: Context, node: Node) -> tuple[Wanted, ...]:
@@ -39,7 +55,8 @@ def _collect(context: Context, node: Node, found: list[Wanted], inner: frozenset
                 if side is not None:
                     _collect(context, side, found, inner)
         case Copy():
-            found += [each for each in copy_wanted(context, node) if inner.isdisjoint(each[0].names())]
+            prepared = copy_wanted if node.carrier is Carrier.ACCESS else transfer_wanted
+            found += [each for each in prepared(context, node) if inner.isdisjoint(each[0].names())]
         case Map() | Reduce():
             found += [each for each in point_wanted(context, node) if inner.isdisjoint(each[0].names())]
         case Loop() | Fill() | Multiply() | Meet() | Commit() | Retire():

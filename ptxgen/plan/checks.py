@@ -27,6 +27,12 @@ from ptxgen.plan.words import (
     rows,
 )
 
+_FILLERS = {
+    IntoRegisters: (Transport.LD,),
+    IntoShared: (Transport.ST, Transport.CP_ASYNC),
+    IntoFragments: (Transport.LD, Transport.LDMATRIX),
+}
+
 
 @frozen
 class Checks:
@@ -222,13 +228,22 @@ class Checks:
             raise self.refused(
                 f"{step.array} is local to the kernel: the statement that fills it leaves it in registers"
             )
-        fillers = {IntoRegisters: Transport.LD, IntoShared: Transport.ST, IntoFragments: Transport.LD}
-        wanted = fillers[type(step.into)]
-        if step.by.transport is not wanted:
+        allowed = _FILLERS[type(step.into)]
+        if step.by.transport not in allowed:
             raise self.refused(
-                f"{step.op} is filled by {wanted.value}, not by {step.by.transport.value}: "
-                "registers and fragments are loaded, shared memory is stored to"
+                f"{step.op} is filled by {' or '.join(filler.value for filler in allowed)}, not by "
+                f"{step.by.transport.value}: registers and fragments are loaded, shared memory is stored or copied to"
             )
+        if step.by.transport is Transport.CP_ASYNC:
+            self._past_registers(step, local=local)
+
+    def _past_registers(self, step: Stage, *, local: bool) -> None:
+        """A copy from memory to shared memory: of an array that is in memory, and not staged in registers as well."""
+        if local:
+            raise self.refused(f"{step.op}: {step.array} is local to the kernel, cp_async copies from memory")
+        for other in self.steps:
+            if isinstance(other, Stage) and other.array == step.array and isinstance(other.into, IntoRegisters):
+                raise self.refused(f"{step.op} is copied past the registers, but {other} fills some: leave it out")
 
     def complete(self, statement: Statement, at: str) -> None:
         """A place where everything that the statement reads is complete: no loop around it runs over a dim that the

@@ -94,27 +94,53 @@ Into = IntoRegisters | IntoShared | IntoFragments
 
 
 class Transport(Enum):
-    """Which instruction moves the tile."""
+    """Which instruction moves the tile. CP_ASYNC: from global to shared memory past the registers; LDMATRIX: from
+    shared memory to fragments, a matrix of 8 rows of 16 bytes at a time."""
 
     LD = "ld"
     ST = "st"
+    CP_ASYNC = "cp_async"
+    LDMATRIX = "ldmatrix"
+
+
+_ACCESS_BYTES: dict[Transport, tuple[int, ...]] = {
+    Transport.LD: (1, 2, 4, 8, 16),
+    Transport.ST: (1, 2, 4, 8, 16),
+    Transport.CP_ASYNC: (4, 8, 16),
+    Transport.LDMATRIX: (16,),
+}
+_MATRICES = (1, 2, 4)
 
 
 def _access_bytes(instance: By, attribute: Attribute[int], value: int) -> None:
     _count(instance, attribute, value)
-    if value & (value - 1) or value > WIDEST_ACCESS_BYTES:
-        raise ValueError(f"{instance.transport.value}: an access moves 1, 2, 4, 8 or 16 bytes, got {value}")
+    _one_of(instance, "an access moves", value, _ACCESS_BYTES[instance.transport], " bytes")
+
+
+def _matrices(instance: By, attribute: Attribute[int], value: int) -> None:
+    _count(instance, attribute, value)
+    _one_of(instance, "one instruction loads", value, _MATRICES, " matrices")
+
+
+def _one_of(instance: By, what: str, value: int, allowed: tuple[int, ...], unit: str) -> None:
+    if value not in allowed:
+        wanted = " or ".join(
+            (", ".join(map(str, allowed[:-1])), str(allowed[-1])) if allowed[1:] else map(str, allowed)
+        )
+        raise ValueError(f"{instance.transport.value}: {what} {wanted}{unit}, got {value}")
 
 
 @frozen
 class By:
-    """A transport with the most bytes that one access may move."""
+    """A transport with the most bytes that one access may move; for `ldmatrix` the most matrices of an instruction."""
 
-    transport: Transport = field(validator=_of(Transport, "Transport.LD or Transport.ST"))
+    transport: Transport = field(validator=_of(Transport, "a Transport"))
     vector_bytes: int = field(validator=_access_bytes)
+    matrices: int = field(default=1, validator=_matrices)
 
     def __str__(self) -> str:
-        return f"{self.transport.value}(vector={self.vector_bytes})"
+        most = f"matrices={self.matrices}" if self.transport is Transport.LDMATRIX else f"vector={self.vector_bytes}"
+        return f"{self.transport.value}({most})"
 
 
 def registers() -> IntoRegisters:
@@ -142,6 +168,17 @@ def st(vector: int = 16) -> By:
     return By(Transport.ST, vector)
 
 
+def cp_async(vector: int = 16) -> By:
+    """By asynchronous copies of at most `vector` bytes, 4, 8 or 16, which fill zeros outside the array (PTX ISA,
+    cp.async; sm_80 and later)."""
+    return By(Transport.CP_ASYNC, vector)
+
+
+def ldmatrix(matrices: int = 4) -> By:
+    """By loads of at most 1, 2 or 4 matrices of 8 rows of 16 bytes at once (PTX ISA, ldmatrix; sm_75 and later)."""
+    return By(Transport.LDMATRIX, 16, matrices)
+
+
 @frozen
 class MatrixInstruction:
     """A multiplication instruction: shape and element types, checked against the target's rows when derived."""
@@ -164,6 +201,24 @@ def m8n8k4(accumulate: Element, input: Element = Element.F16) -> MatrixInstructi
     if input is not Element.F16:
         raise ValueError(f"m8n8k4 multiplies f16, got {input}")
     return MatrixInstruction("m8n8k4", 8, 8, 4, input, accumulate)
+
+
+def m16n8k8(accumulate: Element, input: Element = Element.F16) -> MatrixInstruction:
+    """Turing's multiplication of a warp: one 16x8x8 product (PTX ISA, mma.sync.aligned.m16n8k8; sm_75 and later)."""
+    return _warp_product("m16n8k8", 8, accumulate, input)
+
+
+def m16n8k16(accumulate: Element, input: Element = Element.F16) -> MatrixInstruction:
+    """Ampere's multiplication of a warp: one 16x8x16 product (PTX ISA, mma.sync.aligned.m16n8k16; sm_80 and later)."""
+    return _warp_product("m16n8k16", 16, accumulate, input)
+
+
+def _warp_product(name: str, k: int, accumulate: Element, input: Element) -> MatrixInstruction:
+    if accumulate not in (Element.F16, Element.F32):
+        raise ValueError(f"{name} accumulates f16 or f32, got {accumulate}")
+    if input is not Element.F16:
+        raise ValueError(f"{name} multiplies f16, got {input}")
+    return MatrixInstruction(name, 16, 8, k, input, accumulate)
 
 
 @frozen

@@ -1,8 +1,18 @@
 """The tile program: buffers, copies, multiplies and meetings, one tree per role (see README.md)."""
 
-from ptxgen.tile.distribution import LANE_BITS, Coordinate, Distribution, SharedLayout, bit_count, zero
+from ptxgen.tile.distribution import (
+    LANE_BITS,
+    Coordinate,
+    Distribution,
+    MatrixRows,
+    SharedLayout,
+    bit_count,
+    matrix_rows,
+    zero,
+)
 from ptxgen.tile.nodes import (
     Buffer,
+    Carrier,
     Commit,
     Copy,
     Covered,
@@ -35,15 +45,14 @@ from ptxgen.tile.nodes import (
     Role,
     Sequence,
     Space,
-    Transport,
     When,
 )
 from ptxgen.tile.printer import show
 
 __all__ = [
-    "LANE_BITS", "Buffer", "Commit", "Coordinate", "Copy", "Covered", "Distribution", "Fact", "Factor", "Fill",
-    "GlobalPlacement", "Grid", "GridDim", "Iteration", "Let", "Loop", "Map", "MapOperand", "MatrixOrder", "Meet",
-    "Multiply", "MultiplyRow", "Node", "Outside", "Parameter", "ParameterKind", "Program", "Quotient", "Raster",
-    "Reduce", "Region", "RequirementKind", "Retire", "Role", "Sequence", "SharedLayout", "Space", "Transport", "When",
-    "bit_count", "show", "zero",
+    "LANE_BITS", "Buffer", "Carrier", "Commit", "Coordinate", "Copy", "Covered", "Distribution", "Fact", "Factor",
+    "Fill", "GlobalPlacement", "Grid", "GridDim", "Iteration", "Let", "Loop", "Map", "MapOperand", "MatrixOrder",
+    "MatrixRows", "Meet", "Multiply", "MultiplyRow", "Node", "Outside", "Parameter", "ParameterKind", "Program",
+    "Quotient", "Raster", "Reduce", "Region", "RequirementKind", "Retire", "Role", "Sequence", "SharedLayout", "Space",
+    "When", "bit_count", "matrix_rows", "show", "zero",
 ]  # fmt: skip

@@ -104,6 +104,53 @@ class Distribution:
         return f"values {spell(self.values)}; lanes {spell(self.lanes)}; warps {spell(self.warps)}"
 
 
+ROW_BYTES = 16
+WORD_BYTES = 4
+ROW_LANES, MATRIX_BITS = 3, 2
+
+
+@frozen
+class MatrixRows:
+    """The rows that `ldmatrix` reads for a distribution. `reach` is who points at what: a lane's first values are the
+    16 bytes of the row whose address it gives, rows first in its number, then matrices (PTX ISA, ldmatrix). `matrices`
+    come in one instruction; `transposed`: a lane gets elements of a column."""
+
+    reach: Distribution
+    transposed: bool
+    matrices: int
+
+
+def matrix_rows(held: Distribution, element_bytes: int, contiguous: int, most: int) -> MatrixRows | None:
+    """How `ldmatrix` fills a distribution from a tile whose dimension `contiguous` lies together, at most `most`
+    matrices at a time; None where lanes hold other elements than it gives them.
+
+    A matrix has 8 rows of 16 bytes. Lane l gets the word l mod 4 of row l div 4, or transposed (16-bit elements only)
+    the elements l div 4 of rows 2 (l mod 4) and the next one.
+    """
+    word_bits = bit_count(WORD_BYTES // element_bytes) if element_bytes <= WORD_BYTES else -1
+    if word_bits < 0 or len(held.values) < word_bits or len(held.lanes) != LANE_BITS:
+        return None
+    inside, across = (*held.values[:word_bits], *held.lanes[:2]), held.lanes[2:]
+    if _is_run(inside, contiguous):
+        row, index, transposed = inside, across, False
+    elif word_bits == 1 and _is_run(across, contiguous):
+        row, index, transposed = across, inside, True
+    else:
+        return None
+    rest = held.values[word_bits:]
+    count = min(bit_count(most), len(rest), MATRIX_BITS)
+    lanes = (*index, *rest[:count], *(zero(held.rank) for _ in range(MATRIX_BITS - count)))
+    return MatrixRows(Distribution(held.shape, (*row, *rest[count:]), lanes, held.warps), transposed, 1 << count)
+
+
+def _is_run(images: tuple[Coordinate, ...], dimension: int) -> bool:
+    """Whether the images are 1, 2, 4, ... along one dimension."""
+    return all(
+        image == tuple(1 << bit if place == dimension else 0 for place in range(len(image)))
+        for bit, image in enumerate(images)
+    )
+
+
 @frozen
 class SharedLayout:
     """Where a coordinate of a shared tile lies: `offsets[d][b]` is the offset in elements that bit b of coordinate d

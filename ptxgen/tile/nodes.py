@@ -13,7 +13,7 @@ from attrs import field, frozen
 from isa.mechanisms import GroupKind
 from polyhedral import Affine, Constraint
 from ptxgen.compute import Element, Expression, ReductionOp, SourceLine
-from ptxgen.tile.distribution import Distribution, SharedLayout
+from ptxgen.tile.distribution import Distribution, MatrixRows, SharedLayout
 
 
 class Space(Enum):
@@ -112,9 +112,10 @@ class Covered:
         return f"{self.kind.value} {self.source} -> {self.sink} ({self.buffer}, distance {self.distance})"
 
 
-class Transport(Enum):
+class Carrier(Enum):
     """What carries a copy. ACCESS: loads or stores of each lane. LANE_COPY: `cp.async` from global to shared memory,
-    complete when its group is. MATRIX: `ldmatrix` from shared memory, where lanes give the addresses of rows."""
+    complete when its group is. MATRIX: `ldmatrix` from shared memory to registers; lanes give the addresses of the
+    copy's `rows`, and `vector` counts the elements of a row."""
 
     ACCESS = "access"
     LANE_COPY = "cp.async"
@@ -137,7 +138,8 @@ class Copy:
     guarded: tuple[int, ...]
     outside: Outside
     line: SourceLine = field(eq=False)
-    by: Transport = Transport.ACCESS
+    carrier: Carrier = Carrier.ACCESS
+    rows: MatrixRows | None = None
 
 
 @frozen

@@ -9,10 +9,13 @@ from ptxgen.plan import (
     Plan,
     aligned,
     blocks,
+    cp_async,
     fragments,
     grouped,
     ld,
+    ldmatrix,
     m8n8k4,
+    m16n8k16,
     multiple,
     registers,
     shared,
@@ -79,6 +82,33 @@ def pipelined(plan: Plan) -> Plan:
 def volta(compute: Compute | None = None) -> Plan:
     """The whole Volta plan."""
     return pipelined(multiplied(staged(tiled(compute or matmul())))).isolate("cta")
+
+
+def ampere(compute: Compute | None = None, depth: int = 3, tile: tuple[int, int, int] = (128, 128, 32)) -> Plan:
+    """The whole Ampere plan: copies past the registers, fragments by matrices."""
+    plan = (
+        Plan(compute or matmul(), "sm_80")
+        .assume(multiple("lda", 8), multiple("ldb", 8), multiple("ldd", 8), aligned("A", "B", "D", bytes=16))
+        .assume(multiple("M", 8), multiple("N", 8), multiple("K", 8))
+        .tile("cta", i=tile[0], j=tile[1], k=tile[2])
+        .place("cta", onto=blocks, raster=grouped(8))
+        .tile("warp", i=tile[0] // 2, j=tile[1] // 2)
+        .place("warp", onto=warps)
+        .tile("step", k=16)
+    )
+    for array in ("A", "B"):
+        plan = plan.stage(array, at="cta.k", into=shared(depth), by=cp_async(16)).stage(
+            array, at="step.k", into=fragments(2), by=ldmatrix(4)
+        )
+    return (
+        plan.multiply("C", m16n8k16(f32), at="step.k")
+        .shift("A.shared", "B.shared", ahead=depth - 1, at="cta.k")
+        .shift("A.fragments", "B.fragments", ahead=1, at="step.k")
+        .unroll("step.k")
+        .finish("D", at="warp")
+        .drain("D", through=None, by=st(8))
+        .isolate("cta")
+    )
 
 
 def softmax() -> Plan:

@@ -10,7 +10,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from ptxgen.tile.distribution import LANE_BITS, Coordinate, Distribution, SharedLayout
+from ptxgen.tile.distribution import LANE_BITS, Coordinate, Distribution, MatrixRows, SharedLayout
 
 Index = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -169,3 +169,20 @@ def matrix_index(
 def projected(distribution: Distribution, kept: tuple[int, ...]) -> Distribution:
     """The distribution over the dimensions `kept` alone."""
     return distribution if kept == tuple(range(distribution.rank)) else distribution.project(kept)
+
+
+@lru_cache(maxsize=1 << 8)
+def gives(rows: MatrixRows, held: Distribution, row_elements: int) -> bool:
+    """Whether `ldmatrix` with these row addresses gives each lane of a warp the elements of `held` (PTX ISA, ldmatrix):
+    lane l has word l mod 4 of row l div 4; transposed, element l div 4 of row 2 (l mod 4) and of the next."""
+    per_word = row_elements // 4
+    for value in range(held.value_count):
+        register, element = divmod(value, per_word)
+        instruction, matrix = divmod(register, rows.matrices)
+        for lane in range(LANES):
+            outer, inner = divmod(lane, 4)
+            row, place = (per_word * inner + element, outer) if rows.transposed else (outer, per_word * inner + element)
+            pointed = rows.reach.coordinate(0, 8 * matrix + row, place + row_elements * instruction)
+            if pointed != held.coordinate(0, lane, value):
+                return False
+    return rows.reach.warps == held.warps

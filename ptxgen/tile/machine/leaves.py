@@ -8,12 +8,21 @@ import numpy as np
 
 from isa.mechanisms import GroupKind
 from ptxgen.compute import BinaryOp, Element, ReductionOp
-from ptxgen.tile.machine.access import begin_write, end_write, every_point, global_coordinates, outside, read, write
+from ptxgen.tile.machine.access import (
+    begin_write,
+    check_shared_vectors,
+    end_write,
+    every_point,
+    global_coordinates,
+    outside,
+    read,
+    write,
+)
 from ptxgen.tile.machine.arithmetic import Floats, binary, evaluate_expression
 from ptxgen.tile.machine.folding import fold
-from ptxgen.tile.machine.geometry import Index, Mask, StrayError, matrix_extent, matrix_index, points, projected
+from ptxgen.tile.machine.geometry import Index, Mask, StrayError, gives, matrix_extent, matrix_index, points, projected
 from ptxgen.tile.machine.state import NEVER_WRITTEN, NUMPY_TYPES, Numbers, Step, Storage, View, Warp
-from ptxgen.tile.nodes import Copy, Factor, Fill, Iteration, Map, Multiply, Outside, Reduce, Region, Space, Transport
+from ptxgen.tile.nodes import Carrier, Copy, Factor, Fill, Iteration, Map, Multiply, Outside, Reduce, Region, Space
 
 
 def perform(step: Step) -> None:
@@ -41,7 +50,7 @@ def whole(region: Region) -> tuple[int, ...]:
 def copy(step: Step, node: Copy) -> None:
     """Moves a box between registers and memory, elements unchanged."""
     source, destination = node.source, node.destination
-    if node.by is Transport.LANE_COPY:
+    if node.carrier is Carrier.LANE_COPY:
         lane_copy(step, node)
         return
     if (source.buffer.space is Space.REGISTERS) == (destination.buffer.space is Space.REGISTERS):
@@ -66,13 +75,29 @@ def store(step: Step, node: Copy) -> None:
 
 def load(step: Step, node: Copy) -> None:
     """Memory to registers; elements outside the array are as `outside` says, ANY being a value that shows."""
-    memory = View(node.source, whole(node.source), node.distribution, node.vector)
+    vector = node.vector if node.carrier is Carrier.ACCESS else matrix_elements(step, node)
+    memory = View(node.source, whole(node.source), node.distribution, vector)
     held = View(node.destination, whole(node.destination), node.distribution, 1)
     wanted = inside_array(step, memory, node.guarded)
     values = read(step, memory, wanted)
     if node.outside is Outside.ANY:
         values[~wanted] = poison(node.source.buffer.element)
     write(step, held, values, wanted if node.outside is Outside.NEVER else every_point(held))
+
+
+def matrix_elements(step: Step, node: Copy) -> int:
+    """One element a lane and access, after the checks that `ldmatrix` needs: rows lie together, and it gives each lane
+    what the copy says."""
+    if node.rows is None or node.source.buffer.space is not Space.SHARED:
+        raise step.fault("tile.shape", "a load by matrices reads rows of shared memory, and this one does not")
+    check_shared_vectors(
+        step,
+        View(node.source, whole(node.source), node.rows.reach, node.vector),
+        tuple(step.value(corner) for corner in node.source.origin),
+    )
+    if not gives(node.rows, node.distribution, node.vector):
+        raise step.fault("tile.holder", "ldmatrix gives its lanes other elements than the registers are to hold")
+    return 1
 
 
 def lane_copy(step: Step, node: Copy) -> None:
