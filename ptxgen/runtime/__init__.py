@@ -2,11 +2,14 @@
 
 from ptxgen.runtime.arrays import DeviceArray
 from ptxgen.runtime.assembler import Cubin, assemble, find_assembler
+from ptxgen.runtime.disassembler import Disassembler, find_disassembler
 from ptxgen.runtime.driver import compute_capability, device_count
 from ptxgen.runtime.loading import Launch, LoadedKernel, LoadedModule, load
+from ptxgen.runtime.machine_code import SassFunction, SassGuard, SassInstruction, SassLoop
 from ptxgen.runtime.nvjitlink import in_process_assembler
 from ptxgen.runtime.ptxas import Assembler, AssemblerKind
 from ptxgen.runtime.resources import Resources
+from ptxgen.runtime.sass import Sass, sass
 from ptxgen.runtime.timing import elapsed_ms
 
 __all__ = [
@@ -14,15 +17,23 @@ __all__ = [
     "AssemblerKind",
     "Cubin",
     "DeviceArray",
+    "Disassembler",
     "Launch",
     "LoadedKernel",
     "LoadedModule",
     "Resources",
+    "Sass",
+    "SassFunction",
+    "SassGuard",
+    "SassInstruction",
+    "SassLoop",
     "assemble",
     "compute_capability",
     "device_count",
     "elapsed_ms",
     "find_assembler",
+    "find_disassembler",
     "in_process_assembler",
     "load",
+    "sass",
 ]
