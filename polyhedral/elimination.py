@@ -9,8 +9,8 @@ from operator import neg
 from typing import NamedTuple
 
 from polyhedral.emptiness import is_surely_empty
-from polyhedral.fourier_motzkin import Shadow, choose_column
-from polyhedral.rows import Equalities, Row, Table, hidden_equalities, table_of
+from polyhedral.fourier_motzkin import Shadow, choose_column, dark_row, split
+from polyhedral.rows import Contradiction, Equalities, Row, Table, hidden_equalities, insert, scaled_sum, table_of
 
 
 class Projection(NamedTuple):
@@ -45,6 +45,39 @@ def project(
     left = strides + [c for c in steps.columns if any(r[c] for r in steps.table)]
     equal = plain_congruences(solved.rows, strides) + hidden + steps.hidden
     return Projection(equal, _rows(steps.table), left, steps.exact)
+
+
+def exact_shadow(left: Projection, width: int) -> Projection:
+    """`left` without the columns that are inexact, where its dark shadow and its rational one are the same set.
+
+    The exact shadow lies between the two. Where they differ, or where telling it takes many rows, `left` comes back.
+    """
+    columns = [c for c in left.columns if any(r[c] for r in left.inequalities)]
+    if not columns:
+        return left
+    try:
+        dark = _dark_shadow(table_of(left.inequalities), columns)
+        shadow = project(left.equalities, left.inequalities, columns, width, True)
+    except Contradiction:
+        return left
+    if dark is None or not all(implies(shadow.equalities, shadow.inequalities, row, width) for row in dark):
+        return left
+    strides = [c for c in left.columns if c not in columns]
+    return Projection(shadow.equalities, shadow.inequalities, strides + shadow.columns, True)
+
+
+def _dark_shadow(table: Table, columns: list[int]) -> list[Row] | None:
+    most = 4 * len(table) + 32
+    while columns := [c for c in columns if any(r[c] for r in table)]:
+        column, exact = choose_column(table, columns)
+        lower, upper, table = split(table, column)
+        if len(lower) * len(upper) > most:
+            return None
+        for low in lower:
+            for high in upper:
+                row = scaled_sum(-high[column], low, low[column], high) if exact else dark_row(low, high, column)
+                insert(table, row[:-1], row[-1])
+    return _rows(table)
 
 
 def plain_congruences(rows: list[Row], strides: list[int]) -> list[Row]:

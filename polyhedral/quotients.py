@@ -39,7 +39,9 @@ def determined(system: System) -> tuple[Determined, ...]:
                 open_names.remove(name)
                 break
         else:
-            return tuple(d for s in _splintered(system, open_names[0]) for d in determined(s))
+            plain = system.simplified()
+            fewer = len(plain.inequalities) < len(system.inequalities)
+            return determined(plain) if fewer else _determined_union(_parts(system, open_names))
     return (Determined(system, tuple(known)),)
 
 
@@ -61,17 +63,67 @@ def _quotient(system: System, name: str, unknown: list[str]) -> FloorDiv | None:
     return None
 
 
-def _splintered(system: System, name: str) -> list[System]:
-    column = system.names.index(name)
-    lower, upper, rest = split({r[:-1]: r[-1] for r in system.inequalities}, column)
-    others = [(*c, k) for c, k in rest.items()]
-    if any(r[column] for r in system.equalities):
-        raise AssertionError(f"{name} of {system} is in an equality and in no quotient")
-    dark = others + [dark_row(low, high, column) for low in lower for high in upper]
-    parts = [make(system.names, system.equalities, dark)]
-    for equality in splinters(lower, upper, column):
-        parts.append(make(system.names, [*system.equalities, equality], [*others, *lower, *upper]))
-    return [p for p in parts if not p.is_empty()]
+def _determined_union(parts: list[System]) -> tuple[Determined, ...]:
+    found: list[Determined] = []
+    wholes: list[System] = []
+    for part in parts:
+        if _is_inside(part, wholes):
+            continue
+        for one in determined(part):
+            if not wholes or not _is_inside(one.system, wholes):
+                found.append(one)
+                wholes += [] if one.system.exists else [one.system]
+    return tuple(found)
+
+
+def _is_inside(part: System, wholes: list[System]) -> bool:
+    return any(all(part.implies(c) for c in whole.conditions) for whole in wholes)
+
+
+def _parts(system: System, unknown: list[str]) -> list[System]:
+    ways = [_Bounded.of(system, name, unknown) for name in unknown]
+    return min(ways, key=lambda w: w.number_of_parts).parts()
+
+
+@frozen
+class _Bounded:
+    """The existential `name` between its bounds; `nearest` are those one of which it may be said to sit on, if any."""
+
+    system: System
+    column: int
+    lower: list[Row]
+    upper: list[Row]
+    others: list[Row]
+    nearest: list[Row]
+
+    @staticmethod
+    def of(system: System, name: str, unknown: list[str]) -> _Bounded:
+        column = system.names.index(name)
+        lower, upper, rest = split({r[:-1]: r[-1] for r in system.inequalities}, column)
+        if any(r[column] for r in system.equalities):
+            raise AssertionError(f"{name} of {system} is in an equality and in no quotient")
+        open_columns = [i for i, n in enumerate(system.names) if n in unknown and i != column]
+        sides = [side for side in (lower, upper) if not any(row[i] for row in side for i in open_columns)]
+        return _Bounded(
+            system, column, lower, upper, [(*c, k) for c, k in rest.items()], min(sides, key=len, default=[])
+        )
+
+    @property
+    def number_of_parts(self) -> int:
+        return len(self.nearest) or 1 + len(splinters(self.lower, self.upper, self.column))
+
+    def parts(self) -> list[System]:
+        """Systems whose union says the same: on each nearest bound, or else in the dark shadow and on each splinter."""
+        system, rows = self.system, [*self.others, *self.lower, *self.upper]
+        if self.nearest:
+            windows = [(*tuple(map(neg, r[:-1])), abs(r[self.column]) - 1 - r[-1]) for r in self.nearest]
+            found = [make(system.names, system.equalities, [*rows, w]) for w in windows]
+        else:
+            dark = [dark_row(low, high, self.column) for low in self.lower for high in self.upper]
+            found = [make(system.names, system.equalities, [*self.others, *dark])]
+            for equality in splinters(self.lower, self.upper, self.column):
+                found.append(make(system.names, [*system.equalities, equality], rows))
+        return [p for p in found if not p.is_empty()]
 
 
 def function_of(system: System, name: str) -> Affine | FloorDiv | None:

@@ -11,7 +11,7 @@ from typing import TypeAlias, Union
 from attrs import frozen
 
 from polyhedral.affine import Affine, Condition, Congruence, Constraint, as_affine
-from polyhedral.elimination import project
+from polyhedral.elimination import exact_shadow, project
 from polyhedral.emptiness import integer_point
 from polyhedral.gist import without_known, without_redundant
 from polyhedral.rows import Contradiction, Row
@@ -315,6 +315,7 @@ def _eliminate(system: System, names: tuple[str, ...], force: bool) -> tuple[Sys
         return system, True
     try:
         left = project(system.equalities, system.inequalities, columns, len(system.names), force)
+        left = left if force else exact_shadow(left, len(system.names))
     except Contradiction:
         return FALSE, True
     own = {system.names[c]: f"${i:03d}" for i, c in enumerate(left.columns)}
