@@ -3,7 +3,7 @@
 from ptxgen.runtime.arrays import DeviceArray
 from ptxgen.runtime.assembler import Cubin, assemble, find_assembler
 from ptxgen.runtime.disassembler import Disassembler, find_disassembler
-from ptxgen.runtime.driver import compute_capability, device_count
+from ptxgen.runtime.driver import compute_capability, device_count, driver_version
 from ptxgen.runtime.loading import Launch, LoadedKernel, LoadedModule, load
 from ptxgen.runtime.machine_code import SassFunction, SassGuard, SassInstruction, SassLoop
 from ptxgen.runtime.nvjitlink import in_process_assembler
@@ -30,6 +30,7 @@ __all__ = [
     "assemble",
     "compute_capability",
     "device_count",
+    "driver_version",
     "elapsed_ms",
     "find_assembler",
     "find_disassembler",

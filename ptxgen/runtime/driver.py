@@ -7,6 +7,7 @@ import weakref
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from isa.drivers import cuda_version
 from ptxgen.errors import DriverError
 
 if TYPE_CHECKING:
@@ -19,13 +20,19 @@ NO_LIBRARY = (
 )
 
 
-@functools.cache
-def binding() -> Any:
-    """The module cuda.bindings.driver with the driver started; DriverError says what the machine lacks."""
+def package() -> Any:
+    """The module cuda.bindings.driver, the driver not started; DriverError where it is not installed."""
     try:
         from cuda.bindings import driver
     except ImportError as error:
         raise DriverError(f"{NO_PACKAGE}: {error}") from None
+    return driver
+
+
+@functools.cache
+def binding() -> Any:
+    """The module cuda.bindings.driver with the driver started; DriverError says what the machine lacks."""
+    driver = package()
     try:
         (status,) = driver.cuInit(0)
     except RuntimeError as error:
@@ -33,6 +40,22 @@ def binding() -> Any:
     if status != driver.CUresult.CUDA_SUCCESS:
         raise DriverError(f"the NVIDIA driver does not start: {status.name}. Is there a GPU that this process may use?")
     return driver
+
+
+def driver_version() -> tuple[int, int]:
+    """The CUDA version of the installed driver, (12, 4), which needs no GPU; DriverError where there is no driver.
+
+    `isa.drivers.newest_ptx` has the newest PTX that it takes, `least_version(module, driver=driver_version())` whether
+    that is enough for a module.
+    """
+    driver = package()
+    try:
+        status, number = driver.cuDriverGetVersion()
+    except RuntimeError as error:
+        raise DriverError(f"{NO_LIBRARY} ({error})") from None
+    if status != driver.CUresult.CUDA_SUCCESS:
+        raise DriverError(f"the NVIDIA driver does not tell its version: {status.name}")
+    return cuda_version(number)
 
 
 def call(function: Callable[..., Any], /, *arguments: Any) -> Any:

@@ -6,14 +6,16 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from attrs import field, frozen
 
+from isa.drivers import first_driver, newest_ptx
+from isa.targets import PtxVersion
 from ptxgen.emit import Listing
 from ptxgen.errors import DriverError, LaunchError
 from ptxgen.runtime.arguments import ArgumentBlock, pack
 from ptxgen.runtime.assembler import Cubin
-from ptxgen.runtime.driver import binding, call, on_device, reason, release_with, stream_handle
+from ptxgen.runtime.driver import binding, call, driver_version, on_device, reason, release_with, stream_handle
 from ptxgen.runtime.entries import read_headers
 from ptxgen.runtime.shape import Extent, check_shape, three
-from ptxgen.runtime.source import Source, complaint, listing_of
+from ptxgen.runtime.source import Source, complaint, judged, listing_of
 from ptxgen.runtime.transfers import Placed, place
 
 if TYPE_CHECKING:
@@ -57,9 +59,22 @@ def load_image(image: bytes, listing: Listing, device: int) -> tuple[Any, str]:
         info, errors = (buffer.partition(b"\0")[0].decode(errors="replace") for buffer in said)
         if status != api.CUresult.CUDA_SUCCESS:
             heading = f"the driver refuses the module on device {device}: {reason(status)}"
-            text = f"{heading}\n{complaint(listing, errors)}".rstrip()
-            raise DriverError(text, log=errors, findings=listing.blame(errors))
+            lines = [heading, complaint(listing, errors)]
+            if status == api.CUresult.CUDA_ERROR_UNSUPPORTED_PTX_VERSION:
+                lines.append(too_new(read_headers(listing.text).version, driver_version()))
+            raise DriverError("\n".join(filter(None, lines)), log=errors, findings=judged(listing, errors))
     return handle, info
+
+
+def too_new(ptx: tuple[int, int], cuda: tuple[int, int]) -> str:
+    """What to do about text of a PTX version that a driver of a CUDA version does not take."""
+    needed = first_driver(PtxVersion(*ptx))
+    later = "a later driver" if needed is None else f"a driver of CUDA {needed[0]}.{needed[1]} or later"
+    return (
+        f"the text is PTX {PtxVersion(*ptx)}, and the driver of CUDA {cuda[0]}.{cuda[1]} takes PTX up to "
+        f"{newest_ptx(cuda)}: install {later}, write for an older version (ptxgen.least_version tells which the module "
+        f"needs), or load what a ptxas of CUDA {cuda[0]} makes of it: load(assemble(...))"
+    )
 
 
 @frozen(eq=False)

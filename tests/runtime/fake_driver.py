@@ -40,6 +40,8 @@ class FakeDriver:
     on_launch: Callable[[Launched], None] = lambda launched: None
     parameter_count: int = 0
     refusal: str | None = None
+    refusal_status: Any = real.CUresult.CUDA_ERROR_INVALID_PTX
+    version: int = 12040
     memory: dict[int, Any] = field(factory=dict)
     launches: list[Launched] = field(factory=list)
     images: list[bytes] = field(factory=list)
@@ -53,6 +55,9 @@ class FakeDriver:
 
     def cuInit(self, flags: int) -> Any:
         return OK
+
+    def cuDriverGetVersion(self) -> Any:
+        return *OK, self.version
 
     def cuGetErrorString(self, status: Any) -> Any:
         return *OK, b"as the fake driver says"
@@ -113,7 +118,7 @@ class FakeDriver:
             return *OK, "a module"
         said = self.refusal.encode()
         values[options.index(real.CUjit_option.CU_JIT_ERROR_LOG_BUFFER)][: len(said)] = said
-        return real.CUresult.CUDA_ERROR_INVALID_PTX, None
+        return self.refusal_status, None
 
     def cuModuleUnload(self, module: Any) -> Any:
         self.unloaded.append(module)

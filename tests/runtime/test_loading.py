@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from cuda.bindings import driver as real
 
 from ptxgen.emit import Listing
 from ptxgen.errors import DriverError, LaunchError
 from ptxgen.ir import Origin
-from ptxgen.runtime import DeviceArray, compute_capability, device_count, load
+from ptxgen.runtime import DeviceArray, compute_capability, device_count, driver_version, load
 from ptxgen.runtime.driver import binding, stream_handle
 from tests.runtime.fake_driver import FakeDriver, Launched
 
@@ -246,6 +247,24 @@ def test_a_jit_error_stands_on_the_lines(driver: FakeDriver) -> None:
     assert caught.value.findings[0].ptx_line == 4
 
 
+def test_a_driver_that_is_too_old_says_both_versions_and_what_to_do(driver: FakeDriver) -> None:
+    driver.refusal = "ptxas application ptx input, line 1; fatal   : Unsupported .version 9.0; current version is '8.4'"
+    driver.refusal_status = real.CUresult.CUDA_ERROR_UNSUPPORTED_PTX_VERSION
+    with pytest.raises(DriverError, match="CUDA_ERROR_UNSUPPORTED_PTX_VERSION") as caught:
+        load(".version 9.0\n" + TEXT.partition("\n")[2])
+    assert "Unsupported .version 9.0; current version is '8.4': .version 9.0" in str(caught.value)
+    advice = str(caught.value).splitlines()[-1]
+    assert advice.startswith("the text is PTX 9.0, and the driver of CUDA 12.4 takes PTX up to 8.4: ")
+    assert "install a driver of CUDA 13.0 or later" in advice
+    assert "load(assemble(...))" in advice
+
+
+def test_the_version_of_the_driver(driver: FakeDriver) -> None:
+    assert driver_version() == (12, 4)
+    driver.version = 13010
+    assert driver_version() == (13, 1)
+
+
 def test_text_goes_to_the_driver_with_its_end(driver: FakeDriver) -> None:
     load(TEXT)
     assert driver.images == [TEXT.encode() + b"\0"]
@@ -296,6 +315,9 @@ class NoLibrary:
     def cuInit(self, flags: int) -> Any:
         raise RuntimeError("libcuda.so.1 not found")
 
+    def cuDriverGetVersion(self) -> Any:
+        raise RuntimeError("libcuda.so.1 not found")
+
 
 def test_without_the_driver_library_the_error_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     import cuda.bindings
@@ -306,3 +328,5 @@ def test_without_the_driver_library_the_error_says_what_to_do(monkeypatch: pytes
     with pytest.raises(DriverError, match=r"needs the NVIDIA driver library libcuda, .* ptxgen.simulate"):
         load(TEXT)
     assert device_count() == 0
+    with pytest.raises(DriverError, match=r"needs the NVIDIA driver library libcuda"):
+        driver_version()

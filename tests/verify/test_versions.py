@@ -90,6 +90,7 @@ def test_the_table_of_drivers() -> None:
     assert newest_ptx((12, 4)) == version("8.4")
     assert newest_ptx((12, 6)) == version("8.5")
     assert newest_ptx((99, 0)) == RELEASES[-1][0]
+    assert newest_ptx((13, 5)) == version("9.5")
     assert first_driver(version("7.0")) == (11, 0)
     assert first_driver(version("99.0")) is None
     assert [ptx for ptx, _ in RELEASES] == sorted(ptx for ptx, _ in RELEASES)
