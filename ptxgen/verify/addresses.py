@@ -6,13 +6,27 @@ from collections.abc import Iterator
 
 from isa.operands import OperandSlot
 from ptxgen.errors import Finding, Severity
-from ptxgen.ir import Address, Instruction, Int, Linkage, Parameter, Space, Variable, operand_text, signature_of
+from ptxgen.ir import (
+    Address,
+    Instruction,
+    Int,
+    Linkage,
+    Parameter,
+    Space,
+    TensorCoordinate,
+    Variable,
+    operand_text,
+    signature_of,
+)
 from ptxgen.verify.values import Pointer, Values
 
 _ACCESSES = frozenset({"ld", "ldu", "st", "atom", "red"})
 _ROWS = frozenset({"ldmatrix", "stmatrix"})
-_BARRIER_BYTES, _ROW_BYTES, _BULK_ALIGN = 8, 16, 16
-_SPACED = _ACCESSES | _ROWS
+_LINES = frozenset({"discard", "applypriority"})
+_BARRIER_BYTES, _ROW_BYTES, _BULK_ALIGN, _LINE_BYTES = 8, 16, 16, 128
+_MAP_BYTES, _MAP_ALIGN, _TILE_ALIGN = 128, 64, 128
+_SPACED = _ACCESSES | _ROWS | _LINES
+_CONVERSION = "cvta"
 
 
 def address_findings(values: Values) -> Iterator[Finding]:
@@ -23,9 +37,56 @@ def address_findings(values: Values) -> Iterator[Finding]:
     """
     body = values.body
     for opcode, indices in body.by_opcode.items():
-        if opcode in _SPACED or opcode.startswith(("mbarrier.", "cp.async")):
+        if opcode in _SPACED or opcode.startswith(("mbarrier.", "cp.")):
             for index in indices:
                 yield from _instruction(values, index)
+    for index in body.by_opcode.get(_CONVERSION, ()):
+        yield from _conversion(values, index)
+    for opcode, indices in body.by_opcode.items():
+        for index in indices if opcode.startswith("cp.") and opcode.endswith(".tensor") else ():
+            yield from _tensor_map(values, index)
+
+
+def _conversion(values: Values, index: int) -> Iterator[Finding]:
+    """`cvta` of an address that is generic already, or not yet, or of another space than it names."""
+    instruction = values.body.flow.instructions[index]
+    found = values.pointer(instruction.operands[1], index)
+    if found is None or _in(found.variable) is Space.GLOBAL:
+        return
+    declared, named = _in(found.variable).value, instruction.form.words.get("space", "").partition("::")[0]
+    wrong = ""
+    if instruction.form.has("to") and not found.generic:
+        wrong = f"wants a generic address; {operand_text(instruction.operands[1])} is one in .{declared}"
+    elif not instruction.form.has("to") and found.generic:
+        wrong = f"wants an address in .{named}; {operand_text(instruction.operands[1])} is a generic one"
+    elif named != declared:
+        wrong = f"names .{named}; {found.variable.name} is in .{declared}"
+    if wrong:
+        yield Finding("memory.space", Severity.ERROR, f"{instruction.form.name} {wrong}", instruction.origin)
+
+
+def _tensor_map(values: Values, index: int) -> Iterator[Finding]:
+    """A tensor map that is a variable or parameter of too few bytes, or on another boundary than maps want."""
+    instruction = values.body.flow.instructions[index]
+    operand = next((each for each in instruction.operands if isinstance(each, TensorCoordinate)), None)
+    found = None if operand is None else values.pointer(operand.map, index)
+    if found is None:
+        return
+    variable, size = found.variable, _size(found.variable)
+    align = variable.align_bytes if isinstance(variable, Parameter) else _align(variable)
+    if size is not None and size - found.offset < _MAP_BYTES:
+        message = f"{instruction.form.name} reads a tensor map of {_MAP_BYTES} bytes; {variable.name} has {size}"
+        yield Finding("memory.bounds", Severity.ERROR, message, instruction.origin)
+    elif align < _MAP_ALIGN or found.offset % _MAP_ALIGN:
+        message = (
+            f"{instruction.form.name} wants a tensor map on a boundary of {_MAP_ALIGN} bytes; {variable.name} is "
+            f"declared with {align}"
+        )
+        yield Finding("memory.alignment", Severity.ERROR, message, instruction.origin)
+
+
+def _in(variable: Variable | Parameter) -> Space:
+    return Space.PARAM if isinstance(variable, Parameter) else variable.space
 
 
 def _instruction(values: Values, index: int) -> Iterator[Finding]:
@@ -83,6 +144,10 @@ def _extent(instruction: Instruction, slot: OperandSlot) -> tuple[int, int]:
         return bytes_, bytes_
     if form.opcode in _ROWS:
         return _ROW_BYTES, _ROW_BYTES
+    if form.opcode in _LINES:
+        return _LINE_BYTES, _LINE_BYTES
+    if form.opcode.endswith(".tensor") and slot.name in ("destination", "source"):
+        return 1, _TILE_ALIGN
     if form.opcode.startswith("mbarrier.") or slot.name == "mbar":
         return _BARRIER_BYTES, _BARRIER_BYTES
     if form.opcode == "cp.async.bulk" and slot.name in ("destination", "source"):
@@ -105,7 +170,7 @@ def _space(instruction: Instruction, slot: OperandSlot) -> str | None:
 
 
 def _wrong_space(wanted: str, operand: Address, pointer: Pointer) -> str:
-    declared = Space.PARAM if isinstance(pointer.variable, Parameter) else pointer.variable.space
+    declared = _in(pointer.variable)
     name = pointer.variable.name
     if pointer.generic:
         wrong = wanted and declared is not Space.GLOBAL

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 
+from isa.availability import Availability
 from isa.forms import Form
 from isa.operands import OperandKind
 from isa.special import SpecialRegister, UnknownSpecialRegister, special
 from isa.targets import PtxVersion, Target
 from ptxgen.errors import Finding, Severity
-from ptxgen.ir import Instruction, Operand, Register, Special, signature_of
+from ptxgen.ir import Address, Instruction, Register, Special, signature_of
 from ptxgen.verify.operands import refusal, told
 
 _TYPED = frozenset({OperandKind.REGISTER, OperandKind.VALUE, OperandKind.PREDICATE})
@@ -24,6 +25,8 @@ def instruction_findings(instruction: Instruction, version: PtxVersion, target: 
     for operand in instruction.operands:
         if operand.__class__ is Special:
             yield from _special(instruction, operand, version, target)
+        elif operand.__class__ is Address and operand.unified:
+            yield from _unified(instruction, version, target)
     guard = instruction.guard
     if guard is not None and guard.register.type.name != "pred":
         yield _finding(instruction, "type.mismatch", f"the guard wants a predicate, got {told(guard.register)}")
@@ -56,12 +59,27 @@ def operand_findings(instruction: Instruction) -> Iterator[Finding]:
             yield _finding(instruction, refused.code, f"{form.name}: {refused.message}")
 
 
-def _special(instruction: Instruction, operand: Operand, version: PtxVersion, target: Target) -> Iterator[Finding]:
-    if isinstance(operand, Special):
-        fact = special_named(operand.name)
-        if not fact.availability.holds(version, target):
-            message = f"{operand.text} exists since {fact.availability}; this module is PTX {version} for {target}"
-            yield _finding(instruction, "target.unsupported", message)
+def _special(instruction: Instruction, operand: Special, version: PtxVersion, target: Target) -> Iterator[Finding]:
+    fact = special_named(operand.name)
+    if not fact.availability.holds(version, target):
+        message = f"{operand.text} exists since {fact.availability}; this module is PTX {version} for {target}"
+        yield _finding(instruction, "target.unsupported", message)
+
+
+def _unified(instruction: Instruction, version: PtxVersion, target: Target) -> Iterator[Finding]:
+    """An address marked `.unified` where that does not exist."""
+    for since in unified_marks(instruction):
+        if not since.holds(version, target):
+            message = f"[a].unified exists since {since}; this module is PTX {version} for {target}"
+            yield _finding(instruction, "target.unsupported", f"{instruction.form.name}: {message}")
+
+
+def unified_marks(instruction: Instruction) -> Iterator[Availability]:
+    """Where the marks `.unified` of an instruction's addresses exist."""
+    signature = signature_of(instruction.form, instruction.operands)
+    for slot, operand in zip(() if signature is None else signature.slots, instruction.operands, strict=False):
+        if isinstance(operand, Address) and operand.unified and slot.unified is not None:
+            yield slot.unified
 
 
 def special_named(name: str) -> SpecialRegister:

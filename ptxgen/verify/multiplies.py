@@ -107,7 +107,7 @@ def _behind(facts: frozenset[_Fact], instruction: Instruction) -> frozenset[_Fac
 
 def _behind_call(values: Values, facts: frozenset[_Fact], index: int) -> frozenset[_Fact]:
     effects = values.effects_at(index)
-    done = {form.words.get("what") for form in effects.forms if form.opcode == "wgmma"}
+    done = {word for form in effects.forms if form.opcode == "wgmma" for word in form.words.values()}
     if not effects.known or {"fence", "wait_group"} <= done:
         return frozenset()
     if "fence" in done:

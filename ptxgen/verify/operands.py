@@ -39,6 +39,8 @@ def refusal(slot: OperandSlot, operand: Operand) -> Refusal | None:
         return _vector_refusal(slot, operand)
     if not stands(slot, operand):
         return Refusal("operand.kind", f"operand {slot.name} wants {wanted(slot)}, got {told(operand)}")
+    if isinstance(operand, Address) and operand.unified and slot.unified is None:
+        return Refusal("operand.kind", f"operand {slot.name} wants an address without .unified, got {operand.text}")
     match operand:
         case Register():
             return _register_refusal(slot, operand) or _whole_refusal(slot, operand)

@@ -13,6 +13,7 @@ from isa.targets import PtxVersion, Target
 from isa.types import Type, b128
 from ptxgen.errors import place_text
 from ptxgen.ir import (
+    Address,
     Alias,
     Attribute,
     AttributeKind,
@@ -32,7 +33,7 @@ from ptxgen.ir import (
     Variable,
     walk,
 )
-from ptxgen.verify.instructions import special_named
+from ptxgen.verify.instructions import special_named, unified_marks
 
 
 @frozen
@@ -167,6 +168,9 @@ def _instruction(instruction: Instruction) -> Iterator[Use]:
     for operand in instruction.operands:
         if isinstance(operand, Special):
             yield Use(operand.text, special_named(operand.name).availability, instruction.origin)
+        elif isinstance(operand, Address) and operand.unified:
+            for since in unified_marks(instruction):
+                yield Use("[a].unified", since, instruction.origin)
 
 
 def _directive(directive: Directive, origin: Origin | None) -> Iterator[Use]:

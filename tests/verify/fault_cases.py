@@ -1,8 +1,9 @@
 """Faults where they are written: a guilty line carries the expected words behind `// !`; the other lines stay silent.
 
 A file of cases begins with `target: sm_90a`, `version: 8.0` and `head: NAME`, the text before each case, `none` for
-whole modules. A case begins with `## name [code]`; `loud` behind that tells that ptxas refuses it too, `: .reqntid 32`
-gives directives of the kernel. The code `none` is that of a case that is right. `;;` parts several findings.
+whole modules. A case begins with `## name [code]`; `loud` behind that tells that ptxas refuses it too (`newly`: only
+the newest, `formerly`: only an older one), `: .reqntid 32` gives directives of the kernel. The code `none` is that of a
+case that is right. `;;` parts the words of several findings.
 """
 
 from __future__ import annotations
@@ -17,19 +18,21 @@ from isa.targets import Target, target
 
 FOLDER = Path(__file__).parent / "faults"
 MARK = "// !"
-_HEADING = re.compile(r"## (?P<name>[^\[]+) \[(?P<code>[\w.]+)\](?P<loud> loud)?(?:: (?P<directives>.*))?$")
+_HEADING = re.compile(
+    r"## (?P<name>[^\[]+) \[(?P<code>[\w.]+)\](?P<loud> loud| newly| formerly)?(?:: (?P<directives>.*))?$"
+)
 
 
 @frozen
 class FaultCase:
-    """A module with one fault, or none, and what is to be said of it by line."""
+    """A module with one fault, or none, and what is to be said of it by line; `refused` says which ptxas refuse it."""
 
     name: str
     code: str
     text: str
     target: Target
     version: str
-    loud: bool
+    refused: str
 
     @property
     def expected(self) -> dict[int, list[str]]:
@@ -64,4 +67,4 @@ def _case(text: str, given: dict[str, str]) -> FaultCase:
     for name in ("target", "version"):
         whole = whole.replace(name.upper(), given[name])
     on = target(given["target"])
-    return FaultCase(found["name"], found["code"], whole, on, given["version"], found["loud"] is not None)
+    return FaultCase(found["name"], found["code"], whole, on, given["version"], (found["refused"] or "").strip())
