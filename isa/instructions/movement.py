@@ -22,7 +22,7 @@ SMALL = slot("type", "b16 u16 s16")
 MOVED = slot("type", "f32 f64 b128", b128=since("8.3", 70))
 ANYTHING = Operand("a", Role.READ, OperandKind.VALUE, TYPE, special=True, symbol=True)
 VALUE_OR_SPECIAL = Operand("a", Role.READ, OperandKind.VALUE, TYPE, special=True)
-PREDICATE_OR_CONSTANT = Operand("a", Role.READ, OperandKind.PREDICATE, pred, immediates=True)
+PREDICATE_OR_CONSTANT = Operand("a", Role.READ, OperandKind.PREDICATE, pred, special=True, immediates=True)
 
 
 def _vector(name: str, role: Role, element: object, count: int) -> Operand:

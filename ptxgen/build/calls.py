@@ -9,7 +9,7 @@ from isa.operands import OperandKind, OperandSlot, Signature
 from ptxgen.build.blame import fail
 from ptxgen.build.handles import Label, Not, Offset, SpecialRegister, Symbol, Value, sink
 from ptxgen.build.patterns import Call, factory, is_destination, pattern_of, sources_of
-from ptxgen.build.registers import has_registers, register_type
+from ptxgen.build.registers import fresh_type, has_registers
 
 if TYPE_CHECKING:
     from ptxgen.build.draft import Draft
@@ -122,10 +122,8 @@ def _stands(slot: OperandSlot, given: object) -> bool:
 def _specialised(kernel: Draft, form: Form, signature: Signature, choose: Call | None = None) -> Call:
     """The function for one signature; `choose` takes over where `into` asks for another number of destinations."""
     slots = signature.slots
-    takers = [
-        kernel.pool(register_type(slot.type)).take if is_destination(slot) and slot.type is not None else None
-        for slot in slots
-    ]
+    fresh = [fresh_type(slot.type, slot.accepts) if slot.type and is_destination(slot) else None for slot in slots]
+    takers = [None if type_ is None else kernel.pool(type_).take for type_ in fresh]
     accepts = [frozenset(map(kernel.pool, filter(has_registers, slot.accepts))) for slot in slots]
     made: Call = factory(pattern_of(signature))(kernel, form, signature, slots, accepts, takers, choose)
     return made

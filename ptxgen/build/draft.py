@@ -126,11 +126,12 @@ class Draft:
     def register(self, type: Type, value: object = None, *, name: str | None = None) -> Value:
         """A fresh register, set by a `mov` where a value is given; `name` becomes `%name` in the text.
 
-        The register of an 8-bit type has 32 bits, that of a type without registers (bf16) is untyped.
+        The register of a type without registers (bf16) is untyped. One of 8 bits is written by loads, `cvt` and `mov`
+        of a vector only; its value is set by a `cvt`.
         """
         if not isinstance(type, Type):
             fail("register.type", f"k.register wants a type such as f32, got {type!r}")
-        kept = register_type(type)
+        kept = type if type.register else register_type(type)
         if name is None:
             made = self.pool(kept).take()
         else:
@@ -144,6 +145,9 @@ class Draft:
     def _move(self, type: Type, made: Value, value: object) -> None:
         direct = made.type.kind is not Kind.FLOAT or made.type.name in ("f32", "f64")
         number = isinstance(value, float | int)
+        if made.type.bits == 8:
+            self._narrow(made, value)
+            return
         if number and type.kind is Kind.FLOAT and not (direct and made.type is type):
             try:
                 value = half_bits(float(value), type)  # type: ignore[arg-type]
@@ -153,6 +157,14 @@ class Draft:
             self._set(f"setp.{'ne' if value else 'eq'}.u32", 1, 0, into=made)
             return
         self._set(f"mov.{made.type.name if direct else f'b{made.type.bits}'}", value, into=made)
+
+    def _narrow(self, made: Value, value: object) -> None:
+        """Sets a register of 8 bits to a number that they can hold, or to the low bits of a register."""
+        if isinstance(value, int) and not -(1 << 7) <= value < 1 << 8:
+            fail("immediate.type", f"k.register: {value} does not fit in 8 bits")
+        letter = "s" if made.type.kind is Kind.SIGNED else "u"
+        width = value.type.bits if isinstance(value, Value) else 32
+        self._set(f"cvt.{letter}8.{letter}{width}", value, into=made)
 
     def _set(self, name: str, *sources: object, into: Value) -> None:
         with Attributed(self, self.here()):

@@ -73,7 +73,8 @@ class Kernel(Instructions):
     def register(self, type: Type, value: object = None, *, name: str | None = None) -> Value:
         """A fresh register, set by a `mov` where a value is given; `name` becomes `%name` in the text.
 
-        The register of an 8-bit type has 32 bits, that of a type without registers (bf16) is untyped.
+        The register of a type without registers (bf16) is untyped. One of 8 bits is written by loads, `cvt` and `mov`
+        of a vector only; its value is set by a `cvt`.
         """
         return self._draft.register(type, value, name=name)
 

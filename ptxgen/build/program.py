@@ -50,7 +50,8 @@ def python(module: Module) -> str:
     it builds, unless the given module has errors itself. UnsupportedError for 32-bit addresses.
     """
     if module.address_size != 64:
-        raise UnsupportedError(f"a program for {module.address_size}-bit addresses: the builder writes 64 bits")
+        wide = f"{module.address_size}-bit addresses"
+        raise UnsupportedError(f"a program with {wide}: no assembler takes them any more, and the builder has none")
     program = _Program(module)
     lines = list(program.lines())
     checked = "" if _is_right(module) else "checked=False"
@@ -113,7 +114,9 @@ class _Program:
     def _type(self, parameter: Parameter) -> str:
         type_ = parameter.type.name
         align = f", align={parameter.align}" if parameter.align is not None else ""
-        if parameter == Parameter(parameter.name, parameter.type) and type_ != "pred":
+        if not parameter.type.register or type_ == "pred":
+            return self._node(parameter)
+        if parameter == Parameter(parameter.name, parameter.type):
             return self.name(type_)
         if parameter == Parameter(parameter.name, parameter.type, parameter.shape, parameter.align):
             if len(parameter.shape) == 1 and parameter.shape[0] is not None:

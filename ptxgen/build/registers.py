@@ -13,8 +13,9 @@ if TYPE_CHECKING:
     from ptxgen.build.draft import Draft
 
 _PREFIXES = {
-    "pred": "%p", "b8": "%rc", "b16": "%rs", "b32": "%r", "b64": "%rd", "b128": "%rq", "u16": "%us", "u32": "%u",
-    "u64": "%ud", "s16": "%ss", "s32": "%s", "s64": "%sd", "f16": "%h", "f16x2": "%hh", "f32": "%f", "f64": "%fd",
+    "pred": "%p", "b8": "%rc", "u8": "%uc", "s8": "%sc", "b16": "%rs", "b32": "%r", "b64": "%rd", "b128": "%rq",
+    "u16": "%us", "u32": "%u", "u64": "%ud", "s16": "%ss", "s32": "%s", "s64": "%sd", "f16": "%h", "f16x2": "%hh",
+    "f32": "%f", "f64": "%fd",
 }  # fmt: skip
 _INTERNED: dict[Type, list[Register]] = {}
 
@@ -26,6 +27,17 @@ def register_type(type_: Type) -> Type:
     if type_.bits < 16:
         return of_width(type_.kind, 32) if type_.integer or type_.kind is Kind.BITS else bits_type(16)
     return bits_type(type_.bits)
+
+
+def fresh_type(type_: Type, accepts: frozenset[Type]) -> Type:
+    """The type of a fresh register for a written operand of `type_`, which takes registers of the types `accepts`.
+
+    That of `register_type`, but 8 bits where the instruction writes nothing wider.
+    """
+    wanted = register_type(type_)
+    if wanted in accepts or not accepts:
+        return wanted
+    return type_ if type_ in accepts else bits_type(8)
 
 
 def has_registers(type_: Type) -> bool:

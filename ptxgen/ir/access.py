@@ -48,6 +48,8 @@ def stands(slot: OperandSlot, operand: Operand) -> bool:
     """True if an operand is of the sort that the slot takes, whatever its type and value."""
     if isinstance(operand, tuple):
         return slot.kind is OperandKind.VECTOR and len(operand) == slot.count
+    if isinstance(operand, Register) and operand.vector != 1:
+        return slot.kind is OperandKind.VECTOR and operand.vector == slot.count
     if isinstance(operand, TensorCoordinate):
         return slot.kind is OperandKind.COORDINATE and slot.sampler is (operand.sampler is not None)
     if isinstance(operand, _STANDS[slot.kind]):
@@ -57,6 +59,7 @@ def stands(slot: OperandSlot, operand: Operand) -> bool:
     return (
         (isinstance(operand, Sink) and slot.sink)
         or (isinstance(operand, Special) and slot.special)
+        or (isinstance(operand, Int) and slot.immediates and slot.kind is OperandKind.PREDICATE)
         or (isinstance(operand, SymbolAddress) and slot.symbol)
     )
 

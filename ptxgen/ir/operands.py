@@ -16,11 +16,16 @@ if TYPE_CHECKING:
 
 @frozen
 class Register:
-    """A virtual register: its spelling (`%r7`), type, and the ordinal of the scope that declares it (0: the body)."""
+    """A virtual register: its spelling (`%r7`), type, and the ordinal of the scope that declares it (0: the body).
+
+    `vector` is the elements of a register declared `.v2` or `.v4`, each of the type. Such a register stands where a
+    vector of as many may stand, and `Component` is one of its elements.
+    """
 
     name: str
     type: Type
     scope: int = 0
+    vector: int = 1
 
     @property
     def text(self) -> str:
@@ -105,7 +110,19 @@ class TensorCoordinate:
     @property
     def text(self) -> str:
         sampler = "" if self.sampler is None else f"{self.sampler.text}, "
-        return f"[{self.map.text}, {sampler}{vector_text(self.coordinates)}]"
+        whole = self.whole
+        return f"[{self.map.text}, {sampler}{vector_text(self.coordinates) if whole is None else whole.text}]"
+
+    @property
+    def whole(self) -> Register | None:
+        """The vector register that holds all coordinates; None where each has an operand of its own."""
+        first = self.coordinates[0]
+        return first if isinstance(first, Register) and first.vector != 1 and len(self.coordinates) == 1 else None
+
+    @property
+    def count(self) -> int:
+        """How many coordinates there are, those of a vector register counted one by one."""
+        return len(self.coordinates) if self.whole is None else self.whole.vector
 
 
 @frozen

@@ -153,8 +153,9 @@ class Bodies:
     def _simple(self, scope: Open, start: int) -> bool:
         """Takes the simple instructions that follow each other here; False where there is none."""
         reader, quick, plain = self._reader, self._instructions.quick, self._instructions.plain
-        source, file, function, append = reader.source, reader.file, self._function, scope.statements.append
-        cache, line, counted, end = scope.cache, reader.line(start), start, 0
+        source, function, append, cache = reader.source, self._function, scope.statements.append, scope.cache
+        file, line = reader.place(start)
+        counted, end = start, 0
         while (found := _SIMPLE.match(source, end or start)) is not None:
             negated, predicate, name, text = found.groups()
             barred = False
@@ -197,7 +198,7 @@ class Bodies:
                 return False
             label = LabelName(found["label"], scope.ordinal)
             scope.labels.add(label.name)
-            scope.statements.append(Label(label, Origin(reader.file, reader.line(start), self._function)))
+            scope.statements.append(Label(label, reader.origin(start, self._function)))
         elif found["register"] is not None:
             type_ = REGISTERS_BY_NAME.get(found["type"])
             if type_ is None or not _WORD.fullmatch(found["register"]):
@@ -252,8 +253,7 @@ class Bodies:
             case ".callprototype":
                 scope.statements.append(self._prototype(label))
             case _:
-                origin = Origin(reader.file, reader.line(start), self._function)
-                scope.statements.append(Label(label, origin))
+                scope.statements.append(Label(label, reader.origin(start, self._function)))
         return True
 
     def _words(self, wanted: str) -> list[str]:
@@ -287,10 +287,10 @@ class Bodies:
             case ".pragma":
                 scope.statements.append(pragma(reader))
             case text if text in SPACES:
-                origin = Origin(reader.file, reader.line(reader.start), self._function)
+                origin = reader.origin(reader.start, self._function)
                 scope.statements += variables(reader, scope, Linkage.PRIVATE, origin)
             case text if text in LINKAGES:
-                origin = Origin(reader.file, reader.line(reader.start), self._function)
+                origin = reader.origin(reader.start, self._function)
                 reader.advance()
                 if reader.text not in SPACES:
                     reader.fail(f"unexpected {reader.told()}", wanted="a state space")

@@ -65,7 +65,7 @@ def registers(reader: Reader, scope: Open) -> list[Registers]:
         if reader.accept("<"):
             count = reader.number("how many registers")
             reader.expect(">")
-        scope.declare_registers(name, type_, count)
+        scope.declare_registers(name, type_, count, vector)
         found.append(Registers(type_, name, count, vector))
         if not reader.accept(","):
             break

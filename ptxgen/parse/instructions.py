@@ -28,7 +28,7 @@ from ptxgen.parse.reader import Reader
 
 _CALLS = ("call", "call.uni")
 # Compilers write the words of these in another order than the manual, and assemblers take it.
-_ANY_ORDER = ("atom", "red")
+_ANY_ORDER = ("atom", "mma", "red", "wgmma", "wmma")
 _JUMPS = ("bra", "bra.uni", "brx.idx", "brx.idx.uni")
 
 
@@ -50,7 +50,7 @@ class Instructions:
         guard = self.guard(scope) if reader.text == "@" else None
         named = reader.start
         name = reader.name()
-        origin = Origin(reader.file, reader.line(at), function)
+        origin = reader.origin(at, function)
         if name in _CALLS:
             return self._call(scope, name == "call.uni", guard, origin)
         operands, bars = self._operands(scope)
@@ -193,7 +193,7 @@ def _sort(node: Any) -> object:
     """All of an operand that decides between forms: its class, its register's type, a vector's elements."""
     kind = node.__class__
     if kind is Register:
-        return node.type
+        return node.type if node.vector == 1 else (node.type, node.vector)
     if kind is tuple:
         return tuple(map(_sort, node))
     if kind is TensorCoordinate:

@@ -196,7 +196,7 @@ class _Modules:
     def _linked(self) -> None:
         """A variable or a function, with its linkage before it."""
         reader = self._reader
-        origin = Origin(reader.file, reader.line(reader.start), "")
+        origin = reader.origin(reader.start, "")
         linkage = Linkage.PRIVATE
         if reader.text in LINKAGES:
             linkage = LINKAGES[reader.advance()]

@@ -24,7 +24,7 @@ class Open:
     parent: Open | None
     symbols: set[str] = field(factory=set)
     singles: dict[str, Register] = field(factory=dict)
-    families: dict[str, tuple[Type, int]] = field(factory=dict)
+    families: dict[str, tuple[Type, int, int]] = field(factory=dict)
     labels: set[str] = field(factory=set)
     statements: list[Any] = field(factory=list)
     cache: Meanings = field(init=False)
@@ -53,17 +53,17 @@ class Open:
             if family is not None:
                 number = name[start:]
                 if (number[0] != "0" or number == "0") and int(number) < family[1]:
-                    made = self.singles[name] = Register(name, family[0], self.ordinal)
+                    made = self.singles[name] = Register(name, family[0], self.ordinal, family[2])
                     return made
             stem += name[start]
         return None
 
-    def declare_registers(self, name: str, type_: Type, count: int | None) -> None:
-        """Makes a register known, or with a count a numbered family of them."""
+    def declare_registers(self, name: str, type_: Type, count: int | None, vector: int = 1) -> None:
+        """Makes a register of `vector` elements known, or with a count a numbered family of them."""
         if count is None:
-            self.singles[name] = Register(name, type_, self.ordinal)
+            self.singles[name] = Register(name, type_, self.ordinal, vector)
         else:
-            self.families[name] = (type_, count)
+            self.families[name] = (type_, count, vector)
         self._forget()
 
     def declare_symbol(self, name: str) -> None:

@@ -23,7 +23,7 @@ class Meanings(dict[str, Any]):
 
     A text that is not in it is worked out if it has one of the usual spellings, else it is a KeyError: such operands
     are read token by token, and put in by the reader. `families` are the numbered registers of the scope itself, which
-    can be told without asking: by stem the type and the count.
+    can be told without asking: by stem the type, the count and the elements of each.
     """
 
     __slots__ = ("_families", "_find", "_ordinal")
@@ -31,7 +31,7 @@ class Meanings(dict[str, Any]):
     def __init__(
         self,
         find: Callable[[str], Register | SymbolAddress | None],
-        families: Mapping[str, tuple[Type, int]] = MappingProxyType({}),
+        families: Mapping[str, tuple[Type, int, int]] = MappingProxyType({}),
         ordinal: int = 0,
     ) -> None:
         self._find, self._families, self._ordinal = find, families, ordinal
@@ -42,7 +42,7 @@ class Meanings(dict[str, Any]):
         if family is not None and text != stem:
             number = text[len(stem) :]
             if (number[0] != "0" or number == "0") and int(number) < family[1]:
-                register = self[text] = Register(text, family[0], self._ordinal)
+                register = self[text] = Register(text, family[0], self._ordinal, family[2])
                 return register
         found = self[text] = self._meaning(text)
         return found

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from typing import NoReturn
+from bisect import bisect_right
+from typing import NamedTuple, NoReturn
 
 from ptxgen.errors import PtxSyntaxError
-from ptxgen.ir import Comment
+from ptxgen.ir import Comment, Origin
 
-_BLANK = re.compile(r"(?:\s+|\\\r?\n|//[^\n]*|/\*.*?\*/)+", re.DOTALL)
-_COMMENT = re.compile(r"//(?P<line>[^\n]*)|/\*(?P<block>.*?)\*/", re.DOTALL)
+_MARK = r'#[ \t]*(?:line[ \t]+)?(?P<number>\d+)[ \t]+"(?P<file>[^"\n]*)"[ \t\d]*'
+_BLANK = re.compile(rf"(?:\s+|//[^\n]*|/\*.*?\*/|{_MARK})+", re.DOTALL)
+_COMMENT = re.compile(rf"//(?P<line>[^\n]*)|/\*(?P<block>.*?)\*/|{_MARK}", re.DOTALL)
 _TOKEN = re.compile(
     r"""(?P<number>0[fF][0-9a-fA-F]{8}(?![\w.]) | 0[dD][0-9a-fA-F]{16}(?![\w.])
         | (?:\d+\.\d*|\.\d+|\d+(?=[eE]))(?:[eE][+-]?\d+)? | 0[xX][0-9a-fA-F]+U? | 0[bB][01]+U? | \d+U?)
@@ -26,15 +28,24 @@ class Misuse(PtxSyntaxError):
     """A statement that can be read but means nothing: an unknown instruction, an undeclared name."""
 
 
+class Mark(NamedTuple):
+    """A line marker `# 7 "file"` at an offset: what follows is from that file, `shift` lines on from its line here."""
+
+    offset: int
+    shift: int
+    file: str
+
+
 class Reader:
     """A place in a text. `kind` and `text` are the token there, `start` and `end` its offsets; kind "" is the end.
 
     `previous` is the offset behind the token before it. Comments met on the way gather in `comments`, each with its
-    offset, until somebody takes them.
+    offset, until somebody takes them. Line markers of the C preprocessor are blanks that tell where lines come from.
     """
 
     def __init__(self, text: str, file: str) -> None:
-        self.source, self.file = text, file
+        self.source = text
+        self._marks = [Mark(0, 0, file)]
         self.kind, self.text, self.start, self.end, self.previous = "", "", 0, 0, 0
         self.comments: list[tuple[int, Comment]] = []
         self._counted, self._lines = 0, 1
@@ -45,7 +56,7 @@ class Reader:
         self.previous = offset
         blank = _BLANK.match(self.source, offset)
         if blank is not None:
-            if "/" in blank[0]:
+            if "/" in blank[0] or "#" in blank[0]:
                 self._comment(blank[0], offset)
             offset = blank.end()
         found = _TOKEN.match(self.source, offset)
@@ -63,17 +74,25 @@ class Reader:
         if self.source[offset] == '"':
             self.fail("a string that does not end on its line", at=offset)
         if self.source[offset] == "#":
-            self.fail("lines of the C preprocessor are not read; run cpp over the text first", at=offset)
+            message = "of the C preprocessor only line markers are read; run cpp over the text first"
+            self.fail(message, wanted='# NUMBER "FILE"', at=offset)
         self.fail(f"the character {self.source[offset]!r} means nothing in PTX", at=offset)
 
     def _comment(self, blank: str, offset: int) -> None:
-        """Gathers the comments between two tokens, one for each of their lines."""
+        """Gathers the comments between two tokens, one for each of their lines, and the line markers."""
         for each in _COMMENT.finditer(blank):
             at = offset + each.start()
+            if each["number"] is not None:
+                self._mark(at, int(each["number"]), each["file"])
+                continue
             if self.comments and self.comments[-1][0] >= at:
                 continue
             lines = [each["line"]] if each["line"] is not None else each["block"].strip("\n").split("\n")
             self.comments += [(at, Comment(line.removeprefix(" "))) for line in lines]
+
+    def _mark(self, at: int, number: int, file: str) -> None:
+        if self._marks[-1].offset < at:
+            self._marks.append(Mark(at, number - self.line(at) - 1, file))
 
     def take_comments(self) -> list[tuple[int, Comment]]:
         """The comments met since they were last taken, each with its offset."""
@@ -129,8 +148,18 @@ class Reader:
         """The token here, in words."""
         return "end of the text" if not self.kind else self.text if self.kind == "string" else repr(self.text)
 
+    def place(self, offset: int) -> tuple[str, int]:
+        """The file and the line there, counted from 1, that an offset comes from, as the last line marker tells."""
+        marks = self._marks
+        mark = marks[0] if len(marks) == 1 else marks[bisect_right(marks, offset, key=_offset_of) - 1]
+        return mark.file, self.line(offset) + mark.shift
+
+    def origin(self, offset: int, function: str) -> Origin:
+        """The place that an offset comes from, in a function of the module or none ("")."""
+        return Origin(*self.place(offset), function)
+
     def line(self, offset: int) -> int:
-        """The number of the line at an offset, counted from 1; asked in the order of the text it costs one pass."""
+        """The line of the text at an offset, counted from 1; asked in the order of the text it costs one pass."""
         if offset < self._counted:
             return self.source.count("\n", 0, offset) + 1
         self._lines += self.source.count("\n", self._counted, offset)
@@ -155,10 +184,14 @@ class Reader:
         first = self.source.rfind("\n", 0, offset) + 1
         last = self.source.find("\n", offset)
         shown = self.source[first : last if last >= 0 else len(self.source)].rstrip()
+        file, line = self.place(offset)
         return kind(
-            message, line=self.source.count("\n", 0, offset) + 1, column=offset - first + 1, wanted=wanted,
-            file=self.file, text=shown, code=code,
+            message, line=line, column=offset - first + 1, wanted=wanted, file=file, text=shown, code=code,
         )  # fmt: skip
+
+
+def _offset_of(mark: Mark) -> int:
+    return mark.offset
 
 
 def integer(text: str) -> int | None:

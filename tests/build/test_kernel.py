@@ -14,7 +14,7 @@ import pytest
 from isa.forms import continuations, families
 from isa.special import SPECIAL_REGISTERS
 from isa.targets import target
-from isa.types import b8, b16, b32, b64, bf16, f16, f16x2, f32, f64, pred, s32, u8, u16, u32, u64
+from isa.types import Type, b8, b16, b32, b64, bf16, f16, f16x2, f32, f64, pred, s8, s32, u8, u16, u32, u64
 from ptxgen.build import Kernel, Module, array, pointer, sink
 from ptxgen.build.chain import attribute_of, word_of
 from ptxgen.build.immediates import float_immediate, half_bits
@@ -41,7 +41,7 @@ def everything(k: Kernel) -> None:
     dynamic = k.dynamic_shared()
     with k.when(k.setp.lt.u32(i, k.args.n)):
         at = k.add.u64(k.args.x, k.mul.wide.u32(i, 4))
-        k.st.global_.f32(at + 4, k.fma.rn.f32(k.args.a, k.ld.global_.nc.f32(at - 4), -0.5))
+        k.st.global_.f32(at + 4, k.fma.rn.f32(k.args.a, k.ld.global_.cg.f32(at - 4), -0.5))
     with k.otherwise():
         k.comment("nothing to do\nhere")
         k.st.shared.v2.b32(k.mov.u32(tile), (1, 2))
@@ -63,10 +63,11 @@ def everything(k: Kernel) -> None:
     k.register(u8, 255)
     k.register(f64, 0.1)
     with k.scope():
-        inner = k.label("inner").place()
+        inner = k.label("inner")
         k.shared(f32, 4)
         with k.guard(inside):
             k.bra(inner)
+        inner.place()
     k.bar.sync(0)
 
 
@@ -267,6 +268,34 @@ def test_fresh_registers_have_the_destinations_type() -> None:
         assert k.register(bf16).type is b16
         assert [value.type for value in k.ld.global_.v2.f64(k.args.x)] == [f64, f64]
         assert k.setp.lt.u32(k.args.n, 1).type is pred
+
+
+def eight_bits(k: Kernel) -> None:
+    byte, signed = k.register(b8, 255), k.register(s8, -128)
+    index = k.register(u8, k.tid.x)
+    k.st.async_.release.gpu.global_.b8(k.args.x, byte)
+    four = k.cvt.rn.satfinite.e2m1x2.f32(k.register(f32, 1.0), k.register(f32, 2.0))
+    k.cvt.rn.f16x2.e2m1x2(four)
+    k.mov.b16((k.register(u8, index), four))
+    k.mov.b32(k.register(b32, 7), into=(None, None, None, signed))
+    k.st.global_.b8(k.args.x + 1, signed)
+    k.add.u32(k.ld.global_.u8(k.args.x), k.args.n)
+
+
+def test_registers_of_eight_bits_where_the_instruction_or_the_user_wants_them() -> None:
+    built, lines = written(eight_bits, "sm_100a", x=pointer(u8), n=u8)
+    assert {
+        "cvt.u8.u32 %rc0, 255;", "cvt.s8.s32 %sc0, -128;", "cvt.u8.u32 %uc0, %u0;", "cvt.u8.u8 %uc1, %uc0;",
+        "cvt.rn.satfinite.e2m1x2.f32 %rc1, %f0, %f1;", "mov.b32 {%rc2, %rc3, %rc4, %sc0}, %r0;",
+    } <= set(lines)  # fmt: skip
+    judged = verdict(str(emit(built)), target("sm_100a"))
+    assert judged.ok, judged.messages
+
+
+@pytest.mark.parametrize("type_, value", [(u8, 256), (s8, -129), (b8, 1000)])
+def test_a_number_that_eight_bits_cannot_hold_is_refused(type_: Type, value: int) -> None:
+    with pytest.raises(KernelError, match=f"{value} does not fit in 8 bits"):
+        written(lambda k: k.register(type_, value))
 
 
 def test_addresses_keep_their_offsets() -> None:

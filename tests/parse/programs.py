@@ -1,4 +1,4 @@
-"""PTX that others have compiled, and small modules around single statements."""
+"""PTX that others have compiled or that was written by hand, and small modules around single statements."""
 
 from pathlib import Path
 
@@ -7,6 +7,9 @@ from ptxgen.parse import parse
 
 DATA = Path(__file__).parent / "data"
 COMPILED = sorted(DATA.glob("*.ptx"))
+WRITTEN = sorted((Path(__file__).parent / "written").glob("*.ptx"))
+RUN = sorted((Path(__file__).parents[1] / "simulate" / "foreign").glob("*/*.ptx"))
+MODULES = [*COMPILED, *WRITTEN, *RUN]
 HEAD = """.version 8.8
 .target sm_100a, texmode_independent
 .address_size 64
@@ -19,7 +22,7 @@ HEAD = """.version 8.8
 """
 REGISTERS = (
     ".reg .b16 %h<9>; .reg .b32 %r<99>; .reg .b64 %rd<99>; .reg .f32 %f<99>; .reg .f64 %fd<9>; .reg .pred %p<9>;"
-    " .reg .b128 %rq<3>; .reg .pred p, q; .reg .v4 .f32 quad; .reg .u32 x;"
+    " .reg .b128 %rq<3>; .reg .pred p, q; .reg .v4 .f32 quad; .reg .v2 .f32 pair, pairs<3>; .reg .u32 x; .reg .b8 byte;"
 )
 
 

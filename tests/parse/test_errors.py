@@ -35,6 +35,8 @@ STATEMENTS = [
     (".maxntid 3;", 1, "the directive .maxntid cannot stand in a function", None),
     ("mov.u32 %r1, 'a';", 14, 'the character "\'" means nothing in PTX', None),
     ("#define x 1", 1, "run cpp over the text first", None),
+    ("# 9", 1, "of the C preprocessor only line markers are read", None),
+    ("bar.sync \\\n 0;", 10, "the character '\\\\' means nothing in PTX", "bar.sync \\"),
     ("/* endless", 1, "a comment that does not end", None),
     ("a: 5", 4, "unexpected '5'; wanted an instruction, a label, a directive", None),
     ("{ add.u32 %r1, %r2, 3;", 1, "the scope that begins here does not end", "}"),
@@ -95,6 +97,15 @@ def test_what_means_nothing_is_left_out_and_told() -> None:
     ]  # fmt: skip
     assert [str(each) for each in kernel_of(reading.module).instructions()] == ["mov.u32 %r3, 4;", "ret;"]
     assert verify(reading.module) == ()
+
+
+def test_an_error_is_told_where_line_markers_say_it_comes_from() -> None:
+    text = around('# 40 "macros.h"\n\n  add.u33 %r1, %r2, 3;')
+    with pytest.raises(Misuse) as caught:
+        parse(text, file="user.ptx")
+    assert str(caught.value).startswith("macros.h:41:3: ")
+    (found,) = read(text, file="user.ptx").findings
+    assert str(found.origin).startswith("macros.h:41")
 
 
 def test_a_misuse_is_a_syntax_error_with_a_code() -> None:

@@ -6,7 +6,7 @@ import pytest
 from attrs import evolve
 
 from isa.targets import target
-from isa.types import b8, b16, b32, b64, f32, f64, pred, u32
+from isa.types import b8, b16, b32, b64, f32, f64, pred, u8, u32
 from ptxgen.emit import emit
 from ptxgen.ir import (
     Address,
@@ -60,10 +60,11 @@ from ptxgen.ir import (
 )
 from ptxgen.parse import parse
 from tests.oracles.ptxas import verdict
-from tests.parse.programs import around, statements
+from tests.parse.programs import FIRST_LINE, around, statements
 
 R1, R2, R3, R4 = (Register(f"%r{number}", b32) for number in (1, 2, 3, 4))
 RD1, F1, P, Q = Register("%rd1", b64), Register("%f1", f32), Register("p", pred), Register("q", pred)
+QUAD, PAIR = Register("quad", f32, 0, 4), Register("pair", f32, 0, 2)
 
 OPERANDS: list[tuple[str, list[Any]]] = [
     ("add.u32 %r1, %r2, 7;", [R1, R2, Int(7)]),
@@ -99,7 +100,13 @@ OPERANDS: list[tuple[str, list[Any]]] = [
     ("ld.global.nc.u32 %r1, [%rd1].unified;", [R1, Address(RD1, 0, True)]),
     ("st.global.v2.u32 [%rd1], {%r1, 5};", [Address(RD1), (R1, Int(5))]),
     ("mov.b64 {%r1, %r2}, %rd1;", [(R1, R2), RD1]),
-    ("mov.f32 %f1, quad.y;", [F1, Component(Register("quad", f32), "y")]),
+    ("mov.f32 %f1, quad.y;", [F1, Component(QUAD, "y")]),
+    ("ld.global.v4.f32 quad, [%rd1];", [QUAD, Address(RD1)]),
+    ("mov.b64 %rd1, pair;", [RD1, PAIR]),
+    ("mov.b64 pair, %rd1;", [PAIR, RD1]),
+    ("mov.f32 %f1, pairs2.x;", [F1, Component(Register("pairs2", f32, 0, 2), "x")]),
+    ("mov.b64 {pair.x, pair.y}, %rd1;", [(Component(PAIR, "x"), Component(PAIR, "y")), RD1]),
+    ("cvt.rn.satfinite.e2m1x2.f32 byte, %f1, %f1;", [Register("byte", b8), F1, F1]),
     ("setp.lt.and.s32 p|q, %r1, %r2, !p;", [P, Q, R1, R2, Negated(P)]),
     ("setp.lt.s32 p | q, %r1, %r2;", [P, Q, R1, R2]),
     ("shfl.sync.bfly.b32 %r1|p, %r2, 1, 31, -1;", [R1, P, R2, Int(1), Int(31), Int(-1)]),
@@ -107,6 +114,8 @@ OPERANDS: list[tuple[str, list[Any]]] = [
     ("vmad.s32.s32.s32 %r1, %r2.h0, %r3.h1, -%r4;", [R1, Component(R2, "h0"), Component(R3, "h1"), Minus(R4)]),
     ("tex.2d.v4.f32.f32 {%f1, %f1, %f1, %f1}, [picture, taken, {%f1, %f1}];",
      [(F1,) * 4, TensorCoordinate(SymbolAddress("picture"), (F1, F1), SymbolAddress("taken"))]),
+    ("tex.2d.v4.f32.f32 quad, [picture, taken, pair];",
+     [QUAD, TensorCoordinate(SymbolAddress("picture"), (PAIR,), SymbolAddress("taken"))]),
     ("txq.width.b32 %r1, [%rd1];", [R1, Address(RD1)]),
     ("cp.async.bulk.prefetch.tensor.2d.L2.global [%rd1, {%r1, 7}];", [TensorCoordinate(RD1, (R1, Int(7)))]),
     ("suld.b.1d.b32.trap {%r1}, [%rd1, {%r2}];", [R1, TensorCoordinate(RD1, (R2,))]),
@@ -175,7 +184,9 @@ STATEMENTS: list[tuple[str, list[Any]]] = [
     ("bar.sync 0; // one\n// two\nbar.sync 1;",
      ["bar.sync 0;", Comment("one", True), Comment("two"), "bar.sync 1;"]),
     ("/* one\n   two */ bar.sync /* three */ 0;", [Comment("one"), Comment("  two"), Comment("three"), "bar.sync 0;"]),
-    ("add.u32 \\\n %r1, %r2, \\\n 3;", ["add.u32 %r1, %r2, 3;"]),
+    ("add.u32\n %r1, %r2, // one\n 3;", [Comment("one"), "add.u32 %r1, %r2, 3;"]),
+    ("# 7 \"a.h\"\nbar.sync 0; # 9 \"b//c\" 1 3\n// one\n #line 12 \"a.h\"\n// two",
+     ["bar.sync 0;", Comment("one"), Comment("two")]),
     ("@@DWARF .byte 0x1", [DwarfLine(".byte 0x1")]),
     ("atom.global.cta.add.u32 %r1, [%rd1], 1;", ["atom.cta.global.add.u32 %r1, [%rd1], 1;"]),
 ]  # fmt: skip
@@ -199,8 +210,8 @@ ITEMS: list[tuple[str, list[Any]]] = [
     (".const .align 8 .b64 a[] = {x, x+4, generic(x)+8};",
      [Variable("a", b64, Space.CONST, (None,), 8,
                initial=(SymbolAddress("x"), SymbolAddress("x", 4), GenericAddress(SymbolAddress("x", 8))))]),
-    (".global .b8 a[2] = {0xFF(x), 0xFF00(generic(x))};",
-     [Variable("a", b8, Space.GLOBAL, (2,), initial=(
+    (".global .u8 a[2] = {0xFF(x), 0xFF00(generic(x))};",
+     [Variable("a", u8, Space.GLOBAL, (2,), initial=(
          MaskedAddress(0xFF, SymbolAddress("x")), MaskedAddress(0xFF00, GenericAddress(SymbolAddress("x")))))]),
     (".global .v4 .f32 a;", [Variable("a", f32, Space.GLOBAL, vector=4)]),
     (".visible .global .b16 a;", [Variable("a", b16, Space.GLOBAL, linkage=Linkage.VISIBLE)]),
@@ -267,6 +278,17 @@ def test_the_header() -> None:
     assert module.options == (TargetOption.DEBUG, TargetOption.TEXMODE_INDEPENDENT)
     assert (str(module.version), module.target.name) == ("7.8", "sm_90a")
     assert parse(str(emit(module))) == module
+
+
+def test_line_markers_say_where_statements_come_from() -> None:
+    text = around(
+        'bar.sync 0;\n# 7 "a.h"\nbar.sync 1;\n\nbar.sync 2; ret;\n  #line 40 "b.h" 2\nx: bar.sync 3;\nbar.sync 4;'
+    )
+    function = parse(text, file="user.ptx").function("k")
+    found = [each.origin for each in function.instructions() if each.origin is not None]
+    assert [(each.file, each.line) for each in found[:-1]] == [
+        ("user.ptx", FIRST_LINE), ("a.h", 7), ("a.h", 9), ("a.h", 9), ("b.h", 40), ("b.h", 41),
+    ]  # fmt: skip
 
 
 def test_an_inner_register_hides_the_outer_one() -> None:

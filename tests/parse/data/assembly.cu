@@ -1,3 +1,4 @@
+// nvcc -ptx -std=c++17 -arch=sm_90
 extern "C" __global__ void __launch_bounds__(128, 2) assembly(unsigned *x, const void *map) {
   unsigned r, q; unsigned s = (unsigned)__cvta_generic_to_shared((void *)x);
   asm volatile("{ .reg .pred p; .reg .b32 t<2>;\n setp.ne.b32 p, %1, 0; // a comment\n @p add.u32 %0, %1, (1 << 4) + 3;\n @!p mov.u32 %0, 0x1F; /* block */ mov.b32 t1, %0; mov.b32 %0, t1; }" : "=r"(r) : "r"(x[0]));

@@ -1,3 +1,4 @@
+// nvcc -ptx -std=c++17 -arch=sm_80
 #include <cuda/atomic>
 extern "C" __global__ void atomics(int *x, unsigned long long *u, double *d, float *f, cuda::atomic<int, cuda::thread_scope_device> *a) {
   atomicMax(x, 3); atomicCAS(u, 4ull, 5ull); atomicAdd(d, 2.0); atomicExch(f, 1.5f); atomicAnd_block(x + 1, 7); atomicAdd_system(x + 2, 1);

@@ -1,3 +1,4 @@
+// nvcc -ptx -std=c++17 -arch=sm_90
 #include <cuda/barrier>
 #include <cooperative_groups.h>
 namespace cg = cooperative_groups;

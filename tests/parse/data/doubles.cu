@@ -1,3 +1,4 @@
+// nvcc -ptx -std=c++17 -arch=sm_80
 #include <math.h>
 extern "C" __global__ void doubles(double *x, float *y, int n) {
   int i = threadIdx.x; double v = x[i];

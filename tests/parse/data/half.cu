@@ -1,3 +1,4 @@
+// nvcc -ptx -std=c++17 -arch=sm_80
 #include <cuda_fp16.h>
 #include <cuda_bf16.h>
 extern "C" __global__ void halves(__half2 *x, __nv_bfloat162 *y, float *z) {

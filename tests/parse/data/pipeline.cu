@@ -1,3 +1,4 @@
+// nvcc -ptx -std=c++17 -arch=sm_80
 #include <cuda_pipeline.h>
 extern "C" __global__ void pipeline(const float4 *x, float4 *y, int n) {
   __shared__ float4 stage[2][128];

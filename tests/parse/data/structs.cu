@@ -1,3 +1,4 @@
+// nvcc -ptx -std=c++17 -arch=sm_80
 struct Big { double a[3]; int n; char tail[5]; };
 struct Small { float x, y, z; };
 __managed__ int shared_with_host = 3; __device__ Small points[2] = {{1, 2, 3}, {4, 5, 6}}; __device__ const char *words[2] = {"one", "two"};

@@ -1,3 +1,4 @@
+// nvcc -ptx -std=c++17 -arch=sm_80
 extern "C" __global__ void switches(int *x, const char *code, int n) {
   int a = x[0], b = x[1];
   for (int i = 0; i < n; i++) switch (code[i]) {

@@ -1,3 +1,4 @@
+// nvcc -ptx -std=c++17 -arch=sm_80
 extern "C" __global__ void matrix(const unsigned *a, int *out) {
   unsigned lane; asm("mov.u32 %0, %%laneid;" : "=r"(lane)); unsigned before = __popc(__ballot_sync(~0u, a[lane] & 1) & ((1u << lane) - 1));
   #pragma unroll 1

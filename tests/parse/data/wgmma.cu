@@ -1,3 +1,4 @@
+// nvcc -ptx -std=c++17 -arch=sm_90a
 extern "C" __global__ void __launch_bounds__(128) group(float *c, unsigned long long da, unsigned long long db) {
   float d[4] = {};
   asm volatile("wgmma.fence.sync.aligned;\n");

@@ -1,3 +1,4 @@
+// nvcc -ptx -std=c++17 -arch=sm_80
 #include <mma.h>
 using namespace nvcuda;
 extern "C" __global__ void tensor(const half *a, const half *b, float *c) {
