@@ -19,6 +19,7 @@ from ptxgen.simulate.semantics import (
     matrix_moves,
     memory,
     moves,
+    video,
     warps,
 )
 from ptxgen.simulate.signals import Step
@@ -69,6 +70,8 @@ def maker_of(site: Site) -> Maker:
         return carries.carried
     if site.opcode == "mov" and any(isinstance(each, Special) and each.name in CLOCKS for each in site.operands):
         return control.clock
+    if site.opcode in video.VIDEO:
+        return video.video
     if site.opcode in _STEPS:
         return _STEPS[site.opcode]
     compute = _compute_of(site)

@@ -76,7 +76,7 @@ def test_asserts_that_hold():
 def test_asserts_that_fail():
     x, y = np.arange(64, dtype=np.int32), np.zeros(64, np.int32)
     x[[40, 41]] = -1
-    report = cuda("asserts", x, y, grid=2, block=32, found=frozenset({"assert"}))
+    report = cuda("asserts", x, y, grid=2, block=32, found={"assert"})
     (finding,) = report.findings
     assert 'x[i] >= 0 && "numbers are not negative"' in finding.message
     assert "asserts.cu:5" in finding.message
@@ -105,8 +105,7 @@ def test_reverse_dynamic():
 def test_dynamic_memory_too_small():
     n = 100
     a, b, c, d = np.arange(n, dtype=np.int16), np.zeros(n, np.int16), np.sqrt(np.arange(n)), np.zeros(n)
-    found = frozenset({"memory.bounds"})
-    cuda("reverse_dynamic", a, b, c, d, n, grid=1, block=64, shared_bytes=9 * n, found=found)
+    cuda("reverse_dynamic", a, b, c, d, n, grid=1, block=64, shared_bytes=9 * n, found={"memory.bounds"})
 
 
 def test_local_arrays():
