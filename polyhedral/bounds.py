@@ -1,78 +1,32 @@
-"""How one region of a loop level becomes a loop: bounds, strides, levels with one value, unrolling."""
+"""How one region of a loop level becomes a loop: bounds, levels with one value, unrolling."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import gcd
 
-from attrs import evolve, field, frozen
+from attrs import evolve, frozen
 
-from polyhedral.affine import Affine, Congruence, FloorDiv, var
+from polyhedral.affine import Affine, FloorDiv, var
 from polyhedral.extent import at_least, at_most
 from polyhedral.quotients import definition
-from polyhedral.spelling import is_existential
-from polyhedral.system import System
+from polyhedral.strides import Stride, residue_of
+from polyhedral.system import System, disjoint
 from polyhedral.tree import Bound, Term
 
 
 @frozen
-class Stride:
-    """The values that are `residue` modulo `step`; where `step` is 0 only `residue` itself."""
+class Copies:
+    """The values of a level written out: `count` from `first` by `step`; `first` may use the quotient `named`."""
 
-    step: int = 1
-    residue: Affine = field(factory=Affine)
+    first: Affine
+    count: int
+    step: int
+    named: tuple[str, FloorDiv] | None = None
 
-    def joined(self, other: Stride) -> Stride:
-        """The coarsest stride that has the values of both."""
-        apart = self.residue - other.residue
-        if not apart.is_constant:
-            return Stride()
-        step = gcd(self.step, other.step, apart.constant)
-        return Stride(step, self.residue) if step > 1 else Stride()
-
-    def condition(self, level: str) -> Congruence:
-        """The stride as a condition on `level`."""
-        return Congruence(var(level) - self.residue, self.step)
-
-
-def stride_of(system: System, level: str) -> Stride:
-    """The coarsest stride of `level` that the congruences of `system` show, 1 where none does."""
-    best = Stride()
-    if not system.names or not is_existential(system.names[0]):
-        return best
-    for condition in system.conditions:
-        if not isinstance(condition, Congruence) or not condition.affine.coefficient(level):
-            continue
-        found = _solved(condition, level)
-        if found.step > best.step:
-            best = found
-    return best
-
-
-def _solved(condition: Congruence, level: str) -> Stride:
-    coefficient, modulus = condition.affine.coefficient(level), condition.modulus
-    rest = condition.affine.substitute({level: 0})
-    common = gcd(coefficient, modulus)
-    if any(c % common for _, c in rest.terms) or rest.constant % common:
-        return Stride()
-    step = modulus // common
-    if step == 1:
-        return Stride()
-    inverse = pow(coefficient // common, -1, step)
-    terms = {n: _centred(-c // common * inverse, step) for n, c in rest.terms}
-    return Stride(step, Affine.of(terms, (-rest.constant // common * inverse) % step))
-
-
-def _centred(value: int, modulus: int) -> int:
-    value %= modulus
-    return value - modulus if value > modulus // 2 else value
-
-
-@frozen
-class One:
-    """The level has the one value `value` (at most one where its rows do not hold there)."""
-
-    value: Affine | FloorDiv
+    @property
+    def values(self) -> list[Affine]:
+        """The values in ascending order, as expressions of what is outside."""
+        return [self.first + k * self.step for k in range(self.count)]
 
 
 @frozen
@@ -89,28 +43,62 @@ class Range:
         return len(self.lower) + len(self.upper) > 2 or any(t.divisor != 1 for t in (*self.lower, *self.upper))
 
 
-def shape_of(rows: System, level: str, stride: Stride, where: str) -> One | Range:
-    """What the rows make of the level; raises ValueError naming `where` when one side has no bound."""
+def shape_of(rows: System, level: str, stride: Stride, known: System, where: str) -> Range | Copies:
+    """What the rows make of the level where `known` holds; a level with one value behind a step is one copy.
+
+    Raises ValueError naming `where` when one side has no bound.
+    """
     one = _only_value(rows, level)
     if one is not None:
-        return One(one)
+        return _one(level, one)
     lower, upper = rows.bounds(level)
     if not lower or not upper:
         side = "lower" if not lower else "upper"
         raise ValueError(
             f"loop {level} of {where} has no {side} bound: a scan needs domains bounded in every direction"
         )
-    bounds = [_aligned(a, d, stride) for a, d in lower]
-    return Range(tuple(sorted(bounds, key=str)), tuple(Term(a, d) for a, d in sorted(upper, key=str)), stride.step)
+    terms = sorted([_aligned(a, d, stride, known) for a, d in lower], key=str)
+    shape = Range(tuple(terms), tuple(Term(a, d) for a, d in sorted(upper, key=str)), stride.step)
+    return _only_step(shape, rows, level, stride, known) or shape
 
 
-def _aligned(affine: Affine, divisor: int, stride: Stride) -> Term:
+def _only_step(shape: Range, rows: System, level: str, stride: Stride, known: System) -> Copies | None:
+    """The one value of a level that no row says, where it is a bound rounded or the first step of a wider range."""
+    around = known & rows
+    if all(t.divisor != 1 for t in shape.upper) and stride.step == 1:
+        for term in shape.upper:
+            quotient = FloorDiv(term.affine, term.divisor)
+            if disjoint(around, definition("%last", quotient), System.of(var(level) < var("%last"))):
+                return _one(level, quotient)
+    if stride.step > 1 or all(t.divisor != 1 for t in shape.lower):
+        for term in shape.lower:
+            start = _start(term, level, known)
+            inside = around if start.named is None else around & definition(*start.named)
+            if disjoint(inside, System.of(var(level) >= start.first + stride.step)):
+                return evolve(start, count=1, step=stride.step)
+    return None
+
+
+def _one(level: str, value: Affine | FloorDiv) -> Copies:
+    """One copy; of a quotient the terms that the divisor divides stand outside."""
+    if isinstance(value, Affine):
+        return Copies(value, 1, 1)
+    whole = {n: c // value.divisor for n, c in value.affine.terms if c % value.divisor == 0}
+    if not whole:
+        return Copies(var(level), 1, 1, (level, value))
+    rest = Affine.of({n: c for n, c in value.affine.terms if n not in whole}, value.affine.constant)
+    name = f"{level}_first"
+    return Copies(Affine.of({**whole, name: 1}), 1, 1, (name, FloorDiv(rest, value.divisor)))
+
+
+def _aligned(affine: Affine, divisor: int, stride: Stride, known: System) -> Term:
     if stride.step == 1:
         return Term(affine, divisor)
     apart = affine - stride.residue * divisor
-    if divisor == 1 and all(c % stride.step == 0 for _, c in apart.terms):
-        first = -(-apart.constant // stride.step) * stride.step
-        return Term(affine + (first - apart.constant))
+    if divisor == 1:
+        behind = residue_of(apart, stride.step, known)
+        if behind is not None:
+            return Term(affine + -behind % stride.step)
     return Term(apart, divisor * stride.step, stride.step, stride.residue)
 
 
@@ -134,33 +122,18 @@ def _holds_existential(rows: System, row: Sequence[int]) -> bool:
     return any(c and n.startswith("$") for n, c in zip(rows.names, row, strict=False))
 
 
-@frozen
-class Unrolled:
-    """The values of a level written out: `count` from `first` by `step`; `first` may use the quotient `named`."""
-
-    first: Affine
-    count: int
-    step: int
-    named: tuple[str, FloorDiv] | None = None
-
-    @property
-    def values(self) -> list[Affine]:
-        """The values in ascending order, as expressions of what is outside."""
-        return [self.first + k * self.step for k in range(self.count)]
-
-
 MOST_COPIES = 1 << 12
 
 
-def unrolled(rows: System, level: str, stride: Stride, known: System) -> Unrolled:
+def unrolled(rows: System, level: str, stride: Stride, known: System) -> Copies:
     """The values of a level that has constantly many where `known` and `rows` hold.
 
     Raises ValueError where no lower bound is a constant distance from the last value, or there are too many.
     """
     around = known & rows
-    best: Unrolled | None = None
+    best: Copies | None = None
     for affine, divisor in sorted(rows.bounds(level)[0], key=str):
-        start = _start(_aligned(affine, divisor, stride), level, known)
+        start = _start(_aligned(affine, divisor, stride, known), level, known)
         inside = around if start.named is None else around & definition(*start.named)
         distance = at_most(inside, var(level) - start.first)
         if distance is not None:
@@ -174,12 +147,12 @@ def unrolled(rows: System, level: str, stride: Stride, known: System) -> Unrolle
     return best
 
 
-def _start(term: Term, level: str, known: System) -> Unrolled:
+def _start(term: Term, level: str, known: System) -> Copies:
     if term.divisor == 1:
-        return Unrolled(term.affine * term.scale + term.offset, 0, 1)
+        return Copies(term.affine * term.scale + term.offset, 0, 1)
     low, high = at_least(known, term.affine), at_most(known, term.affine)
     if low is not None and high is not None and -(-low // term.divisor) == -(-high // term.divisor):
-        return Unrolled(term.offset + -(-low // term.divisor) * term.scale, 0, 1)
+        return Copies(term.offset + -(-low // term.divisor) * term.scale, 0, 1)
     name = f"{level}_first"
     quotient = FloorDiv(term.affine + (term.divisor - 1), term.divisor)
-    return Unrolled(var(name) * term.scale + term.offset, 0, 1, (name, quotient))
+    return Copies(var(name) * term.scale + term.offset, 0, 1, (name, quotient))

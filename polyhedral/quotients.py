@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
+from itertools import product
 from operator import neg
 
 from attrs import frozen
@@ -32,8 +33,8 @@ def determined(system: System) -> tuple[Determined, ...]:
     known: list[tuple[str, FloorDiv]] = []
     open_names = list(system.exists)
     while open_names:
-        for name in open_names:
-            quotient = _quotient(system, name, open_names)
+        for find, name in product((_quotient, _implied_quotient), open_names):
+            quotient = find(system, name, open_names)
             if quotient is not None:
                 known.append((name, quotient))
                 open_names.remove(name)
@@ -52,15 +53,31 @@ def _quotient(system: System, name: str, unknown: list[str]) -> FloorDiv | None:
         if row[column] and not any(row[i] for i in others):
             sign = -1 if row[column] > 0 else 1
             return FloorDiv(system.affine(row).substitute({name: 0}) * sign, abs(row[column]))
-    upper = {r[:-1]: r[-1] for r in system.inequalities if r[column] < 0}
-    for row in system.inequalities:
-        a = row[column]
-        if a <= 0 or any(row[i] for i in others):
-            continue
+    bounds = [r for r in system.inequalities if r[column] and not any(r[i] for i in others)]
+    upper = {r[:-1]: r[-1] for r in bounds if r[column] < 0}
+    for row in bounds:
         constant = upper.get(tuple(map(neg, row[:-1])))
-        if constant is not None and row[-1] + constant < a:
-            return FloorDiv(system.affine(row).substitute({name: 0}) * -1 + (a - 1), a)
+        if constant is not None and row[-1] + constant < row[column]:
+            return _rounded(system, row, column)
     return None
+
+
+def _implied_quotient(system: System, name: str, unknown: list[str]) -> FloorDiv | None:
+    """What `name` is where its bounds leave one value for it, though no two of them say so."""
+    column = system.names.index(name)
+    others = [i for i, n in enumerate(system.names) if n in unknown and n != name]
+    for row in system.inequalities:
+        if row[column] and not any(row[i] for i in others):
+            beyond = (*row[:-1], row[-1] - abs(row[column]))
+            if integer_point(system.equalities, [*system.inequalities, beyond], len(system.names)) is None:
+                return _rounded(system, row, column)
+    return None
+
+
+def _rounded(system: System, row: Row, column: int) -> FloorDiv:
+    """The bound that a row is on a column, rounded to the integers that satisfy it."""
+    a, rest = row[column], system.affine(row).substitute({system.names[column]: 0})
+    return FloorDiv(rest * -1 + (a - 1), a) if a > 0 else FloorDiv(rest, -a)
 
 
 def _determined_union(parts: list[System]) -> tuple[Determined, ...]:

@@ -6,16 +6,18 @@ from collections.abc import Callable, Iterable, Sequence
 
 from attrs import evolve, frozen
 
-from polyhedral.affine import Affine, FloorDiv, var
-from polyhedral.bounds import Range, Stride, Unrolled, shape_of, stride_of, unrolled
+from polyhedral.affine import Affine, var
+from polyhedral.bounds import Copies, Range, shape_of, unrolled
 from polyhedral.joining import joined
+from polyhedral.precedence import in_turn
 from polyhedral.quotients import definition, determined, reveal
 from polyhedral.separation import Candidate, Region, merged, ordered, pinned, separated
 from polyhedral.shadows import Item, determined_apart, items_of, without_shared_quotients
 from polyhedral.statement import Option, Statement
 from polyhedral.steps import in_common_steps
+from polyhedral.strides import Stride, stride_of
 from polyhedral.system import FALSE, UNIVERSE, System, disjoint, without_congruences
-from polyhedral.tree import Block, Guard, Leaf, Let, Loop, Node, block
+from polyhedral.tree import Block, Guard, Leaf, Let, Loop, Node, block, let
 
 Values = dict[str, Affine]
 Inside = Callable[[int, "list[Item]", System, Values], Node]
@@ -24,9 +26,10 @@ Inside = Callable[[int, "list[Item]", System, Values], Node]
 def scan(
     statements: Sequence[Statement],
     context: System = UNIVERSE,
-    separate: bool | Iterable[int | str] = True,
+    separate: bool | Iterable[int | str] | None = None,
     unroll: Iterable[int | str] = (),
     names: Sequence[str] | None = None,
+    ties: bool = True,
 ) -> Node:
     """The loop tree that runs every instance once, in the order of the schedules.
 
@@ -34,7 +37,8 @@ def scan(
     them where it is True, are cut into regions in which the same statements run; others become one
     loop with conditions inside wherever their statements overlap. Levels in `unroll` are written out;
     ValueError where one has no constant number of iterations. Loops are named by `names`, or by the
-    dimension that their level is, or `t0`, `t1`, ...
+    dimension that their level is, or `t0`, `t1`, ... Instances of one time run in the order of the statements,
+    or in any where `ties` is False.
     """
     width = max((len(s.schedule) for s in statements), default=0)
     padded = [(*s.schedule, *([Affine()] * (width - len(s.schedule)))) for s in statements]
@@ -48,8 +52,8 @@ def scan(
         for statement, schedule in zip(statements, padded, strict=False)
         for item in items_of(statement, statement.domain.intersect(context), schedule, levels, params)
     ]
-    chosen = separate if isinstance(separate, bool) else _by_name(separate, levels)
-    return _Scan(width, chosen, _by_name(unroll, levels)).node(0, items, context, {}) if items else Block()
+    chosen = separate if separate is None or isinstance(separate, bool) else _by_name(separate, levels)
+    return _Scan(width, chosen, _by_name(unroll, levels), ties).node(0, items, context, {}) if items else Block()
 
 
 def _by_name(chosen: Iterable[int | str], levels: Sequence[str]) -> frozenset[str]:
@@ -83,8 +87,9 @@ class _Scan:
     """The recursion over levels. `known` holds around a node, `values` are of levels without a loop."""
 
     width: int
-    separate: bool | frozenset[str]
+    separate: bool | frozenset[str] | None
     unroll: frozenset[str]
+    ties: bool
 
     def node(self, level: int, items: list[Item], known: System, values: Values) -> Node:
         """The tree of these items from `level` on, behind the conditions that they share."""
@@ -99,7 +104,11 @@ class _Scan:
                 [i for i in items if i.fixed[level] == time] for time in sorted(t for t in times if t is not None)
             ]
             return block([self.node(level + 1, group, known, values) for group in groups])
-        return self._regions(level, items, known, values)
+        around = known & System.of(*(var(n).equals(v) for n, v in values.items())) if values else known
+        parts = in_turn(items, level, self.width, around, self.ties)
+        if len(parts) == 1:
+            return self._regions(level, items, known, values)
+        return block([self.node(level, part, known, values) for part in parts])
 
     def _own_levels(self, level: int, item: Item, known: System, values: Values) -> Node:
         if level < len(item.levels):
@@ -117,13 +126,14 @@ class _Scan:
 
     def _loops(self, level: int, name: str, items: list[Item], known: System, values: Values) -> Node:
         candidates = _candidates(level, name, items, known, values)
+        by_cost = self.separate is None and not any(i.option(level) is Option.SEPARATE for i in items)
         if self._separates(level, name, items):
             regions = separated(candidates, known)
         else:
             regions = merged(candidates, name, known)
         nodes = []
         if len(regions) > 1:
-            regions = joined(ordered(regions, name, known), items, level, known)
+            regions = joined(ordered(regions, name, known), items, level, known, by_cost)
             regions = [pinned(r, name, known) for r in regions] if len(regions) > 1 else regions
         for region in regions:
             members = [items[m] for m in region.members]
@@ -138,7 +148,9 @@ class _Scan:
         told = {item.option(level) for item in items}
         if Option.ATOMIC in told:
             return False
-        return Option.SEPARATE in told or (self.separate if isinstance(self.separate, bool) else name in self.separate)
+        if Option.SEPARATE in told or self.separate is None:
+            return True
+        return self.separate if isinstance(self.separate, bool) else name in self.separate
 
     def _unrolls(self, level: int, name: str, items: list[Item]) -> bool:
         told = {item.option(level) for item in items}
@@ -147,52 +159,103 @@ class _Scan:
     def _loop(self, level: int, name: str, region: Region, items: list[Item], known: System, values: Values) -> Node:
         rows, outer = region.rows.split_on(name)
         guard = outer.gist(known)
-        known_before, known = known, known & guard
-        strides = [_stride(item, level, name, values) for item in items]
-        items = [_held(item, level, name, rows) for item in items]
-        stride = strides[0]
-        for other in strides[1:]:
-            stride = stride.joined(other)
-        stride = stride if stride.step else Stride()
-        if self._unrolls(level, name, items):
-            return _when(
-                guard, self._written_out(level, name, unrolled(rows, name, stride, known), rows, items, known, values)
-            )
-        shape = shape_of(rows, name, stride, " and ".join(str(i.payload) for i in items))
+        stride = _common_stride(items, level, name, known & guard, values)
+        site = _Site(level, name, rows, [_held(item, level, name, rows) for item in items], known & guard, values)
+        if stride.part is None:
+            return self._shaped(site, stride, known, guard)
+        guard = guard & stride.part.condition.gist(site.known)
+        inside = evolve(site, known=site.known & stride.part.known)
+        return _when(guard, let(stride.part.name, stride.part.quotient, self._shaped(inside, stride, site.known)))
+
+    def _shaped(self, site: _Site, stride: Stride, known_before: System, guard: System = UNIVERSE) -> Node:
+        if self._unrolls(site.level, site.name, site.items):
+            copies = unrolled(site.rows, site.name, stride, site.known)
+            return _when(guard, self._written_out(site, copies))
+        statements = " and ".join(str(i.payload) for i in site.items)
+        shape = shape_of(site.rows, site.name, stride, site.known, statements)
         if isinstance(shape, Range):
-            inside = known & rows
-            if stride.step > 1:
-                inside = inside & System.of(stride.condition(name))
-            body = self.node(level + 1, items, inside, values)
-            guard = guard if shape.divides else guard.gist(known_before & rows)
-            return _when(guard, _nonempty(Loop(name, shape.lower, shape.upper, shape.step, body)))
-        if isinstance(shape.value, Affine):
-            return _when(guard, self._at(level, name, shape.value, rows, items, known, values))
-        return _when(guard, self._quotient(level, name, shape.value, rows, items, known, values))
+            guard = guard if shape.divides else guard.gist(known_before & site.rows)
+            return _when(guard, self._ranged(site, shape, stride))
+        return self._single(site, shape, known_before, guard)
 
-    def _written_out(
-        self, level: int, name: str, copies: Unrolled, rows: System, items: list[Item], known: System, values: Values
-    ) -> Node:
-        if copies.named is not None:
-            known = known & definition(*copies.named)
-        body = block([self._at(level, name, t, rows, items, known, values) for t in copies.values])
-        return body if copies.named is None else _nonempty(Let(*copies.named, body))
+    def _ranged(self, site: _Site, shape: Range, stride: Stride) -> Node:
+        inside = site.known & site.rows
+        if stride.step > 1:
+            inside = inside & System.of(stride.condition(site.name))
+        body = self.node(site.level + 1, site.items, inside, site.values)
+        return Block() if body == Block() else Loop(site.name, shape.lower, shape.upper, shape.step, body)
 
-    def _at(
-        self, level: int, name: str, value: Affine, rows: System, items: list[Item], known: System, values: Values
-    ) -> Node:
-        guard = rows.substitute({name: value}).gist(known)
+    def _written_out(self, site: _Site, copies: Copies) -> Node:
+        site = site.where(copies)
+        body = block([self._at(site, value, site.guard_at(value)) for value in copies.values])
+        return body if copies.named is None else let(*copies.named, body)
+
+    def _single(self, site: _Site, copies: Copies, known_before: System, guard: System) -> Node:
+        """The one value of a level; conditions around it wait for its own where both together are fewer."""
+        inside, value = site.where(copies), copies.first
+        around = evolve(inside, known=known_before & inside.definition(copies))
+        own = inside.guard_at(value)
+        both = (guard & site.rows.substitute({site.name: value})).gist(around.known)
+        if both.is_false:
+            return Block()
+        body = self._later(around, value, both)
+        if body is not None and (copies.named is None or let(*copies.named, body) == body):
+            return body
+        if copies.named is None:
+            return _when(guard, self._at(inside, value, own))
+        if len(both.conditions) < len(guard.conditions) + len(own.conditions):
+            return let(*copies.named, self._at(around, value, both))
+        return _when(guard, let(*copies.named, self._at(inside, value, own)))
+
+    def _later(self, site: _Site, value: Affine, guard: System) -> Node | None:
+        """What is inside without a test of `guard`, where the next node is a quotient that tests enough; else None."""
+        if len(site.items) > 1 or guard.is_universe or not site.some_level_is_narrow():
+            return None
+        own = site.items[0].shadows[site.level].substitute({**site.values, site.name: value})
+        if not guard.gist(site.known & own).is_universe:
+            return None
+        body = self._at(site, value, UNIVERSE)
+        return body if isinstance(body, Let) else None
+
+    def _at(self, site: _Site, value: Affine, guard: System) -> Node:
         if guard.is_false:
             return Block()
-        return _when(guard, self.node(level + 1, items, known & guard, {**values, name: value}))
+        values = {**site.values, site.name: value}
+        return _when(guard, self.node(site.level + 1, site.items, site.known & guard, values))
 
-    def _quotient(
-        self, level: int, name: str, value: FloorDiv, rows: System, items: list[Item], known: System, values: Values
-    ) -> Node:
-        defined = known & definition(name, value)
-        guard = rows.gist(defined)
-        body = self.node(level + 1, items, defined & guard, values)
-        return _nonempty(Let(name, value, _when(guard, body)))
+
+@frozen
+class _Site:
+    """Where one region of a level becomes loops: its rows on the level, its items, what is known around."""
+
+    level: int
+    name: str
+    rows: System
+    items: list[Item]
+    known: System
+    values: Values
+
+    def where(self, copies: Copies) -> _Site:
+        """The site inside the name that the copies use."""
+        return self if copies.named is None else evolve(self, known=self.known & self.definition(copies))
+
+    def definition(self, copies: Copies) -> System:
+        """What the name that the copies use stands for."""
+        return UNIVERSE if copies.named is None else definition(*copies.named)
+
+    def guard_at(self, value: Affine) -> System:
+        """What is left to test at a value of the level."""
+        return self.rows.substitute({self.name: value}).gist(self.known)
+
+    def some_level_is_narrow(self) -> bool:
+        """Whether a later level of the first item is bounded by a quotient."""
+        item = self.items[0]
+        for level in range(self.level + 1, len(item.levels)):
+            if item.fixed[level] is None:
+                lower, upper = item.shadows[level].bounds(item.levels[level])
+                if any(d > 1 for _, d in (*lower, *upper)):
+                    return True
+        return False
 
 
 def _behind_shared(level: int, items: list[Item], known: System, values: Values, inside: Inside) -> Node:
@@ -230,13 +293,21 @@ def _held(item: Item, level: int, name: str, rows: System) -> Item:
     return item if own == rows else evolve(item, system=item.system & own)
 
 
+def _common_stride(items: list[Item], level: int, name: str, known: System, values: Values) -> Stride:
+    strides = [_stride(item, level, name, values) for item in items]
+    common = strides[0]
+    for other in strides[1:]:
+        common = common.joined(other, known)
+    return common if common.step else Stride()
+
+
 def _stride(item: Item, level: int, name: str, values: Values) -> Stride:
     time = item.fixed[level]
     if time is not None:
         return Stride(0, Affine((), time))
     shadow = item.shadows[level].substitute(values)
-    only = shadow.constant_of(name)
-    return stride_of(shadow, name) if only is None else Stride(0, Affine((), only))
+    only = shadow.solved_for(name)
+    return stride_of(shadow, name) if only is None else Stride(0, only)
 
 
 def _leaf(item: Item, known: System, values: Values) -> Node:
@@ -287,9 +358,5 @@ def _with_quotients(guard: System, body: Node) -> Node:
     shown = reveal(part.system, names).gist(known)
     node = _when(shown, body)
     for name, quotient in reversed(part.quotients):
-        node = Let(names[name], quotient.substitute({n: var(m) for n, m in names.items()}), node)
+        node = let(names[name], quotient.substitute({n: var(m) for n, m in names.items()}), node)
     return node
-
-
-def _nonempty(node: Loop | Let) -> Node:
-    return Block() if node.body == Block() else node

@@ -79,7 +79,7 @@ def scan_schedule(tree: Domain, names: Callable[[int], str] = "c{}".format) -> N
         while name in params or name in chosen:
             name += "_"
         chosen.append(name)
-    return scan(statements, known_of_parameters(tree).hull(), names=chosen)
+    return scan(statements, known_of_parameters(tree).hull(), names=chosen, ties=False)
 
 
 def known_of_parameters(node: ScheduleNode) -> Set:
@@ -252,7 +252,7 @@ def scan_map(
             payload = chosen.space.name
             statements.append(Statement(payload, chosen.points, schedule, "", chosen.members, chosen.options))
     width = max((len(s.schedule) for s in statements), default=0)
-    return scan(statements, known.hull(), names=[f"{names(k)}" for k in range(width)])
+    return scan(statements, known.hull(), names=[f"{names(k)}" for k in range(width)], ties=False)
 
 
 def _branches_of_map(times: UnionMap, several: Set | None) -> list[_Branch]:

@@ -59,10 +59,15 @@ def items_of(
     mark = {d: f"{d}@" for d in domain.dims}
     times = [entry.substitute({d: var(m) for d, m in mark.items()}) for entry in schedule]
     found = []
-    for piece in domain.disjoint().pieces:
+    for piece in _apart(domain):
         system = with_equal_quotients(piece.rename(mark))
         found += _items(statement, system, times, tuple(levels), mark, set(reserved) | set(levels))
     return found
+
+
+def _apart(domain: Set) -> tuple[System, ...]:
+    """Pieces of the domain of which no two meet, as few as joining neighbours makes them."""
+    return domain.pieces if len(domain.pieces) < 2 else domain.coalesced().disjoint().coalesced().pieces
 
 
 def _items(

@@ -8,9 +8,9 @@ from math import gcd
 from attrs import evolve
 
 from polyhedral.affine import Affine
-from polyhedral.bounds import Stride
 from polyhedral.shadows import Item
 from polyhedral.statement import Option
+from polyhedral.strides import Stride
 
 
 def in_common_steps(level: int, width: int, items: Sequence[Item], strides: Sequence[Stride]) -> list[Item] | None:

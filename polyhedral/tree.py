@@ -106,6 +106,35 @@ def block(children: list[Node]) -> Node:
     return flat[0] if len(flat) == 1 else Block(tuple(flat))
 
 
+def let(name: str, value: Affine | FloorDiv, body: Node) -> Node:
+    """The body with `name` as one value: the body alone where it does not use the name."""
+    return Let(name, value, body) if _uses(body, name) else body
+
+
+def _uses(tree: Node, name: str) -> bool:
+    match tree:
+        case Loop(_, lower, upper, _, body):
+            return any(_in_term(t, name) for t in (*lower, *upper)) or _uses(body, name)
+        case Let(_, value, body):
+            return _in_value(value, name) or _uses(body, name)
+        case Guard(conditions, body):
+            return any(name in c.names for c in conditions) or _uses(body, name)
+        case Block(children):
+            return any(_uses(child, name) for child in children)
+        case Leaf(_, bindings):
+            return any(_in_value(value, name) for _, value in bindings)
+        case _:
+            assert_never(tree)
+
+
+def _in_term(term: Term, name: str) -> bool:
+    return name in term.affine.names or name in term.offset.names
+
+
+def _in_value(value: Affine | FloorDiv, name: str) -> bool:
+    return name in (value.affine if isinstance(value, FloorDiv) else value).names
+
+
 def execute(tree: Node, params: Mapping[str, int]) -> Iterator[tuple[Hashable, dict[str, int]]]:
     """The statement instances in the order in which the tree runs them at these parameters."""
     match tree:

@@ -95,7 +95,7 @@ def loops_of_scanning(scanning: Scanning) -> Node:
     for number, (points, width) in enumerate(zip(scanning.statements, scanning.widths, strict=True)):
         times = points.dims[:width]
         statements.append(Statement(f"S{number}", points, tuple(var(t) for t in times), hidden=times))
-    return scan(statements, scanning.context)
+    return scan(statements, scanning.context, ties=False)
 
 
 def their_loops_of_scanning(scanning: Scanning) -> tuple[isl.AstNode, isl.UnionMap]:
