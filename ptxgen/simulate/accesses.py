@@ -6,15 +6,19 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from attrs import define, frozen
+from attrs import define, evolve, frozen
 
 from ptxgen.ir import Address, Int, Register
+from ptxgen.simulate.asynchronous.clusters import reach
 from ptxgen.simulate.batch import Batch, SpaceMemory
 from ptxgen.simulate.group import LANES, Group
 from ptxgen.simulate.journal import Check
 from ptxgen.simulate.memory import (
     CONST_WINDOW,
     LOCAL_WINDOW,
+    PARAMETER_WINDOW,
+    RANK_MASK,
+    RANK_SHIFT,
     SHARED_WINDOW,
     WINDOW_BYTES,
 )  # fmt: skip
@@ -22,14 +26,16 @@ from ptxgen.simulate.races import SITES, Conflict, Touches
 from ptxgen.simulate.site import Array, Reader, Site, storage_dtype
 from ptxgen.simulate.traffic import GlobalTraffic, SharedTraffic, count_global, count_shared
 
-WINDOWS = (("shared", SHARED_WINDOW), ("local", LOCAL_WINDOW), ("const", CONST_WINDOW))
+WINDOWS = (("shared", SHARED_WINDOW), ("local", LOCAL_WINDOW), ("const", CONST_WINDOW),
+            ("param", PARAMETER_WINDOW))
 
 
 @frozen(eq=False)
 class Request:
     """An access as decoded: `space` None is generic; `width_bytes` per lane, all parts of a vector together.
 
-    `strong` accesses (volatile, relaxed, acquire, release, atomic) do not race with each other.
+    `strong` accesses (volatile, relaxed, acquire, release, atomic) do not race with each other; `remote` ones may go
+    to shared memory of other CTAs of the cluster.
     """
 
     index: int
@@ -38,6 +44,7 @@ class Request:
     address: Callable[[list[Any]], Array]
     guard: Reader | None
     strong: bool
+    remote: bool = False
 
 
 @frozen(eq=False)
@@ -55,9 +62,10 @@ def request_of(site: Site, operand: int, width_bytes: int) -> Request:
     words = site.instruction.form.words
     space = words.get("space")
     strong = site.has("volatile", "relaxed", "acquire", "release", "mmio")
+    remote = space is None or space == "shared::cluster"
     if space is not None:
         space = "local" if space.startswith("param") else space.partition("::")[0]
-    return Request(site.index, space, width_bytes, address_reader(site, operand), site.guard(), strong)
+    return Request(site.index, space, width_bytes, address_reader(site, operand), site.guard(), strong, remote)
 
 
 def address_reader(site: Site, operand: int) -> Callable[[list[Any]], Array]:
@@ -74,6 +82,9 @@ def address_reader(site: Site, operand: int) -> Callable[[list[Any]], Array]:
     if not isinstance(base, Int) and base.name in site.bank.stacked:
         frame, place = site.bank.frame(), site.symbol(base.name) + base.offset + address.offset
         return lambda r: r[frame] + place
+    if not isinstance(base, Int) and base.name in site.bank.ranked:
+        rank, place = site.bank.rank(), site.symbol(base.name) + base.offset + address.offset
+        return lambda r: r[rank] + place
     start = base.value if isinstance(base, Int) else site.symbol(base.name) + base.offset
     constant = site.bank.constant(start + address.offset, np.int64)
     return lambda r: r[constant]
@@ -100,6 +111,21 @@ def targets(request: Request, group: Group, batch: Batch, *, reads: bool) -> Ite
                 yield _checked(_Attempt(request, group, batch, memory, addresses - window, part), reads)
     if rest is None or rest.any():
         yield _checked(_Attempt(request, group, batch, batch.spaces["global"], addresses, rest), reads)
+
+
+def located(request: Request, group: Group, batch: Batch) -> Target:
+    """Where in shared memory a request's lanes go, those that may not taken out and reported; its bytes are not looked
+    at. A generic address must lie in the shared window.
+    """
+    mask = group.active(request.guard(group.registers) if request.guard is not None else None)
+    addresses = np.broadcast_to(request.address(group.registers), group.shape)
+    if request.space is None:
+        addresses = addresses - SHARED_WINDOW
+    attempt = _Attempt(request, group, batch, batch.spaces["shared"], addresses, mask)
+    index = attempt.arena_index()
+    attempt.drop(attempt.memory.arena.lacks_allocated(index, request.width_bytes), "memory.bounds",
+                 f"touches {request.width_bytes} bytes outside every allocation of shared memory")  # fmt: skip
+    return Target(attempt.memory, index, attempt.addresses, attempt.mask)
 
 
 @define(eq=False)
@@ -135,8 +161,40 @@ class _Attempt:
 
     def arena_index(self) -> Array:
         """The byte index of each lane's access in the arena; lanes outside the space or misaligned are dropped."""
-        memory, width = self.memory, self.request.width_bytes
+        memory = self.memory
+        if memory.stride and self.batch.cluster > 1:
+            return self._index_in_cluster()
         index = self.addresses - memory.base if memory.base else self.addresses
+        self._check(index)
+        if self.mask is not None:
+            index = np.where(self.mask, index, 0)
+        if memory.offsets is None:
+            return index
+        offsets = memory.offsets[self.group.warps]
+        return index + (offsets[:, None] if offsets.ndim == 1 else offsets)
+
+    def _index_in_cluster(self) -> Array:
+        memory, batch, warps = self.memory, self.batch, self.group.warps[:, None]
+        rank = self.addresses >> RANK_SHIFT
+        own = warps // batch.warps_per_cta % batch.cluster
+        if not self.request.remote:
+            what = "touches shared memory of another CTA of its cluster, which .shared::cta does not reach"
+            self.drop((rank != own) & (rank != 0), "memory.bounds", what)
+            rank = np.broadcast_to(own, rank.shape)
+        cluster = f"touches shared memory of a CTA that its cluster of {batch.cluster} does not have"
+        self.drop((rank < 0) | (rank >= batch.cluster), "memory.bounds", cluster)
+        index = (self.addresses & RANK_MASK) - memory.base
+        self._check(index)
+        far = rank != own
+        if self.mask is not None:
+            index, far = np.where(self.mask, index, 0), far & self.mask
+            rank = np.where(self.mask, rank, own)
+        if far.any():
+            reach(batch, self.request.index, self.group, rank, far)
+        return index + (warps // batch.warps_per_cta - own + rank) * memory.stride
+
+    def _check(self, index: Array) -> None:
+        memory, width = self.memory, self.request.width_bytes
         last = memory.size_bytes - width
         outside = index.view(np.uint64) > np.uint64(last) if last >= 0 else np.ones(index.shape, np.bool_)
         self.drop(outside, "memory.bounds", f"touches {width} bytes outside {memory.name} memory")
@@ -166,6 +224,8 @@ def _checked(attempt: _Attempt, reads: bool) -> Target:
             attempt.drop(owed, f"async.{memory.name}", what)
             attempt.mask = going
             lacking = lacking & ~owed
+        if lacking is not None and memory.arena.objects:
+            lacking = lacking & ~_objects(attempt, index, "reads")
         if lacking is not None and Check.UNINITIALISED_MEMORY in journal.checks:
             going = attempt.mask
             what = f"reads {width} bytes of {memory.name} memory, not all of them written by anything"
@@ -174,9 +234,20 @@ def _checked(attempt: _Attempt, reads: bool) -> Target:
     if not reads and memory.arena.owed:
         what = f"writes {width} bytes of {memory.name} memory that a copy under way is to write"
         attempt.drop(memory.arena.owes(index, width), f"async.{memory.name}", what)
+    if not reads and memory.arena.objects:
+        _objects(attempt, index, "writes")
     if Check.TRAFFIC in journal.checks:
         _count(attempt.request, attempt.batch, memory, index, attempt.addresses, attempt.mask)
     return Target(memory, index, attempt.addresses, attempt.mask)
+
+
+def _objects(attempt: _Attempt, index: Array, verb: str) -> Array:
+    """Report the lanes whose access touches an mbarrier."""
+    hits = attempt.memory.arena.holds_object(index, attempt.request.width_bytes)
+    going = attempt.mask
+    attempt.drop(hits, "mbarrier.access", f"{verb} bytes of an mbarrier, which only mbarrier instructions may")
+    attempt.mask = going
+    return hits
 
 
 def _count(
@@ -208,16 +279,21 @@ def watch(request: Request, group: Group, batch: Batch, target: Target, values: 
         _exchange(batch.flags, batch, target.memory.name, touches)
 
 
-def watch_delivery(batch: Batch, site: int, threads: tuple[Array, Array], index: Array, values: Array) -> None:
+def watch_delivery(
+    batch: Batch, site: int, threads: tuple[Array, Array], index: Array, values: Array, epochs: Array | None = None
+) -> None:
     """Judge what copies deliver to shared memory now as stores of the threads (warps, lanes) whose copies they are.
 
-    `index` are byte places in the arena, `values` the bytes [lanes, size].
+    `index` are byte places in the arena, `values` the bytes [lanes, size]. The stores are of the threads' `epochs`, by
+    default of now.
     """
     memory = batch.spaces["shared"]
     if memory.tracker is None:
         return
     width = values.shape[1]
     touches, whole = _flat(batch, memory, index, threads, width, site, False)
+    if epochs is not None:
+        touches = evolve(touches, epochs=np.repeat(epochs, whole))
     spread = np.repeat(values, whole, axis=0) if whole > 1 else values
     request = Request(site, "shared", width, lambda r: index, None, False)
     for conflict in memory.tracker.store(touches, batch.clocks, spread):
@@ -262,7 +338,7 @@ def _flat(
     if whole > 1:
         cells = (cells[:, None] + np.arange(whole)).ravel()
         warps, lanes = np.repeat(warps, whole), np.repeat(lanes, whole)
-    return Touches(cells, warps, lanes, warps * LANES + lanes + batch.first_thread, site, strong), whole
+    return Touches(cells, warps, lanes, batch.participants(warps, lanes), site, strong), whole
 
 
 def _report(request: Request, batch: Batch, target: Target, touches: Touches, conflict: Conflict, writes: bool) -> None:
@@ -273,15 +349,14 @@ def _report(request: Request, batch: Batch, target: Target, touches: Touches, co
     if memory.offsets is not None:
         offset = int(memory.offsets[warp] if memory.offsets.ndim == 1 else memory.offsets[warp, int(touches.lanes[at])])
     address = int(touches.cells[at]) * memory.cell_bytes - offset + memory.base
-    cta, thread = batch.journal.place(conflict.thread)
     verb = "writes" if writes else "reads"
     past = "wrote" if conflict.earlier == "write" else "read"
-    other = f"which thread {thread} of CTA {cta} {past}, with nothing that orders the two"
+    other = f"which {batch.told(conflict.thread)} {past}, with nothing that orders the two"
     batch.journal.fault(
         f"race.{memory.name}",
         request.index,
         lambda: f"{verb} {memory.name} memory at {address:#x}, {other}",
-        thread=int(touches.threads[at]),
+        thread=batch.first_thread + warp * LANES + int(touches.lanes[at]),
         address=address,
         count=len(conflict.at),
         related=conflict.site if len(batch.journal.instructions) <= SITES else None,

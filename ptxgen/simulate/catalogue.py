@@ -9,16 +9,23 @@ from ptxgen.ir import Special
 from ptxgen.simulate.semantics import (
     atomics,
     bits,
+    bulk_copies,
     carries,
+    clusters,
     comparisons,
     control,
     conversions,
     floats,
+    hints,
     integers,
     lane_copies,
     matrix_moves,
+    mbarriers,
     memory,
     moves,
+    registers,
+    remote_stores,
+    tensor_copies,
     video,
     warps,
 )
@@ -49,18 +56,20 @@ _VALUES: dict[str, Callable[[Site], Compute]] = {
     "prmt": bits.prmt, "setp": comparisons.setp, "set": comparisons.set_, "selp": comparisons.selp,
     "slct": comparisons.slct, "mov": moves.mov, "cvta": moves.cvta, "cvt": conversions.cvt,
     "isspacep": moves.isspacep, "bmsk": bits.bmsk, "szext": bits.szext, "fns": bits.fns, "cvt.pack": conversions.pack,
+    "mapa": clusters.mapa, "getctarank": clusters.getctarank, "mbarrier.pending_count": mbarriers.pending_count,
 }  # fmt: skip
 _STEPS: dict[str, Maker] = {
     "ld": memory.load, "st": memory.store, "atom": atomics.atom, "red": atomics.red, "shfl": warps.shfl,
     "vote": warps.vote, "match": warps.match, "redux.sync": warps.redux, "elect.sync": warps.elect,
-    "cp.async": lane_copies.cp_async,
+    "cp.async": lane_copies.cp_async, "createpolicy": hints.policy, "discard": hints.discard,
     "ldmatrix": matrix_moves.ldmatrix, "stmatrix": matrix_moves.stmatrix, "movmatrix": matrix_moves.movmatrix,
     "ldu": memory.load, "activemask": warps.activemask,
     "bar.warp.sync": warps.bar_warp_sync, "bar": control.bar, "barrier": control.bar, "ret": control.end,
-    "exit": control.end, "trap": control.end, "membar": control.nothing, "fence": control.nothing,
+    "exit": control.end, "trap": control.end, "membar": clusters.fence, "fence": clusters.fence,
     "nanosleep": control.nothing, "prefetch": control.nothing, "pmevent": control.nothing, "brkpt": control.nothing,
     "prefetchu": control.nothing, "applypriority": control.nothing, "griddepcontrol": control.nothing,
-    "setmaxnreg": control.nothing,
+    "setmaxnreg": registers.setmaxnreg, "barrier.cluster": clusters.barrier_cluster, **mbarriers.MAKERS,
+    **bulk_copies.MAKERS, **tensor_copies.MAKERS, **remote_stores.MAKERS,
 }  # fmt: skip
 
 
@@ -84,5 +93,6 @@ def _compute_of(site: Site) -> Callable[[Site], Compute]:
     of = site.slots[-1].type if site.slots else None
     table = _FLOATS if of is not None and of.kind is Kind.FLOAT else _INTEGERS
     if site.opcode not in table:
-        raise site.unsupported("the simulator has no such instruction")
+        why = hints.REFUSED_PREFIXES.get(site.opcode.partition(".")[0])
+        raise site.unsupported(f"the simulator has no {why}" if why else "the simulator has no such instruction")
     return table[site.opcode]

@@ -17,7 +17,7 @@ class Pending:
     """Copies of one instruction, thread by thread as flat arrays.
 
     `groups` are the ordinals of the threads' groups, `index` byte places in the arena of the destination, `values` the
-    bytes [n, size]. `site` is the instruction.
+    bytes [n, size]. `site` is the instruction, `epochs` those of the warps at the issue.
     """
 
     site: int
@@ -26,12 +26,13 @@ class Pending:
     groups: Array
     index: Array
     values: Array
+    epochs: Array
 
     def part(self, which: Array) -> Pending:
         """The copies that are chosen by a truth per copy."""
         return evolve(
             self, warps=self.warps[which], lanes=self.lanes[which], groups=self.groups[which],
-            index=self.index[which], values=self.values[which],
+            index=self.index[which], values=self.values[which], epochs=self.epochs[which],
         )  # fmt: skip
 
 

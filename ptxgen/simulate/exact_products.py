@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from isa.numerics import Numerics, Rounding
 from ptxgen.simulate.doubles import fma_f64
+from ptxgen.simulate.rounding import Rounding as Direction
 
 Array: TypeAlias = NDArray[Any]
 
@@ -98,24 +99,25 @@ def _with_specials(rounded: Array, products: Array, c: Array, finite: Array) -> 
     return np.where(finite, rounded, infinite)
 
 
-def emulated_bytes(a: Array, b: Array, c: Array, halves_record: Numerics) -> Array:
-    """The fp8 product of depth 32 with an f16 result on sm_90, where ptxas unpacks it.
+def emulated_bytes(a: Array, b: Array, c: Array, halves_record: Numerics, to_f16: bool) -> Array:
+    """The fp8 product of depth 32 or 16 on sm_90, which ptxas unpacks to f16.
 
-    Two f16 products of depth 16 from zero, rounded to f16: first the k with k % 4 < 2, then the rest; then c is added
-    to nearest. `a` [32, rows, n] and `b` [32, columns, n] are float64, `c` float16.
+    Two products of half the depth from zero, rounded to the type of c: first the k with k % 4 < 2, then the rest; then
+    c is added to nearest. So ptxas's code for it reads. `a` [depth, rows, n] and `b` [depth, columns, n] are float64,
+    `c` float16 or float32.
     """
     depth = np.arange(a.shape[0])
-    made = np.zeros(c.shape, np.float16)
+    made = np.zeros(c.shape, c.dtype)
     for part in (depth % 4 < 2, depth % 4 >= 2):
-        made = chained(operand(a[part], -14), operand(b[part], -14), made, halves_record, to_f16=True)
-    total = (made.astype(np.float64) + c).astype(np.float16)
-    return np.where(np.isnan(total), _NAN_F16, total)
+        made = chained(operand(a[part], -14), operand(b[part], -14), made, halves_record, to_f16)
+    total = (made.astype(np.float64) + c).astype(c.dtype)
+    return np.where(np.isnan(total), _NAN_F16 if to_f16 else _NAN_F32, total)
 
 
-def chain_f64(a: Array, b: Array, c: Array) -> Array:
+def chain_f64(a: Array, b: Array, c: Array, mode: Direction = Direction.NEAREST) -> Array:
     """c + a * b of float64, a chain of fused multiply-adds in ascending k."""
     for left, right in zip(a, b, strict=True):
-        c = fma_f64(np.broadcast_to(left[:, None], c.shape), np.broadcast_to(right[None], c.shape), c)
+        c = fma_f64(np.broadcast_to(left[:, None], c.shape), np.broadcast_to(right[None], c.shape), c, mode)
     return c
 
 

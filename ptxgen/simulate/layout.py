@@ -50,6 +50,7 @@ class Layout:
     fences_across: bool = False
     writes_global: bool = False
     engines: bool = False
+    shared_names: list[str] = field(factory=list)
     grains: dict[Space, int] = field(factory=dict)
 
     def with_dynamic(self, dynamic_bytes: int) -> Layout:
@@ -89,6 +90,7 @@ def layout_of(
                 address = _aligned(shared_base + made.shared_bytes, _alignment(variable))
                 start = address - shared_base
                 made.symbols[variable.name] = address
+                made.shared_names.append(variable.name)
                 made.shared_spans.append((start, variable.size_bytes))
                 made.shared_bytes = start + variable.size_bytes
             case Space.LOCAL | Space.PARAM:
@@ -132,6 +134,7 @@ def _dynamic(made: Layout, unsized: list[Variable]) -> None:
     made.dynamic_start = start - made.shared_base
     for variable in unsized:
         made.symbols[variable.name] = start
+        made.shared_names.append(variable.name)
 
 
 def _parameters(made: Layout, function: Function) -> None:

@@ -12,16 +12,22 @@ from ptxgen.errors import LaunchError
 
 Array: TypeAlias = NDArray[Any]
 
-UNALLOCATED, ALLOCATED, WRITTEN, OWED = 0, 1, 2, 3
+UNALLOCATED, ALLOCATED, WRITTEN, OWED, OBJECT = 0, 1, 2, 3, 5
 GLOBAL_BASE = 0x7F00_0000_0000
 SHARED_WINDOW = 0x7E00_0000_0000
 LOCAL_WINDOW = 0x7D00_0000_0000
 CONST_WINDOW = 0x7C00_0000_0000
 FUNCTIONS_BASE = 0x7B00_0000_0000
+PARAMETER_WINDOW = 0x7A00_0000_0000
+RANK_SHIFT = 24
+RANK_MASK = (1 << RANK_SHIFT) - 1
 WINDOW_BYTES = 1 << 32
 _ALIGNMENT = 256
 FIRST_BYTE = 512
-_LANE_DTYPE: dict[int, DTypeLike] = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64, 16: np.complex128}
+_LANE_DTYPE: dict[int, DTypeLike] = {
+    1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64, 16: np.complex128, 32: np.dtype("V32"),
+}  # fmt: skip
+_WIDEST = 32
 _LOW_BITS: dict[int, Any] = {
     1: np.uint8(1),
     2: np.uint16(0x0101),
@@ -33,30 +39,30 @@ _LOW_BITS: dict[int, Any] = {
 class Arena:
     """The bytes of one space and their shadow, viewed at every access width.
 
-    `data` and `shadow` are uint8 arrays of one length, a multiple of 16. `owed` counts the copies under way into it,
-    whose bytes are OWED.
+    `data` and `shadow` are uint8 arrays of one length, a multiple of 32. `owed` counts the copies under way into it,
+    whose bytes are OWED, `objects` the mbarriers in it, whose bytes are OBJECT.
     """
 
     def __init__(self, size_bytes: int, state: int = UNALLOCATED) -> None:
-        padded = -(-max(size_bytes, 16) // 16) * 16
+        padded = -(-max(size_bytes, _WIDEST) // _WIDEST) * _WIDEST
         self.size_bytes = padded
-        self.owed = 0
+        self.owed = self.objects = 0
         self.data = np.zeros(padded, np.uint8)
         self.shadow = np.full(padded, state, np.uint8) if state else np.zeros(padded, np.uint8)
         self._data: dict[int, Array] = {width: self.data.view(dtype) for width, dtype in _LANE_DTYPE.items()}
         self._shadow: dict[int, Array] = {width: self.shadow.view(_LANE_DTYPE[width]) for width in (1, 2, 4, 8)}
 
     def load(self, index: Array, width_bytes: int) -> Array:
-        """The values at byte indices (multiples of the width), as unsigned of that width, complex128 for 16 bytes."""
+        """The values at byte indices (multiples of the width), as unsigned of that width; opaque for 16 and 32 bytes."""
         return self._data[width_bytes].take(index // width_bytes, mode="clip")
 
     def store(self, index: Array, values: Array, width_bytes: int) -> None:
         """Write `values` (as `load` gives them) and mark the bytes written; of equal indices the last wins."""
         place = index // width_bytes
         self._data[width_bytes][place] = values
-        if width_bytes == 16:
-            pairs = self._shadow[8].reshape(-1, 2)
-            pairs[place] = WRITTEN * _LOW_BITS[8]
+        if width_bytes > 8:
+            words = self._shadow[8].reshape(-1, width_bytes // 8)
+            words[place] = WRITTEN * _LOW_BITS[8]
         else:
             self._shadow[width_bytes][place] = WRITTEN * _LOW_BITS[width_bytes]
 
@@ -68,18 +74,27 @@ class Arena:
 
     def owes(self, index: Array, width_bytes: int) -> Array:
         """True where some byte of the access is owed by a copy under way; shape of `index`."""
-        if width_bytes == 16:
-            return self.owes(index, 8) | self.owes(index + 8, 8)
+        if width_bytes > 8:
+            return self.owes(index, width_bytes // 2) | self.owes(index + width_bytes // 2, width_bytes // 2)
         state = self._shadow[width_bytes].take(index // width_bytes, mode="clip")
         low = _LOW_BITS[width_bytes]
         owed: Array = (state & (state >> state.dtype.type(1)) & low) != 0
         return owed
 
+    def holds_object(self, index: Array, width_bytes: int) -> Array:
+        """True where some byte of the access belongs to an mbarrier; shape of `index`."""
+        if width_bytes > 8:
+            half = width_bytes // 2
+            return self.holds_object(index, half) | self.holds_object(index + half, half)
+        state = self._shadow[width_bytes].take(index // width_bytes, mode="clip")
+        held: Array = (state & (_LOW_BITS[width_bytes] << state.dtype.type(2))) != 0
+        return held
+
     def lacks_written(self, index: Array, width_bytes: int) -> Array:
         """True where some byte of the access was never written or is not allocated; shape of `index`."""
-        if width_bytes == 16:
-            pairs = self._shadow[8].reshape(-1, 2).take(index // 16, axis=0, mode="clip")
-            lacking: Array = (pairs != WRITTEN * _LOW_BITS[8]).any(axis=-1)
+        if width_bytes > 8:
+            words = self._shadow[8].reshape(-1, width_bytes // 8).take(index // width_bytes, axis=0, mode="clip")
+            lacking: Array = (words != WRITTEN * _LOW_BITS[8]).any(axis=-1)
             return lacking
         state = self._shadow[width_bytes].take(index // width_bytes, mode="clip")
         lacks: Array = np.not_equal(state, WRITTEN * _LOW_BITS[width_bytes])
@@ -87,8 +102,9 @@ class Arena:
 
     def lacks_allocated(self, index: Array, width_bytes: int) -> Array:
         """True where some byte of the access is not allocated; shape of `index`."""
-        if width_bytes == 16:
-            return self.lacks_allocated(index, 8) | self.lacks_allocated(index + 8, 8)
+        if width_bytes > 8:
+            half = width_bytes // 2
+            return self.lacks_allocated(index, half) | self.lacks_allocated(index + half, half)
         state = self._shadow[width_bytes].take(index // width_bytes, mode="clip")
         low = _LOW_BITS[width_bytes]
         lacks: Array = np.not_equal((state | (state >> state.dtype.type(1))) & low, low)

@@ -12,7 +12,7 @@ from attrs import define, field, frozen
 from isa.forms import resolve
 from isa.targets import Target
 from ptxgen.errors import Finding, KernelError, Severity, UnsupportedError
-from ptxgen.ir import Call, Instruction, LabelName, Register, SymbolAddress
+from ptxgen.ir import BranchTargets, Call, Instruction, LabelName, Register, SymbolAddress, walk
 from ptxgen.ir.access import reads, writes
 from ptxgen.ir.flow import Flow, NaturalLoop, branch_target, flow_of, natural_loops
 from ptxgen.ir.liveness import Liveness, liveness
@@ -22,10 +22,11 @@ from ptxgen.simulate.functions import Body
 from ptxgen.simulate.group import Group
 from ptxgen.simulate.journal import Check
 from ptxgen.simulate.semantics.calls import Callee, back, call, come_back
-from ptxgen.simulate.semantics.control import bra, finish
+from ptxgen.simulate.semantics.control import bra, brx, finish
 from ptxgen.simulate.semantics.externals import EXTERNALS, external
 from ptxgen.simulate.semantics.matrices import mma
 from ptxgen.simulate.semantics.opaque_fragments import wmma
+from ptxgen.simulate.semantics.warpgroups import keeps, multiplies, watch_products, wgmma
 from ptxgen.simulate.signals import Outcome, Parted, Step
 from ptxgen.simulate.site import Bank, Site, site_of
 
@@ -47,7 +48,8 @@ class Program:
     """Steps by instruction, those of functions behind the kernel's, each part with a last one past its end.
 
     `leaders` are block starts, `rank` the order of the blocks within their part. `doubtful` maps places of registers
-    that some path may read unwritten to the places of their written flags. `flow` and `loops` are the kernel's.
+    that some path may read unwritten to the places of their written flags, `watched` the places of registers that
+    products of warpgroups use to their numbers. `flow` and `loops` are the kernel's.
     """
 
     parts: tuple[Part, ...]
@@ -77,6 +79,8 @@ class Program:
         part = next(each for each in reversed(self.parts) if each.start <= pc)
         always = {*self.bank.initial, *self.bank.specials.values(), *self.bank.parameters, *self.doubtful.values()}
         always |= part.always
+        if self.bank.rank_place is not None:
+            always.add(self.bank.rank_place)
         flow, index = part.flow, pc - part.start
         if index >= len(flow.instructions):
             return tuple(sorted(always))
@@ -106,9 +110,10 @@ def decode(kernel: Body, callees: dict[str, Callee], target: Target, bank: Bank,
         raise KernelError(made.refused, f"the simulator does not run {len(made.refused)} of {whole} instructions")
     watched = Check.UNINITIALISED_REGISTERS in checks
     doubtful = _doubtful(part.flow, part.live, bank, made.steps) if watched else {}
+    in_products = watch_products(part.flow, bank, made.steps)
     return Program(
         tuple(made.parts), tuple(made.instructions), bank, made.steps, [*made.leaders, False], [*made.rank, (0, 0)],
-        natural_loops(part.flow), doubtful,
+        natural_loops(part.flow), doubtful, in_products,
     )  # fmt: skip
 
 
@@ -172,6 +177,8 @@ class _Decoder:
             return self._call(site, statement, body.frame.size_bytes)
         if not of_kernel and site.opcode == "ret":
             return back(site)
+        if site.opcode == "brx.idx":
+            return brx(site, _listed(body, site, labels))
         return _step(site, labels, self.target)
 
     def _call(self, site: Site, statement: Call, frame_bytes: int) -> Step:
@@ -181,6 +188,15 @@ class _Decoder:
         if target.name in EXTERNALS:
             return external(site, statement, target.name)
         raise site.unsupported(f"a call of {target.name}, which has no body")
+
+
+def _listed(body: Body, site: Site, labels: dict[LabelName, int]) -> tuple[int, ...]:
+    """Where the labels of an indirect branch's list stand."""
+    scope, name = body.function.body, site.operands[1]
+    for node in walk(scope) if scope is not None else ():
+        if isinstance(node, BranchTargets) and node.name == name:
+            return tuple(labels.get(label, site.index + 1) for label in node.labels)
+    raise site.unsupported("no list of targets")
 
 
 def _unsupported(instruction: Instruction, why: str) -> Finding:
@@ -195,6 +211,8 @@ def _step(site: Site, labels: dict[LabelName, int], target: Target) -> Step:
         raise site.unsupported("a call without its statement")
     if site.opcode == "mma":
         return mma(site, target)
+    if site.opcode == "wgmma":
+        return wgmma(site, target)
     if site.opcode == "wmma":
         return wmma(site, target)
     return maker_of(site)(site)
@@ -253,7 +271,12 @@ def _doubtful(flow: Flow, alive: Liveness, bank: Bank, steps: list[Step]) -> dic
         read = {bank.place_of(each) for each in reads(instruction)} & flags.keys()
         written = {bank.place_of(each) for each in writes(instruction)} & flags.keys()
         if read or written:
-            guard = site_of(instruction, index, bank).guard()
+            site = site_of(instruction, index, bank)
+            guard = site.guard()
+            if multiplies(instruction):
+                accumulated = read & written
+                steps[index] = _watched(steps[index], index, keeps(site), sorted(accumulated), [], flags, names)
+                read = read - accumulated
             steps[index] = _watched(steps[index], index, guard, sorted(read), sorted(written), flags, names)
     return flags
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, TypeAlias
 
 import numpy as np
-from attrs import frozen
+from attrs import evolve, frozen
 from numpy.typing import NDArray
 
 Array: TypeAlias = NDArray[Any]
@@ -22,17 +22,28 @@ SITES = 1 << 16
 
 
 class Clocks:
-    """What each warp of a batch knows of the warps of its CTA.
+    """What each warp of a batch knows of the participants of its cluster (of its CTA, where clusters have one).
 
-    `own[w]` is the warp's epoch, from 1. `known[w, v]` is the last epoch of warp v of the CTA whose accesses are
-    ordered before what warp w does now; `known[w, itself]` counts for the other lanes of the warp.
+    The columns of a row are the warps of the cluster, then its `engines`, which copy and multiply beside them. `own[w]`
+    is the warp's epoch, from 1. `known[w, v]` is the last epoch of participant v whose accesses are ordered before what
+    warp w does now; `known[w, itself]` counts for the other lanes of the warp. With engines a row has two more parts:
+    `proxied`, what a proxy fence has covered, and `initialised`, what a fence of mbarrier initialisations has.
     """
 
-    def __init__(self, ctas: int, warps_per_cta: int) -> None:
-        self.ctas, self.width = ctas, warps_per_cta
-        self.own = np.ones(ctas * warps_per_cta, np.int64)
-        self.known = np.zeros((ctas * warps_per_cta, warps_per_cta), np.int64)
-        self.column = np.arange(ctas * warps_per_cta) % warps_per_cta
+    def __init__(self, ctas: int, warps_per_cta: int, cluster: int = 1, engines: int = 0) -> None:
+        warps = ctas * warps_per_cta
+        self.ctas, self.warps_per_cta, self.warps_per_cluster = ctas, warps_per_cta, cluster * warps_per_cta
+        self.width = self.warps_per_cluster + engines
+        self.row = self.width * (3 if engines else 1)
+        self.own = np.ones(warps, np.int64)
+        self.state = np.zeros((warps, self.row), np.int64)
+        self.known = self.state[:, : self.width]
+        self.proxied = self.state[:, self.width : 2 * self.width]
+        self.initialised = self.state[:, 2 * self.width :]
+        self.column = np.arange(warps) % self.warps_per_cluster
+        self.epochs = np.ones((ctas // cluster, engines), np.int64)
+        self._fenced = np.zeros_like(self.state) if engines else self.state[:0]
+        self._unfenced = np.zeros_like(self.state) if engines else self.state[:0]
 
     def warp_barrier(self, warps: Array) -> None:
         """The lanes of each of these warps meet."""
@@ -40,19 +51,26 @@ class Clocks:
         self._step(warps)
 
     def barrier(self, warps: Array, arrived: Array | None = None) -> None:
-        """These warps meet, CTA by CTA; `arrived` [ctas, width] is what warps that only arrived have released."""
+        """These warps meet, CTA by CTA; `arrived` [ctas, row] is what warps that only arrived have released."""
         self.known[warps, self.column[warps]] = self.own[warps]
-        table = np.zeros((self.ctas * self.width, self.width), np.int64)
-        table[warps] = self.known[warps]
-        joined = table.reshape(self.ctas, self.width, self.width).max(axis=1)
+        table = np.zeros((self.ctas * self.warps_per_cta, self.row), np.int64)
+        table[warps] = self.state[warps]
+        joined = table.reshape(self.ctas, self.warps_per_cta, self.row).max(axis=1)
         if arrived is not None:
             joined = np.maximum(joined, arrived)
-        self.known[warps] = joined[warps // self.width]
+        self.state[warps] = joined[warps // self.warps_per_cta]
         self._step(warps)
 
-    def release(self, warps: Array) -> Array:
-        """What these warps know, their own epoch included, [warps, width]; their next accesses are later."""
-        rows = self.known[warps]
+    def release(self, warps: Array, *, relaxed: bool = False) -> Array:
+        """What these warps know, their own epoch included, [warps, row]; their next accesses are later.
+
+        A relaxed release gives what their last fence had covered, and the initialisations of mbarriers.
+        """
+        if relaxed and len(self._fenced):
+            rows = self._fenced[warps]
+            rows[:, 2 * self.width :] = self.initialised[warps]
+            return rows
+        rows = self.state[warps]
         rows[np.arange(len(warps)), self.column[warps]] = self.own[warps]
         self._step(warps)
         return rows
@@ -61,17 +79,54 @@ class Clocks:
         """Begin the next epoch; past the last one that a stamp can hold everything counts as ordered."""
         self.own[warps] = np.minimum(self.own[warps] + 1, _LAST_CLOCK)
 
-    def acquire(self, warps: Array, rows: Array) -> None:
-        """These warps learn what the rows say."""
-        self.known[warps] = np.maximum(self.known[warps], rows)
+    def acquire(self, warps: Array, rows: Array, *, relaxed: bool = False) -> None:
+        """These warps learn what the rows say; of a relaxed acquire they do at their next fence."""
+        if relaxed and len(self._unfenced):
+            self._unfenced[warps] = np.maximum(self._unfenced[warps], rows)
+        else:
+            self.state[warps] = np.maximum(self.state[warps], rows)
+
+    def fence(self, warps: Array) -> None:
+        """A fence of these warps: relaxed releases after it and relaxed acquires before it count."""
+        if len(self._fenced):
+            self.state[warps] = np.maximum(self.state[warps], self._unfenced[warps])
+            self._fenced[warps] = self.release(warps)
+
+    def fence_proxies(self, warps: Array) -> None:
+        """What these warps know, their own accesses included, is ordered before accesses through the async proxy."""
+        self.proxied[warps] = np.maximum(self.proxied[warps], self.release(warps)[:, : self.width])
+
+    def fence_initialisations(self, warps: Array) -> None:
+        """The mbarriers that these warps know of are seen as initialised by whoever they meet, relaxed or not."""
+        self.initialised[warps] = np.maximum(self.initialised[warps], self.release(warps)[:, : self.width])
+
+    def engine_row(self, warp: int) -> tuple[Array, Array]:
+        """What an operation that a warp issues now is ordered behind, [width], and of that what it may see of
+        writes through the generic proxy: what a proxy fence has covered, and all that other operations have done."""
+        known = self.known[warp].copy()
+        known[self.column[warp]] = self.own[warp]
+        seen = self.proxied[warp].copy()
+        seen[self.warps_per_cluster :] = known[self.warps_per_cluster :]
+        return known, seen
+
+    def engine_step(self, cluster: int, engine: int) -> int:
+        """The epoch of an engine's next operation, each later than the one before."""
+        epoch = int(self.epochs[cluster, engine])
+        self.epochs[cluster, engine] = min(epoch + 1, int(_LAST_CLOCK))
+        return epoch
+
+    def learn(self, warps: Array, engine: int, epochs: Array | int) -> None:
+        """These warps know that an engine's operations up to these epochs are complete."""
+        column = self.warps_per_cluster + engine
+        self.known[warps, column] = np.maximum(self.known[warps, column], epochs)
 
 
 @frozen(eq=False)
 class Touches:
     """Accesses of one instruction, lane by lane as flat arrays.
 
-    `cells` are cell numbers, `warps` numbers within the batch, `threads` numbers within the grid, `columns` the warp
-    within its CTA.
+    `cells` are cell numbers, `warps` numbers within the batch, `threads` the participants' numbers within the grid,
+    32 to a column of a cluster, `epochs` those of the accesses (None: of their warps now).
     """
 
     cells: Array
@@ -80,29 +135,49 @@ class Touches:
     threads: Array
     site: int
     atomic: bool
+    epochs: Array | None = None
+
+
+@frozen(eq=False)
+class EngineTouches:
+    """Accesses of one operation of an engine: cells, the participant, its epoch and site, and what it is ordered
+    behind, [width] each: `known`, and of writes through the generic proxy `seen`."""
+
+    cells: Array
+    thread: int
+    epoch: int
+    site: int
+    known: Array
+    seen: Array
+    atomic: bool = False
 
 
 @frozen(eq=False)
 class Conflict:
-    """Accesses that race with an earlier one: indices into the touches, the other's site and thread, what it was."""
+    """Accesses that race with an earlier one: indices into the touches, the other's site and thread, what it was.
+
+    `unfenced`: the two are ordered, but no fence is between them that orders the proxies they went through.
+    """
 
     at: Array
     site: int
     thread: int
     earlier: str
+    unfenced: bool = False
 
 
 class Tracker:
     """The last writer of each cell of a space, and its readers.
 
-    Shared memory keeps every warp's last read of a cell; global memory the last two readers, which may miss a race and
-    never invents one. Threads of other CTAs are never ordered (`across` False leaves such pairs out).
+    `width` is the number of participants of a cluster. Shared memory keeps every participant's last read of a cell;
+    global memory the last two readers, which may miss a race and never invents one. Threads of other clusters are never
+    ordered (`across` False leaves such pairs out).
     """
 
-    def __init__(self, cells: int, warps_per_cta: int, *, per_warp_reads: bool, across: bool = True) -> None:
-        self.width, self.across, self.per_warp_reads = warps_per_cta, across, per_warp_reads
+    def __init__(self, cells: int, width: int, *, per_warp_reads: bool, across: bool = True) -> None:
+        self.width, self.across, self.per_warp_reads = width, across, per_warp_reads
         self.writer = np.zeros(cells, np.int64)
-        self.reads = np.zeros(cells * warps_per_cta if per_warp_reads else 0, np.int64)
+        self.reads = np.zeros(cells * width if per_warp_reads else 0, np.int64)
         self.last_reader = np.zeros(0 if per_warp_reads else cells, np.int64)
         self.other_reader = np.zeros(0 if per_warp_reads else cells, np.int64)
 
@@ -133,10 +208,72 @@ class Tracker:
             found += self._within(touches, stamp, values)
         return found
 
+    def engine_load(self, touches: EngineTouches) -> list[Conflict]:
+        """Check an engine's reads against the last writes and remember them."""
+        found = self._engine_against(self.writer, touches, "write")
+        if self.per_warp_reads:
+            place = touches.cells * self.width + (touches.thread >> 5) % self.width
+            self.reads[place] = np.int64(touches.epoch) << _READ_CLOCK_SHIFT | np.int64(touches.site & 0xFFFF) << 8
+        else:
+            self._replace_reader(touches.cells, self._engine_stamp(touches), np.int64(touches.thread))
+        return found
+
+    def engine_store(self, touches: EngineTouches) -> list[Conflict]:
+        """Check an engine's writes against the last writes and reads and remember them."""
+        found = self._engine_against(self.writer, touches, "write")
+        if self.per_warp_reads:
+            found += self._engine_against_reads(touches)
+        else:
+            found += self._engine_against(self.last_reader, touches, "read")
+            found += self._engine_against(self.other_reader, touches, "read")
+        self.writer[touches.cells] = self._engine_stamp(touches)
+        return found
+
+    def _engine_stamp(self, touches: EngineTouches) -> np.int64:
+        site = np.int64(touches.site) & _SITE_MASK
+        mark = site << _SITE_SHIFT | (_ATOMIC_BIT if touches.atomic else np.int64(0))
+        return np.int64(touches.epoch) << _CLOCK_SHIFT | mark | np.int64(touches.thread)
+
+    def _engine_against(self, table: Array, touches: EngineTouches, earlier: str) -> list[Conflict]:
+        before = table.take(touches.cells)
+        clock = before >> _CLOCK_SHIFT
+        if not clock.any():
+            return []
+        thread = before & _THREAD_MASK
+        cluster, column = np.divmod(thread >> 5, self.width)
+        near = cluster == (touches.thread >> 5) // self.width
+        other = thread != touches.thread
+        racing = (clock > np.where(near, touches.known[column], 0)) & other
+        if not self.across:
+            racing &= near
+        if touches.atomic:
+            other = other & ((before & _ATOMIC_BIT) == 0)
+            racing &= other
+        found = self._conflicts(racing, before, earlier)
+        if earlier == "write":
+            unfenced = near & other & ~racing & (clock > touches.seen[column])
+            found += [evolve(each, unfenced=True) for each in self._conflicts(unfenced, before, earlier)]
+        return found
+
+    def _engine_against_reads(self, touches: EngineTouches) -> list[Conflict]:
+        table = self.reads.reshape(-1, self.width).take(touches.cells, axis=0)
+        racing = (table >> _READ_CLOCK_SHIFT) > touches.known
+        racing[:, (touches.thread >> 5) % self.width] = False
+        at = np.flatnonzero(racing.any(axis=1))
+        if not len(at):
+            return []
+        column = int(racing[at[0]].argmax())
+        entry = int(table[at[0], column])
+        lane = entry & _SEVERAL
+        cluster = (touches.thread >> 5) // self.width
+        thread = (cluster * self.width + column) * 32 + (lane if lane != _SEVERAL else 0)
+        return [Conflict(at, (entry >> 8) & int(_SITE_MASK), thread, "read")]
+
     def _stamps(self, touches: Touches, clocks: Clocks) -> Array:
         site = np.int64(touches.site) & _SITE_MASK
         mark = site << _SITE_SHIFT | (_ATOMIC_BIT if touches.atomic else np.int64(0))
-        stamps: Array = (clocks.own[touches.warps] << _CLOCK_SHIFT) | mark | touches.threads
+        epochs = clocks.own[touches.warps] if touches.epochs is None else touches.epochs
+        stamps: Array = (epochs << _CLOCK_SHIFT) | mark | touches.threads
         return stamps
 
     def _against(self, table: Array, touches: Touches, clocks: Clocks, earlier: str) -> list[Conflict]:
@@ -164,11 +301,14 @@ class Tracker:
         return [Conflict(at, site, first & int(_THREAD_MASK), earlier)]
 
     def _remember_two(self, touches: Touches, stamp: Array) -> None:
-        before = self.last_reader.take(touches.cells)
-        changed = (before != 0) & ((before & _THREAD_MASK) != touches.threads)
+        self._replace_reader(touches.cells, stamp, touches.threads)
+
+    def _replace_reader(self, cells: Array, stamp: Any, threads: Any) -> None:
+        before = self.last_reader.take(cells)
+        changed = (before != 0) & ((before & _THREAD_MASK) != threads)
         if changed.any():
-            self.other_reader[touches.cells[changed]] = before[changed]
-        self.last_reader[touches.cells] = stamp
+            self.other_reader[cells[changed]] = before[changed]
+        self.last_reader[cells] = stamp
 
     def _remember_by_warp(self, touches: Touches, clocks: Clocks) -> None:
         place = touches.cells * self.width + clocks.column[touches.warps]

@@ -10,6 +10,8 @@ from attrs import define, field, frozen
 from numpy.typing import NDArray
 
 from ptxgen.errors import PtxgenError
+from ptxgen.simulate.asynchronous.clusters import settle_clusters
+from ptxgen.simulate.asynchronous.waiting import press_on, report_parked, wake
 from ptxgen.simulate.barriers import release, report_stuck
 from ptxgen.simulate.batch import Batch
 from ptxgen.simulate.group import Group, merged
@@ -50,6 +52,7 @@ class Scheduler:
     ready: list[Group] = field(factory=list)
     apart: list[Group] = field(factory=list)
     turn: int = 0
+    seen: int = 0
 
     def run(self, start: Group) -> None:
         """Run until every lane has ended or nothing can go on; what is stuck then is reported."""
@@ -60,10 +63,15 @@ class Scheduler:
         """As `run`, turn by turn; each tells where a group stood and which lanes it had, after the turn."""
         self.ready.append(start)
         while self.ready or self._unblock():
+            if self.chance is not None:
+                self.batch.engines.some_completes(self.batch)
             group = self._next()
             group.last_turn = self.turn = self.turn + 1
             turn = Turn(group.pc, group.warps, group.alive)
             self._advance(group)
+            if self.batch.parked and self.seen != self.batch.engines.version:
+                self.seen = self.batch.engines.version
+                self.ready += wake(self.batch)
             yield turn
 
     def _next(self) -> Group:
@@ -126,7 +134,7 @@ class Scheduler:
             else:
                 self._handle(outcome, group, start, pc, census)
                 return
-            if self.ready or self.single:
+            if self.ready or self.single or self.batch.parked:
                 group.pc = pc
                 self.ready.append(group)
                 return
@@ -139,6 +147,11 @@ class Scheduler:
             journal.executed(start, pc, census)
             self._meet(self.apart, group, self.ready)
             return
+        if outcome is Signal.PARK:
+            journal.executed(start, pc, census)
+            self.batch.parked.append(group)
+            self.ready += wake(self.batch)
+            return
         if isinstance(outcome, Parted):
             journal.executed(start, pc + 1 if outcome.counted else pc, census)
             self.ready += outcome.groups
@@ -148,6 +161,9 @@ class Scheduler:
             self._meet(self.batch.waiting, group, self.batch.waiting)
         if self.batch.waiting:
             self.ready += release(self.batch)
+        if self.batch.parked:
+            settle_clusters(self.batch)
+            self.ready += wake(self.batch)
 
     def _meet(self, parked: list[Group], group: Group, then: list[Group]) -> None:
         """Join a group with those parked at the same instruction; a join goes to `then`, a lone group is parked."""
@@ -161,7 +177,14 @@ class Scheduler:
         then.append(group)
 
     def _unblock(self) -> bool:
-        """With nothing ready, let a group pass a meeting that cannot come about; else report what is stuck."""
+        """With nothing ready, complete what somebody waits for, or let a group pass a meeting that cannot come about;
+        else report what is stuck.
+        """
+        if self.batch.parked:
+            settle_clusters(self.batch)
+            self.ready += press_on(self.batch)
+            if self.ready:
+                return True
         if self.apart:
             group = self.apart.pop(0)
             group.forced = True
@@ -169,4 +192,6 @@ class Scheduler:
             return True
         if self.batch.waiting:
             report_stuck(self.batch)
+        report_parked(self.batch)
+        self.batch.parked.clear()
         return False

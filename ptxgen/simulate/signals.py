@@ -13,10 +13,12 @@ from ptxgen.simulate.group import Group
 
 
 class Signal(Enum):
-    """`REPEAT`: come back when more lanes are here. `WAIT`: the group is parked at a barrier. `END`: nobody is left."""
+    """`REPEAT`: come back when more lanes are here. `WAIT`: the group is parked at a barrier. `PARK`: it runs the
+    instruction again when one of its `waits` is over. `END`: nobody is left."""
 
     REPEAT = "repeat"
     WAIT = "wait"
+    PARK = "park"
     END = "end"
 
 

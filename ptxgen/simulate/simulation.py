@@ -20,7 +20,7 @@ from ptxgen.simulate.launch import Launch, journal_of, sessions
 from ptxgen.simulate.memory import GLOBAL_BASE
 from ptxgen.simulate.report import Report
 from ptxgen.simulate.scheduler import Scheduler, Turn
-from ptxgen.simulate.simulator import Extents, extents, report_of, simulator
+from ptxgen.simulate.simulator import Extents, cluster_of, extents, report_of, simulator
 
 Array: TypeAlias = NDArray[Any]
 Value: TypeAlias = "int | float | bool"
@@ -52,6 +52,7 @@ class Simulation:
         grid: Extents,
         block: Extents,
         args: Sequence[Argument] | Mapping[str, Argument] = (),
+        cluster: Extents | None = None,
         shared_bytes: int = 0,
         target: Target | str | None = None,
         checks: frozenset[Check] = ALL_CHECKS,
@@ -61,7 +62,8 @@ class Simulation:
         self._decoded = simulator(module, kernel, target=target, checks=checks)
         layout = self._decoded.layout.with_dynamic(shared_bytes)
         self._memory, parameters = bind(self._decoded.function, args, layout.global_bytes, layout.heap_bytes)
-        self._launch = Launch(extents(grid, "grid"), extents(block, "block"), checks, seed, limit)
+        shape = extents(grid, "grid"), extents(block, "block")
+        self._launch = Launch(*shape, checks, seed, limit, cluster_of(self._decoded.function, shape[0], cluster))
         program = self._decoded.program
         self._journal = journal_of(program, self._launch)
         self._sessions = sessions(program, layout, self._memory, parameters, self._launch, self._journal)
@@ -155,7 +157,9 @@ class Simulation:
         if scheduler is None:
             return None
         warp, lane = divmod(thread - scheduler.batch.first_thread, LANES)
-        for group in (*scheduler.ready, *scheduler.apart, *scheduler.batch.waiting):
+        for group in (
+            *scheduler.ready, *scheduler.apart, *scheduler.batch.waiting, *scheduler.batch.parked,
+        ):
             row = int(np.searchsorted(group.warps, warp))
             if row < len(group.warps) and group.warps[row] == warp and group.lanes()[row, lane]:
                 return group, row, lane

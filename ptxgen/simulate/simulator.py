@@ -13,7 +13,7 @@ from isa.limits import shared_base
 from isa.targets import Target
 from isa.targets import target as target_named
 from ptxgen.errors import LaunchError
-from ptxgen.ir import Function, Module
+from ptxgen.ir import DirectiveKind, Function, Module
 from ptxgen.simulate.arguments import Argument, bind
 from ptxgen.simulate.functions import Body, body_of, reachable
 from ptxgen.simulate.journal import ALL_CHECKS, Check, Journal
@@ -26,6 +26,8 @@ from ptxgen.simulate.semantics.calls import Callee
 from ptxgen.simulate.site import Bank
 from ptxgen.simulate.traffic import GlobalTraffic, SharedTraffic
 
+CTAS_PER_CLUSTER = 16
+FIRST_WITH_CLUSTERS = 90
 Extents: TypeAlias = "int | Sequence[int]"
 
 
@@ -36,6 +38,7 @@ def simulate(
     grid: Extents,
     block: Extents,
     args: Sequence[Argument] | Mapping[str, Argument] = (),
+    cluster: Extents | None = None,
     shared_bytes: int = 0,
     target: Target | str | None = None,
     checks: frozenset[Check] = ALL_CHECKS,
@@ -47,7 +50,8 @@ def simulate(
     `grid` and `block` are CTAs and threads as a number or up to three, x first. `args` stand in the order of the
     parameters or by name: a numpy array for a pointer, written in place like device memory; `(array, byte_offset)` for
     an address inside it; `unwritten(array)` where reading before writing is a fault; a number for a scalar; bytes for
-    an array parameter. `shared_bytes` are dynamic shared memory. Tensor cores follow the numerics of `target`, by
+    an array parameter; `(array, TensorMap)` for the map of a tensor. `cluster` are the CTAs of a cluster, as of `grid`;
+    by default what the kernel demands, else one. `shared_bytes` are dynamic shared memory. Tensor cores follow the numerics of `target`, by
     default the module's. `seed` replaces the order of the warps by a random one. LimitReached after more than `limit`
     warp- instructions.
 
@@ -55,7 +59,9 @@ def simulate(
     LaunchError for arguments that do not fit. What goes wrong while it runs is in the report's findings.
     """
     decoded = simulator(module, kernel, target=target, checks=checks)
-    return decoded.run(grid=grid, block=block, args=args, shared_bytes=shared_bytes, seed=seed, limit=limit)
+    return decoded.run(
+        grid=grid, block=block, args=args, cluster=cluster, shared_bytes=shared_bytes, seed=seed, limit=limit
+    )
 
 
 @frozen(eq=False)
@@ -73,15 +79,16 @@ class Simulator:
         grid: Extents,
         block: Extents,
         args: Sequence[Argument] | Mapping[str, Argument] = (),
+        cluster: Extents | None = None,
         shared_bytes: int = 0,
         seed: int | None = None,
         limit: int | None = None,
     ) -> Report:
         """As `simulate`."""
-        grid_extents, block_extents = extents(grid, "grid"), extents(block, "block")
+        shape = extents(grid, "grid"), extents(block, "block")
         layout = self.layout.with_dynamic(shared_bytes)
         memory, parameters = bind(self.function, args, layout.global_bytes, layout.heap_bytes)
-        launch = Launch(grid_extents, block_extents, self.checks, seed, limit)
+        launch = Launch(*shape, self.checks, seed, limit, cluster_of(self.function, shape[0], cluster))
         with np.errstate(all="ignore"):
             journal = run(self.program, layout, memory, parameters, launch)
         memory.copy_back()
@@ -102,7 +109,10 @@ def simulator(
     addresses = {name: FUNCTIONS_BASE + 16 * place for place, name in enumerate(functions)}
     on = module.target if target is None else target_named(target) if isinstance(target, str) else target
     layout = layout_of(module, body, functions, addresses, shared_base=shared_base(on))
-    bank = Bank(dict(layout.symbols), layout.parameter_bytes, stacked=frozenset(body.frame.offsets))
+    ranked = frozenset(layout.shared_names) if on.number >= FIRST_WITH_CLUSTERS else frozenset()
+    bank = Bank(dict(layout.symbols), layout.parameter_bytes, stacked=frozenset(body.frame.offsets), ranked=ranked)
+    if ranked:
+        bank.rank()
     if functions:
         bank.frame()
     callees = {name: Callee(each, _bank_of(each, bank), addresses[name]) for name, each in functions.items()}
@@ -122,6 +132,22 @@ def _kernel(module: Module, name: str | None) -> Function:
     if function.body is None:
         raise LookupError(f"{function.name} is declared but has no body")
     return function
+
+
+def cluster_of(function: Function, grid: tuple[int, int, int], given: Extents | None) -> tuple[int, int, int]:
+    """The cluster of a launch: what is given, or what the kernel demands, or one CTA.
+
+    LaunchError where the two disagree or the grid is no whole number of clusters.
+    """
+    demanded = next((each.values for each in function.directives if each.kind is DirectiveKind.REQNCTAPERCLUSTER), None)
+    chosen = extents(given if given is not None else demanded or 1, "cluster")
+    if demanded and chosen != extents(demanded, "cluster"):
+        raise LaunchError(f"{function.name} demands clusters of {demanded}, got {given!r}")
+    if any(whole % part for whole, part in zip(grid, chosen, strict=True)):
+        raise LaunchError(f"a grid of {grid} is no whole number of clusters of {chosen}")
+    if chosen[0] * chosen[1] * chosen[2] > CTAS_PER_CLUSTER:
+        raise LaunchError(f"a cluster has at most {CTAS_PER_CLUSTER} CTAs, got {chosen}")
+    return chosen
 
 
 def extents(given: Extents, what: str) -> tuple[int, int, int]:

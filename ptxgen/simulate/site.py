@@ -34,11 +34,11 @@ Compute: TypeAlias = Callable[[Registers], Any]
 
 _FLOATS = {16: np.float16, 32: np.float32, 64: np.float64}
 _SIGNED = {8: np.int8, 16: np.int16, 32: np.int32, 64: np.int64}
-_UNSIGNED = {1: np.bool_, 4: np.uint8, 8: np.uint8, 16: np.uint16, 32: np.uint32, 64: np.uint64}
+_UNSIGNED = {1: np.bool_, 4: np.uint8, 8: np.uint8, 16: np.uint16, 32: np.uint32, 64: np.uint64, 128: np.complex128}
 
 
 def storage_dtype(of: Type) -> np.dtype[Any]:
-    """How a register of that type is kept: bool for predicates, else unsigned of its width."""
+    """How a register of that type is kept: bool for predicates, complex for 128 bits, else unsigned of its width."""
     if of.bits not in _UNSIGNED:
         raise UnsupportedError(f"the simulator has no registers of type .{of}")
     return np.dtype(_UNSIGNED[of.bits])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,24 +19,32 @@ _MASKS = {
     "lt": (np.uint32(1) << _LANE) - np.uint32(1),
     "le": ((np.uint32(1) << _LANE) - np.uint32(1)) | (np.uint32(1) << _LANE),
 }
-_ALONE = {
-    "cluster_ctaid": 0, "cluster_nctaid": 1, "cluster_ctarank": 0, "cluster_nctarank": 1, "is_explicit_cluster": 0,
-}  # fmt: skip
+_CLUSTER = frozenset({"cluster_ctaid", "cluster_nctaid", "clusterid", "nclusterid"})
+_RANKS = frozenset({"cluster_ctarank", "cluster_nctarank", "is_explicit_cluster"})
 CLOCKS = frozenset({"clock", "clock_hi", "clock64", "globaltimer", "globaltimer_lo", "globaltimer_hi"})
 _MASKS["gt"], _MASKS["ge"] = ~_MASKS["le"], ~_MASKS["lt"]
 
 
-def special_values(
-    name: str, batch: Batch, grid: tuple[int, int, int], block: tuple[int, int, int], layout: Layout
-) -> Array:
+class Extents(Protocol):
+    """The shape of a launch, x first."""
+
+    @property
+    def grid(self) -> tuple[int, int, int]: ...
+    @property
+    def block(self) -> tuple[int, int, int]: ...
+    @property
+    def cluster(self) -> tuple[int, int, int]: ...
+
+
+def special_values(name: str, batch: Batch, launch: Extents, layout: Layout) -> Array:
     """The values of `%name`, broadcasting to [warps, 32]. UnsupportedError for one that changes while a thread runs."""
     base, _, axis = name.partition(".")
-    if base in _ALONE:
-        return _same(_ALONE[base])
-    if base in ("clusterid", "nclusterid"):
-        return _extent_values("ctaid" if base == "clusterid" else "nctaid", "xyz".index(axis), batch, grid, block)
+    if base in _RANKS:
+        return _rank_values(base, batch)
+    if base in _CLUSTER:
+        return _cluster_values(base, "xyz".index(axis), batch, launch)
     if axis in ("x", "y", "z") and base in ("tid", "ctaid", "ntid", "nctaid"):
-        return _extent_values(base, "xyz".index(axis), batch, grid, block)
+        return _extent_values(base, "xyz".index(axis), batch, launch)
     if base.startswith("lanemask_"):
         return _MASKS[base.removeprefix("lanemask_")]
     match name:
@@ -61,7 +69,7 @@ def special_values(
 def supported(name: str) -> bool:
     """True if `special_values` knows the register."""
     base, _, axis = name.partition(".")
-    if base in _ALONE or base in ("clusterid", "nclusterid"):
+    if base in _RANKS or base in _CLUSTER:
         return True
     if axis:
         return axis in ("x", "y", "z") and base in ("tid", "ctaid", "ntid", "nctaid")
@@ -70,23 +78,51 @@ def supported(name: str) -> bool:
     }  # fmt: skip
 
 
-def _extent_values(
-    base: str, axis: int, batch: Batch, grid: tuple[int, int, int], block: tuple[int, int, int]
-) -> Array:
+def _rank_values(base: str, batch: Batch) -> Array:
+    match base:
+        case "cluster_ctarank":
+            return _ctas(batch)[:, None] % batch.cluster
+        case "cluster_nctarank":
+            return _same(batch.cluster)
+        case _:
+            return _same(int(batch.cluster > 1))
+
+
+def _ctas(batch: Batch) -> Array:
+    """The number in the grid of each warp's CTA; one number for all where there is one CTA."""
+    numbers: Array = batch.first + np.arange(batch.warps) // batch.warps_per_cta
+    return numbers if batch.ctas > 1 else numbers[:1]
+
+
+def _cluster_values(base: str, axis: int, batch: Batch, launch: Extents) -> Array:
+    clusters = tuple(whole // part for whole, part in zip(launch.grid, launch.cluster, strict=True))
+    match base:
+        case "cluster_ctaid":
+            return _along(_ctas(batch) % batch.cluster, axis, launch.cluster)[:, None]
+        case "cluster_nctaid":
+            return _same(launch.cluster[axis])
+        case "clusterid":
+            return _along(_ctas(batch) // batch.cluster, axis, clusters)[:, None]
+        case _:
+            return _same(clusters[axis])
+
+
+def _extent_values(base: str, axis: int, batch: Batch, launch: Extents) -> Array:
+    block = launch.block
     match base:
         case "ntid":
             return _same(block[axis])
         case "nctaid":
-            return _same(grid[axis])
+            return _same(launch.grid[axis])
         case "ctaid":
-            number = batch.first + np.arange(batch.warps) // batch.warps_per_cta
-            return _along(number, axis, grid)[:, None] if batch.ctas > 1 else _along(number[:1], axis, grid)[:, None]
+            first = _cluster_values("clusterid", axis, batch, launch)
+            return first * launch.cluster[axis] + _cluster_values("cluster_ctaid", axis, batch, launch)
         case _:
             thread = np.arange(batch.warps * LANES).reshape(batch.warps, LANES) % (batch.warps_per_cta * LANES)
             return _along(thread, axis, block) if block[axis] > 1 else _same(0)
 
 
-def _along(number: Array, axis: int, extents: tuple[int, int, int]) -> Array:
+def _along(number: Array, axis: int, extents: tuple[int, ...]) -> Array:
     step = (1, extents[0], extents[0] * extents[1])[axis]
     return number // step % extents[axis] if axis < 2 else number // step
 

@@ -9,6 +9,7 @@ import numpy as np
 from attrs import evolve
 
 from isa.types import Type
+from ptxgen.errors import UnsupportedError
 from ptxgen.simulate import rounding
 from ptxgen.simulate.accesses import Target, request_of, targets, watch
 from ptxgen.simulate.batch import Batch
@@ -16,7 +17,7 @@ from ptxgen.simulate.formats import FORMATS, decoded, encoded
 from ptxgen.simulate.group import Group
 from ptxgen.simulate.semantics.packed import packed, unpacked
 from ptxgen.simulate.signals import Step
-from ptxgen.simulate.site import Array, Reader, Site, value_dtype
+from ptxgen.simulate.site import Array, Reader, Site, storage_dtype, value_dtype
 from ptxgen.simulate.steps import assign
 
 Writer = Callable[[list[Any], Array, "Array | None"], None] | None
@@ -36,10 +37,8 @@ def red(site: Site) -> Step:
 def _atomic(site: Site, address: int, writers: list[Writer]) -> Step:
     """One update per element; those of a vector are atomic each for itself (manual)."""
     of = site.type(address + 1)
-    if of.bits not in (16, 32, 64):
-        raise site.unsupported(f"type .{of}")
-    stored = np.dtype(f"u{of.bytes}")
-    update = _update(site, of)
+    stored = storage_dtype(of)
+    update = update_of(str(site.instruction.form.words["op"]), of)
     operands = site.vector(address + 1, stored)
     swap = site.read(address + 2, stored) if site.has("cas") else None
     first = evolve(request_of(site, address, of.bytes), strong=True)
@@ -92,14 +91,16 @@ def _turns(
     old[mask] = before
 
 
-def _update(site: Site, of: Type) -> Update:
-    operation = str(site.instruction.form.words["op"])
+def update_of(operation: str, of: Type) -> Update:
+    """What an operation makes of the bits in memory and those of its operands; UnsupportedError for one that is not."""
     dtype = value_dtype(of)
     if of.name in ("f16", "bf16", "f16x2", "bf16x2"):
         return _of_halves(_HALF_OPERATIONS[operation], of)
     match operation:
         case "exch":
             return lambda old, a, b: a
+        case "cas" if of.bits == 128:
+            return lambda old, a, b: np.where((unpacked(old, np.uint64) == unpacked(a, np.uint64)).all(axis=-1), b, old)
         case "cas":
             return lambda old, a, b: np.where(old == a, b, old)
         case "and":
@@ -119,7 +120,7 @@ def _update(site: Site, of: Type) -> Update:
             return lambda old, a, b: rounding.add_f32(old.view(np.float32), a.view(np.float32)).view(np.uint32)
         case "add":
             return lambda old, a, b: (old.view(dtype) + a.view(dtype)).view(old.dtype)
-    raise site.unsupported(f"operation .{operation}")
+    raise UnsupportedError(f"operation .{operation}")
 
 
 _HALF_OPERATIONS: dict[str, Callable[[Array, Array], Array]] = {

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ptxgen.ir import Int, operand_text
+from ptxgen.simulate.asynchronous.ends import ended
 from ptxgen.simulate.batch import Batch
 from ptxgen.simulate.group import Group
 from ptxgen.simulate.signals import Outcome, Parted, Signal, Step
@@ -43,6 +44,29 @@ def bra(site: Site, target: int) -> Step:
     return step
 
 
+def brx(site: Site, targets: tuple[int, ...]) -> Step:
+    """Go where the list says at the index of each lane, under the guard; an index beyond the list is reported."""
+    guard, after, index = site.guard(), site.index + 1, site.read(0, np.uint32)
+
+    def step(group: Group, batch: Batch) -> Outcome:
+        lanes = group.lanes()
+        going = lanes if guard is None else lanes & guard(group.registers)
+        place = np.broadcast_to(index(group.registers), group.shape)
+        lost = going & (place >= len(targets))
+        if lost.any():
+            row, lane = map(int, np.argwhere(lost)[0])
+            what = f"has index {int(place[row, lane])} for a list of {len(targets)} labels; such lanes end"
+            thread = batch.thread(group, row, lane)
+            batch.journal.fault("branch.index", site.index, lambda: what, thread=thread, count=int(lost.sum()))
+            batch.present[group.warps] &= ~lost
+        ways = [(lanes & ~going, after)]
+        ways += [(going & (place == each), targets[each]) for each in np.unique(place[going & ~lost]).tolist()]
+        made = parted(group, tuple(ways))
+        return made if made.groups else Signal.END
+
+    return step
+
+
 def parted(group: Group, ways: tuple[tuple[Array, int], ...], *, counted: bool = True) -> Parted:
     """The group's lanes sent different ways."""
     groups = (group.part(lanes, pc) for lanes, pc in ways)
@@ -71,6 +95,8 @@ def end(site: Site) -> Step:
 def finish(group: Group, batch: Batch, lanes: Array, after: int) -> Outcome:
     """End these lanes of the group."""
     batch.present[group.warps] &= ~lanes
+    if batch.engines.columns.count or batch.cluster > 1:
+        ended(batch, group, lanes)
     left = group.lanes() & ~lanes
     if not left.any():
         return Signal.END
@@ -192,7 +218,7 @@ def _arrive(site: Site, identity: Reader, threads: Reader | None) -> Step:
         for name in np.unique(names[census]).tolist():
             warps = group.warps[census & (names == name)]
             count, known = batch.arrivals.setdefault(
-                name, (np.zeros(batch.ctas, np.int64), np.zeros((batch.ctas, batch.warps_per_cta), np.int64))
+                name, (np.zeros(batch.ctas, np.int64), np.zeros((batch.ctas, batch.clocks.row), np.int64))
             )
             rows = batch.clocks.release(warps)
             np.add.at(count, warps // batch.warps_per_cta, 32)

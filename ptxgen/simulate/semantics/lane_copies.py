@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
-from attrs import evolve
+from attrs import evolve, frozen
 
 from ptxgen.simulate.accesses import Target, request_of, targets, watch, watch_delivery
+from ptxgen.simulate.asynchronous.mbarriers import MBarrier
+from ptxgen.simulate.asynchronous.operations import Issue, Landing, Operation
 from ptxgen.simulate.batch import Batch
 from ptxgen.simulate.copies import Pending
 from ptxgen.simulate.group import LANES, Group
 from ptxgen.simulate.memory import OWED
+from ptxgen.simulate.semantics.mbarriers import Arrivals, arrivals, barrier_request, place_of_slot, users
 from ptxgen.simulate.signals import Step
 from ptxgen.simulate.site import Array, Reader, Site
 
@@ -17,7 +20,7 @@ from ptxgen.simulate.site import Array, Reader, Site
 def cp_async(site: Site) -> Step:
     """A copy of 4, 8 or 16 bytes, its tail zeros; or the end of a group of copies; or the wait for groups."""
     if site.has("mbarrier"):
-        raise site.unsupported("arrivals of copies at an mbarrier")
+        return _arrive(site)
     if site.has("commit_group"):
         return _commit(site)
     return _wait(site) if site.has("wait_group", "wait_all") else _copy(site)
@@ -52,13 +55,66 @@ def _wait(site: Site) -> Step:
     return step
 
 
-def _deliver(due: Pending, batch: Batch) -> None:
+def _arrive(site: Site) -> Step:
+    """Once all copies of a lane are there, it arrives at an mbarrier; without `.noinc` that is one arrival more than the
+    barrier awaits.
+    """
+    request = barrier_request(site, place_of_slot(site, "mbar"))
+    more = not site.has("noinc")
+
+    def step(group: Group, batch: Batch) -> None:
+        found = users(request, group, batch)
+        rows = np.unique(np.concatenate([each.rows for each in found])) if found else np.zeros(0, np.int64)
+        released = np.zeros((len(group.warps), batch.clocks.row), np.int64)
+        released[rows] = batch.clocks.release(group.warps[rows])
+        for each in found:
+            if more:
+                each.barrier.pending += len(each.rows)
+            thread = batch.thread(group, int(each.rows[0]), int(each.lanes[0]))
+            warps, row = group.warps[each.rows], released[np.unique(each.rows)].max(axis=0)
+            _start(batch, LaneArrivals(site.index, thread, warps, each.lanes, each.barrier, row))
+
+    return step
+
+
+@frozen(eq=False)
+class LaneArrivals:
+    """Arrivals at a barrier of lanes (`warps`, `lanes`) whose copies up to now are to come first."""
+
+    site: int
+    thread: int
+    warps: Array
+    lanes: Array
+    barrier: MBarrier
+    released: Array
+
+
+def _start(batch: Batch, arriving: LaneArrivals) -> None:
+    limit = np.zeros_like(batch.copies.counts(batch.warps))
+    limit[arriving.warps, arriving.lanes] = batch.copies.counts(batch.warps)[arriving.warps, arriving.lanes] + 1
+    known = arriving.released[: batch.clocks.width]
+    issue = Issue(arriving.site, int(arriving.warps[0]), int(arriving.lanes[0]), arriving.thread, known, known)
+
+    def write() -> list[tuple[int, int]]:
+        for due in batch.copies.due(limit):
+            _deliver(due, batch, at_issue=True)
+        barrier = arriving.barrier
+        barrier.gather(arriving.released)
+        arrivals(batch, barrier, Arrivals(arriving.site, arriving.thread, np.ones(len(arriving.warps), np.int64)))
+        return [(0, 0)]
+
+    landing = Landing(arriving.barrier, 0, arriving.barrier.phase)
+    batch.engines.start(Operation(issue, lambda: None, write, (landing,)))
+
+
+def _deliver(due: Pending, batch: Batch, *, at_issue: bool = False) -> None:
     memory = batch.spaces["shared"]
     width = due.values.shape[1]
     whole = due.values.view(np.complex128 if width == 16 else f"u{width}")[..., 0]
     memory.arena.store(due.index, whole, width)
     memory.arena.owed -= len(due.index)
-    watch_delivery(batch, due.site, (due.warps, due.lanes), due.index, due.values)
+    epochs = due.epochs if at_issue else None
+    watch_delivery(batch, due.site, (due.warps, due.lanes), due.index, due.values, epochs)
 
 
 def _copy(site: Site) -> Step:
@@ -124,6 +180,8 @@ def _owe(index: int, part: Target, group: Group, batch: Batch, values: Array) ->
     groups = batch.copies.counts(batch.warps)[warps, lanes]
     size = values.shape[-1]
     places = part.index[mask]
-    batch.copies.pending.append(Pending(index, warps, lanes, groups, places, np.ascontiguousarray(values[mask])))
+    brought = np.ascontiguousarray(values[mask])
+    epochs = batch.clocks.own[warps]
+    batch.copies.pending.append(Pending(index, warps, lanes, groups, places, brought, epochs))
     part.memory.arena.mark(places, size, OWED)
     part.memory.arena.owed += len(places)

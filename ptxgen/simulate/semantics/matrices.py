@@ -11,7 +11,6 @@ from attrs import frozen
 from isa.fragments import Fragment, fragment
 from isa.numerics import Numerics, UnsettledNumerics, numerics
 from isa.targets import Target
-from isa.types import type_named
 from ptxgen.simulate.batch import Batch
 from ptxgen.simulate.elements import elements_of, values_of
 from ptxgen.simulate.exact_products import (
@@ -25,6 +24,7 @@ from ptxgen.simulate.exact_products import (
 from ptxgen.simulate.formats import FORMATS
 from ptxgen.simulate.fragments import Shuffle, shuffle_of, stacked
 from ptxgen.simulate.group import Group
+from ptxgen.simulate.semantics.floats import mode_of
 from ptxgen.simulate.semantics.warps import meeting
 from ptxgen.simulate.signals import Step
 from ptxgen.simulate.site import Array, Site
@@ -36,6 +36,7 @@ Product = Callable[[Group, Batch, Registers, Registers, Array], Array]
 Multiply = Callable[[Array, Array, Array], Array]
 
 _REFUSED = {"sparsity": "sparse products have no record", "block_scale": "scaled blocks have no record"}
+_BYTES = ("e4m3", "e5m2")
 _C_DTYPES = {"f16": np.float16, "f32": np.float32, "f64": np.float64, "s32": np.int32}
 
 
@@ -142,9 +143,8 @@ def multiply_of(site: Site, target: Target, opcode: str = "mma", shape: str = ""
     atype, btype = str(words.get("atype", "f16")), str(words.get("btype", "f16"))
     a_values, b_values = values_of(atype), values_of(btype)
     if atype == "f64":
-        if words.get("rnd", "rn") != "rn":
-            raise site.unsupported("a directed rounding has no record")
-        return lambda a, b, c: chain_f64(a_values(a), b_values(b), c)
+        mode = mode_of(site)
+        return lambda a, b, c: chain_f64(a_values(a), b_values(b), c, mode)
     if atype == "b1":
         exclusive = site.has("xor")
         return lambda a, b, c: product_of_bits(a_values(a), b_values(b), c, exclusive)
@@ -152,15 +152,9 @@ def multiply_of(site: Site, target: Target, opcode: str = "mma", shape: str = ""
         saturated = site.has("satfinite")
         return lambda a, b, c: product_of_integers(a_values(a), b_values(b), c, saturated)
     to_f16 = words["dtype"] == "f16"
-    if (
-        target.number == 90
-        and opcode == "mma"
-        and to_f16
-        and type_named(atype).bits == 8
-        and words["shape"] == "m16n8k32"
-    ):
+    if target.number == 90 and opcode == "mma" and atype in _BYTES:
         halves_record = numerics(target, "mma", "m16n8k16", "f16")
-        return lambda a, b, c: emulated_bytes(a_values(a), b_values(b), c, halves_record)
+        return lambda a, b, c: emulated_bytes(a_values(a), b_values(b), c, halves_record, to_f16)
     record = record_of(site, target, opcode, shape or str(words["shape"]))
     floats = _Floats(record, FORMATS[atype].least_exponent, FORMATS[btype].least_exponent, to_f16)
     return lambda a, b, c: floats(a_values(a), b_values(b), c)

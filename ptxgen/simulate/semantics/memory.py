@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from isa.types import Kind, Type
+from isa.types import Kind
 from ptxgen.ir import Address, SymbolAddress
 from ptxgen.simulate.accesses import Target, request_of, targets, watch
 from ptxgen.simulate.batch import Batch
@@ -16,7 +16,7 @@ from ptxgen.simulate.signals import Step
 from ptxgen.simulate.site import Array, Site, value_dtype
 from ptxgen.simulate.steps import assign, assigned
 
-_NARROW = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
+_KEPT: dict[int, Any] = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64, 16: np.complex128, 32: "V32"}
 
 
 def load(site: Site) -> Step:
@@ -25,8 +25,7 @@ def load(site: Site) -> Step:
         return _parameter(site)
     of = site.type(0)
     count = max(site.slots[0].count, 1)
-    _refuse_wide(site, of, count)
-    dtype = np.dtype(_NARROW[of.bytes])
+    dtype = np.dtype(_KEPT[of.bytes])
     seen = value_dtype(of) if of.kind is Kind.SIGNED else dtype
     request = request_of(site, 1, of.bytes * count)
     places = site.destinations()
@@ -54,11 +53,6 @@ def _stacked(site: Site, operand: int) -> bool:
     return isinstance(address, Address) and (
         isinstance(address.base, SymbolAddress) and address.base.name in site.bank.stacked
     )
-
-
-def _refuse_wide(site: Site, of: Type, count: int) -> None:
-    if of.bytes > 8 or of.bytes * count > 16:
-        raise site.unsupported(f"{of.bytes * count} bytes a lane of type .{of}")
 
 
 def _parts(raw: Array, dtype: np.dtype[Any], count: int) -> list[Array]:
@@ -93,12 +87,11 @@ def store(site: Site) -> Step:
         raise site.unsupported("a parameter by a register address")
     of = site.type(1)
     count = max(site.slots[1].count, 1)
-    _refuse_wide(site, of, count)
-    dtype = np.dtype(_NARROW[of.bytes])
+    dtype = np.dtype(_KEPT[of.bytes])
     request = request_of(site, 0, of.bytes * count)
     sources = site.vector(1, dtype)
     width = request.width_bytes
-    wide = np.dtype(np.complex128) if width == 16 else np.dtype(_NARROW[width])
+    wide = np.dtype(_KEPT[width])
 
     def step(group: Group, batch: Batch) -> None:
         for target in targets(request, group, batch, reads=False):

@@ -6,17 +6,24 @@ from typing import Any
 
 import numpy as np
 
-from ptxgen.simulate.memory import CONST_WINDOW, GLOBAL_BASE, LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES
+from ptxgen.simulate.memory import (
+    CONST_WINDOW,
+    GLOBAL_BASE,
+    LOCAL_WINDOW,
+    PARAMETER_WINDOW,
+    SHARED_WINDOW,
+    WINDOW_BYTES,
+)
+from ptxgen.simulate.semantics.packed import packed, unpacked
 from ptxgen.simulate.site import Array, Compute, Site, storage_dtype
 
-_WINDOWS = {"shared": SHARED_WINDOW, "local": LOCAL_WINDOW, "const": CONST_WINDOW, "global": 0}
+_WINDOWS = {"shared": SHARED_WINDOW, "local": LOCAL_WINDOW, "const": CONST_WINDOW, "global": 0,
+            "param": PARAMETER_WINDOW}
 
 
 def mov(site: Site) -> Compute:
     """A copy; or a register packed from, or unpacked into, the parts of a vector."""
     target, source = site.operands
-    if site.has("b128"):
-        raise site.unsupported("registers of 128 bits")
     if isinstance(source, tuple):
         return _pack(site, len(source))
     if isinstance(target, tuple):
@@ -28,6 +35,8 @@ def _pack(site: Site, count: int) -> Compute:
     whole = storage_dtype(site.type(0))
     part_bits = whole.itemsize * 8 // count
     parts = site.vector(1, np.dtype(f"u{part_bits // 8}"))
+    if whole.itemsize == 16:
+        return lambda r: packed(np.stack(np.broadcast_arrays(*[part(r) for part in parts]), axis=-1), whole)
 
     def compute(r: list[Array]) -> Array:
         result = parts[0](r).astype(whole)
@@ -43,6 +52,8 @@ def _unpack(site: Site, count: int) -> Compute:
     part_bits = whole.itemsize * 8 // count
     part = np.dtype(f"u{part_bits // 8}")
     source = site.read(1, whole)
+    if whole.itemsize == 16:
+        return lambda r: tuple(np.moveaxis(unpacked(source(r), part), -1, 0))
 
     def compute(r: list[Array]) -> Any:
         value = source(r)

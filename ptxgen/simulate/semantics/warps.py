@@ -215,7 +215,7 @@ _REDUCTIONS: dict[str, tuple[Any, Any]] = {
 def redux(site: Site) -> Step:
     """The reduction of a value over the lanes of the mask."""
     if site.type(0).kind is Kind.FLOAT:
-        raise site.unsupported("the reduction of floats")
+        return _extreme(site)
     function, neutral = _REDUCTIONS[str(site.instruction.form.words["op"])]
     a, members = site.read(1), site.read(2, np.uint32)
 
@@ -226,6 +226,35 @@ def redux(site: Site) -> Step:
         return reduced[:, None]
 
     return _collective(site, members, reduce)
+
+
+def _extreme(site: Site) -> Step:
+    """The least or greatest f32, with `.abs` of the magnitudes; a NaN gives way to a number unless `.NaN`."""
+    least, sizes, nan_wins = site.has("min"), site.has("abs"), site.has("NaN")
+    a, members = site.read(1), site.read(2, np.uint32)
+
+    def reduce(group: Group, here: Array) -> Array:
+        value = np.broadcast_to(np.abs(a(group.registers)) if sizes else a(group.registers), group.shape)
+        nan = np.isnan(value) & here
+        ranks = _ranks(value)
+        rest = ~(here & ~nan)
+        chosen = (np.where(rest, _TOP, ranks).min if least else np.where(rest, -_TOP, ranks).max)(axis=1)
+        alone = nan.any(axis=1) if nan_wins else rest.all(axis=1)
+        bits = np.where(chosen < 0, ~chosen & 0x7FFFFFFF | 0x80000000, chosen)
+        reduced: Array = np.where(alone, 0x7FFFFFFF, bits).astype(np.uint32).view(np.float32)
+        return reduced[:, None]
+
+    return _collective(site, members, reduce)
+
+
+_TOP = np.int64(1) << 40
+
+
+def _ranks(value: Array) -> Array:
+    """Whole numbers in the order of f32 values, -0 below +0."""
+    bits = value.view(np.uint32).astype(np.int64)
+    ranks: Array = np.where(bits & 0x80000000 != 0, ~(bits & 0x7FFFFFFF), bits)
+    return ranks
 
 
 def activemask(site: Site) -> Step:

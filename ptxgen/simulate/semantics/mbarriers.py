@@ -1,0 +1,317 @@
+"""`mbarrier`: barriers in shared memory that count arrivals and bytes, phase after phase."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from attrs import evolve, frozen
+
+from ptxgen.simulate.accesses import Request, located, request_of
+from ptxgen.simulate.asynchronous.engines import settle
+from ptxgen.simulate.asynchronous.mbarriers import MBarrier, pending_of, phase_of, state_of
+from ptxgen.simulate.asynchronous.waiting import PhaseWait
+from ptxgen.simulate.batch import Batch
+from ptxgen.simulate.group import LANES, Group
+from ptxgen.simulate.memory import ALLOCATED, OBJECT
+from ptxgen.simulate.semantics.control import parted
+from ptxgen.simulate.signals import Outcome, Signal, Step
+from ptxgen.simulate.site import Array, Compute, Reader, Site
+from ptxgen.simulate.steps import assign
+
+BARRIER_BYTES = 8
+MOST_TRANSACTIONS = (1 << 20) - 1
+
+
+@frozen(eq=False)
+class Users:
+    """The lanes (`rows` of the group and `lanes`) of one instruction that use one barrier."""
+
+    barrier: MBarrier
+    rows: Array
+    lanes: Array
+
+
+def place_of_slot(site: Site, *names: str) -> int:
+    """The place of the operand whose slot has one of the names; -1 without one."""
+    return next((place for place, slot in enumerate(site.slots) if slot.name in names), -1)
+
+
+def barrier_request(site: Site, operand: int) -> Request:
+    """The request of an instruction for the barrier whose address stands at `operand`."""
+    return evolve(request_of(site, operand, BARRIER_BYTES), strong=True)
+
+
+def by_place(group: Group, index: Array, mask: Array | None) -> Iterator[tuple[int, Array, Array]]:
+    """The places in the arena that the lanes of a request go to, each with its rows and lanes."""
+    rows, lanes = np.nonzero(np.ones(group.shape, np.bool_) if mask is None else mask)
+    places = index[rows, lanes]
+    for place in np.unique(places).tolist():
+        here = places == place
+        yield place, rows[here], lanes[here]
+
+
+def users(request: Request, group: Group, batch: Batch) -> list[Users]:
+    """The barriers that an instruction uses; places that hold none, and barriers whose initialisation nothing orders
+    before the use, are reported.
+    """
+    target = located(request, group, batch)
+    found = []
+    for place, rows, lanes in by_place(group, target.index, target.mask):
+        barrier = batch.engines.mbarriers.get(place)
+        thread = batch.thread(group, int(rows[0]), int(lanes[0]))
+        address = int(target.addresses[rows[0], lanes[0]])
+        if barrier is None:
+            what = f"uses {address:#x}, which holds no mbarrier: nothing has initialised it"
+            batch.journal.fault(
+                "mbarrier.missing", request.index, lambda what=what: what, thread=thread, address=address,
+                count=len(rows),
+            )  # fmt: skip
+            continue
+        check_initialised(batch, barrier, group.warps[rows], request.index, thread)
+        found.append(Users(barrier, rows, lanes))
+    return found
+
+
+def check_initialised(batch: Batch, barrier: MBarrier, warps: Array, site: int, thread: int) -> None:
+    """Report a use of a barrier by warps that nothing orders behind its initialisation."""
+    clocks = batch.clocks
+    column = clocks.column[barrier.maker >> 5]
+    known = np.maximum(clocks.known[warps, column], clocks.initialised[warps, column])
+    if ((known < barrier.epoch) & (warps != barrier.maker >> 5)).any():
+        who = batch.told(int(batch.participants(np.array([barrier.maker >> 5]), np.array([barrier.maker & 31]))[0]))
+        what = f"uses {barrier.told()}, which {who} initialised, with nothing that orders the two"
+        batch.journal.fault("mbarrier.unordered", site, lambda: what, thread=thread, related=barrier.site)
+
+
+def init(site: Site) -> Step:
+    """Make a barrier of a count of arrivals, or end it."""
+    request = barrier_request(site, place_of_slot(site, "a", "address"))
+    place = place_of_slot(site, "count")
+    count = site.read(place, np.int64) if place >= 0 else None
+
+    def step(group: Group, batch: Batch) -> None:
+        target = located(request, group, batch)
+        counts = None if count is None else np.broadcast_to(count(group.registers), group.shape)
+        for where, rows, lanes in by_place(group, target.index, target.mask):
+            thread = batch.thread(group, int(rows[0]), int(lanes[0]))
+            address = int(target.addresses[rows[0], lanes[0]])
+            if counts is None:
+                _end(batch, where, site.index, thread, address)
+            else:
+                warp = int(group.warps[rows[0]])
+                _make(batch, where, site.index, (warp, int(lanes[0])), address, int(counts[rows[0], lanes[0]]))
+        batch.engines.version += 1
+
+    return step
+
+
+def _make(batch: Batch, place: int, site: int, owner: tuple[int, int], address: int, count: int) -> None:
+    memory, clocks, engines = batch.spaces["shared"], batch.clocks, batch.engines
+    thread = batch.first_thread + owner[0] * LANES + owner[1]
+    if not 1 <= count < 1 << 20:
+        what = f"wants a count from 1 to {(1 << 20) - 1}, got {count}"
+        batch.journal.fault("mbarrier.count", site, lambda: what, thread=thread, address=address)
+        count = 1
+    if place in engines.mbarriers:
+        what = f"initialises {engines.mbarriers[place].told()}, which is one already; mbarrier.inval ends one"
+        batch.journal.fault("mbarrier.access", site, lambda: what, thread=thread, address=address)
+    else:
+        memory.arena.objects += 1
+    memory.arena.mark(np.array([place]), BARRIER_BYTES, OBJECT)
+    cta = place // memory.stride
+    engine = engines.barrier_engine(cta % batch.cluster, place % memory.stride)
+    epoch = int(clocks.own[owner[0]])
+    clocks.release(np.array([owner[0]]))
+    row = np.zeros(clocks.row, np.int64)
+    engines.mbarriers[place] = MBarrier(
+        place, place % memory.stride + memory.base, cta, engine, count, count, owner[0] << 5 | owner[1], epoch, site,
+        row, row.copy(),
+    )  # fmt: skip
+
+
+def _end(batch: Batch, place: int, site: int, thread: int, address: int) -> None:
+    memory, engines = batch.spaces["shared"], batch.engines
+    barrier = engines.mbarriers.pop(place, None)
+    if barrier is None:
+        what = f"ends {address:#x}, which holds no mbarrier"
+        batch.journal.fault("mbarrier.missing", site, lambda: what, thread=thread, address=address)
+        return
+    if barrier.under_way or any(wait.barrier is barrier for wait in _waits(batch)):
+        what = f"ends {barrier.told()} while copies are on their way to it or threads wait at it"
+        batch.journal.fault("mbarrier.access", site, lambda: what, thread=thread, address=address)
+    memory.arena.objects -= 1
+    memory.arena.mark(np.array([place]), BARRIER_BYTES, ALLOCATED)
+
+
+def _waits(batch: Batch) -> Iterator[PhaseWait]:
+    for group in batch.parked:
+        yield from (wait for wait in group.waits if isinstance(wait, PhaseWait))
+
+
+def transact(site: Site) -> Step:
+    """`expect_tx` and `complete_tx`: raise or lower the bytes that the phase awaits."""
+    request = barrier_request(site, place_of_slot(site, "a", "address"))
+    read = site.read(place_of_slot(site, "tx_count"), np.int64)
+    sign = 1 if site.opcode == "mbarrier.expect_tx" else -1
+
+    def step(group: Group, batch: Batch) -> None:
+        size = np.broadcast_to(read(group.registers), group.shape)
+        for each in users(request, group, batch):
+            expect(batch, each.barrier, sign * int(size[each.rows, each.lanes].sum()), site.index,
+                   batch.thread(group, int(each.rows[0]), int(each.lanes[0])))  # fmt: skip
+            settle(batch, each.barrier, site.index, batch.thread(group, int(each.rows[0]), int(each.lanes[0])))
+        batch.engines.version += 1
+
+    return step
+
+
+def expect(batch: Batch, barrier: MBarrier, size: int, site: int, thread: int) -> None:
+    """Add to the bytes that a barrier's phase awaits; report more than it can count."""
+    barrier.transactions += size
+    if abs(barrier.transactions) > MOST_TRANSACTIONS:
+        what = f"has {barrier.transactions} bytes outstanding at {barrier.told()}, more than {MOST_TRANSACTIONS}"
+        batch.journal.fault("mbarrier.transactions", site, lambda: what, thread=thread)
+
+
+def arrive(site: Site) -> Step:
+    """`arrive` and `arrive_drop`: each lane lowers what its phase awaits, and releases what its warp knows."""
+    if site.has("multicast::cluster::32b"):
+        raise site.unsupported("arrivals at every CTA of a mask")
+    request = barrier_request(site, place_of_slot(site, "a", "address"))
+    counts, sizes = _operand(site, "count"), _operand(site, "tx_count")
+    relaxed, drops, incomplete = site.has("relaxed"), site.opcode == "mbarrier.arrive_drop", site.has("noComplete")
+    writers = [assign(site, place) for place in site.destinations()]
+
+    def step(group: Group, batch: Batch) -> None:
+        r = group.registers
+        found = users(request, group, batch)
+        count = np.broadcast_to(counts(r) if counts else np.int64(1), group.shape)
+        size = np.broadcast_to(sizes(r), group.shape) if sizes else None
+        states = np.zeros(group.shape, np.uint64)
+        rows = np.unique(np.concatenate([each.rows for each in found])) if found else np.zeros(0, np.int64)
+        released = np.zeros((len(group.warps), batch.clocks.row), np.int64)
+        if len(rows):
+            released[rows] = batch.clocks.release(group.warps[rows], relaxed=relaxed)
+        for each in found:
+            each.barrier.gather(released[np.unique(each.rows)].max(axis=0))
+            thread = batch.thread(group, int(each.rows[0]), int(each.lanes[0]))
+            tx = None if size is None else size[each.rows, each.lanes]
+            given = Arrivals(site.index, thread, count[each.rows, each.lanes], tx, drops, incomplete)
+            states[each.rows, each.lanes] = arrivals(batch, each.barrier, given)
+        keep = _kept(request, group)
+        for write in writers:
+            write(r, states, keep)
+        batch.engines.version += 1
+
+    return step
+
+
+def _kept(request: Request, group: Group) -> Array | None:
+    return None if request.guard is None else request.guard(group.registers)
+
+
+def _operand(site: Site, name: str) -> Reader | None:
+    place = place_of_slot(site, name)
+    return None if place < 0 else site.read(place, np.int64)
+
+
+@frozen(eq=False)
+class Arrivals:
+    """Arrivals of lanes at one barrier: how often each counts, the bytes that it expects, and whether the barrier
+    loses its part for good (`drops`) or must not complete by it.
+    """
+
+    site: int
+    thread: int
+    counts: Array
+    sizes: Array | None = None
+    drops: bool = False
+    incomplete: bool = False
+
+
+def arrivals(batch: Batch, barrier: MBarrier, given: Arrivals) -> Array:
+    """Let lanes arrive one after the other; the state that each gets, which tells what was before it arrived."""
+    states = np.zeros(len(given.counts), np.uint64)
+    for number, count in enumerate(given.counts.tolist()):
+        states[number] = state_of(barrier.phase, max(barrier.pending, 0))
+        if given.sizes is not None:
+            expect(batch, barrier, int(given.sizes[number]), given.site, given.thread)
+        if given.drops:
+            barrier.count = max(barrier.count - count, 0)
+        _arrive_once(batch, barrier, given, count)
+    return states
+
+
+def _arrive_once(batch: Batch, barrier: MBarrier, given: Arrivals, count: int) -> None:
+    last = given.incomplete and barrier.pending == count
+    if count > barrier.pending or last:
+        why = "completes a phase that .noComplete may not" if last else "arrives more often than is awaited"
+        what = f"{why}, {count} times at {barrier.told()}"
+        batch.journal.fault("mbarrier.count", given.site, lambda: what, thread=given.thread)
+    barrier.pending -= count
+    barrier.arrived += count
+    settle(batch, barrier, given.site, given.thread)
+
+
+def wait(site: Site) -> Step:
+    """`test_wait` and `try_wait`: whether a phase is complete. The group is parked until it is, or until nothing else
+    can go on: then the answer is no, which both instructions may give whenever they like.
+    """
+    if any(slot.name in ("reported", "report") for slot in site.slots):
+        raise site.unsupported("reports of validity")
+    request = barrier_request(site, place_of_slot(site, "a", "address"))
+    parity, relaxed = site.has("parity"), site.has("relaxed")
+    wanted = site.read(place_of_slot(site, "parity") if parity else place_of_slot(site, "state"), np.uint64)
+    write = assign(site, site.destinations()[0])
+    if site.has("phase_type::conditional"):
+        raise site.unsupported("conditional phases")
+
+    def step(group: Group, batch: Batch) -> Outcome:
+        asked = np.broadcast_to(wanted(group.registers), group.shape)
+        phases = (asked & np.uint64(1) if parity else phase_of(asked)).astype(np.int64)
+        found = users(request, group, batch)
+        done, waits = np.ones(group.shape, np.bool_), []
+        for each in found:
+            for phase in np.unique(phases[each.rows, each.lanes]).tolist():
+                waiting = PhaseWait(each.barrier, phase, parity)
+                here = phases[each.rows, each.lanes] == phase
+                over = waiting.over()
+                done[each.rows[here], each.lanes[here]] = over
+                waits += [] if over else [waiting]
+        if waits and not _denied(group, batch):
+            return _park(group, site.index, done, waits)
+        group.forced = False
+        for each in found:
+            heard = np.unique(each.rows[done[each.rows, each.lanes]])
+            batch.clocks.acquire(group.warps[heard], each.barrier.released, relaxed=relaxed)
+        write(group.registers, done, _kept(request, group))
+        return None
+
+    return step
+
+
+def _denied(group: Group, batch: Batch) -> bool:
+    chance = batch.engines.chance
+    return group.forced or (chance is not None and chance.random() < 0.125)
+
+
+def _park(group: Group, index: int, done: Array, waits: list[PhaseWait]) -> Outcome:
+    lanes = group.lanes()
+    if (done & lanes).any() and (lanes & ~done).any():
+        return parted(group, ((lanes & done, index), (lanes & ~done, index)), counted=False)
+    group.waits = tuple(waits)
+    return Signal.PARK
+
+
+def pending_count(site: Site) -> Compute:
+    """The arrivals that were pending before the arrival that gave the state."""
+    state = site.read(1, np.uint64)
+    return lambda r: pending_of(state(r))
+
+
+MAKERS: dict[str, Callable[[Site], Any]] = {
+    "mbarrier.init": init, "mbarrier.inval": init, "mbarrier.expect_tx": transact, "mbarrier.complete_tx": transact,
+    "mbarrier.arrive": arrive, "mbarrier.arrive_drop": arrive, "mbarrier.test_wait": wait, "mbarrier.try_wait": wait,
+}  # fmt: skip
