@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from attrs import field, frozen
 
 from ptxgen.ir.directives import Directive
-from ptxgen.ir.operands import Guard, LabelName, Operand, Register, SymbolAddress, operand_text
+from ptxgen.ir.operands import Guard, LabelName, Operand, Register, SymbolAddress, operand_text, registers_of
 from ptxgen.ir.origin import Origin
 from ptxgen.ir.variables import Parameter
 
@@ -30,15 +30,17 @@ class Call:
     guard: Guard | None = None
     origin: Origin | None = field(default=None, eq=False)
 
-    def registers_read(self) -> Iterator[Register]:
-        """The registers that the call reads: the target, the arguments, the guard."""
-        yield from (each for each in (self.target, *self.arguments) if isinstance(each, Register))
-        if self.guard is not None:
+    def registers_read(self, *, guarding: bool = True) -> Iterator[Register]:
+        """The registers that the call reads: the target, the arguments, and with `guarding` the guard."""
+        for each in (self.target, *self.arguments):
+            yield from registers_of(each)
+        if guarding and self.guard is not None:
             yield self.guard.register
 
     def registers_written(self) -> Iterator[Register]:
         """The registers that take what the function returns."""
-        yield from (each for each in self.returns if isinstance(each, Register))
+        for each in self.returns:
+            yield from registers_of(each)
 
     def __str__(self) -> str:
         guard = "" if self.guard is None else f"{self.guard.text} "

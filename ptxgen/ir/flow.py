@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from attrs import frozen
+from collections.abc import Container, Mapping
 
-from ptxgen.ir.calls import BranchTargets
+from attrs import field, frozen
+
+from ptxgen.ir.calling import as_instruction
+from ptxgen.ir.calls import BranchTargets, Call
 from ptxgen.ir.nodes import Function, Instruction, Label, walk
 from ptxgen.ir.operands import LabelName
 
@@ -31,6 +34,7 @@ class Block:
 class Flow:
     """A function's instructions in the order of the text, nested scopes flattened, and its blocks.
 
+    Calls stand among the instructions as `as_instruction` makes them; `calls` has each by the index of its instruction.
     `falls_off` are the blocks whose last instruction may run past the end of the function.
     `unknown` are the branches (instruction index, label) to labels that the function does not have.
     """
@@ -39,6 +43,7 @@ class Flow:
     blocks: tuple[Block, ...]
     falls_off: tuple[int, ...]
     unknown: tuple[tuple[int, LabelName], ...]
+    calls: Mapping[int, Call] = field(factory=dict)
 
     def block_of(self, instruction: int) -> int:
         """The index of the block that holds the instruction of that index."""
@@ -74,17 +79,19 @@ def branch_target(instruction: Instruction) -> LabelName | None:
     return next((operand for operand in instruction.operands if isinstance(operand, LabelName)), None)
 
 
-def flow_of(function: Function) -> Flow:
-    """The blocks of a function; a declaration has none."""
-    instructions, labels, lists = _linear(function)
-    leaders = {0, *labels.values()}
-    for index, instruction in enumerate(instructions):
-        if _leaves(instruction):
-            leaders.add(index + 1)
+def flow_of(function: Function, *, endless: Container[str] = ()) -> Flow:
+    """The blocks of a function; a declaration has none.
+
+    A call of one of the functions named in `endless`, which never return, ends the path unless it has a guard.
+    """
+    instructions, labels, lists, calls = _linear(function)
+    last = {index for index, call in calls.items() if getattr(call.target, "name", None) in endless}
+    last |= {index for index, instruction in enumerate(instructions) if _leaves(instruction)}
+    leaders = {0, *labels.values(), *(index + 1 for index in last)}
     starts = sorted(start for start in leaders if start < len(instructions))
     number = {start: block for block, start in enumerate(starts)}
     stops = [*starts[1:], len(instructions)] if starts else []
-    edges, falls_off, unknown = _edges(instructions, labels, lists, starts, stops, number)
+    edges, falls_off, unknown = _edges(instructions, labels, lists, starts, stops, number, last)
     before: list[list[int]] = [[] for _ in starts]
     for block, after in enumerate(edges):
         for successor in after:
@@ -96,7 +103,7 @@ def flow_of(function: Function) -> Flow:
         Block(start, stop, tuple(names.get(start, ())), edges[block], tuple(before[block]))
         for block, (start, stop) in enumerate(zip(starts, stops, strict=True))
     )
-    return Flow(tuple(instructions), blocks, tuple(falls_off), tuple(unknown))
+    return Flow(tuple(instructions), blocks, tuple(falls_off), tuple(unknown), calls)
 
 
 def _leaves(instruction: Instruction) -> bool:
@@ -105,19 +112,23 @@ def _leaves(instruction: Instruction) -> bool:
 
 def _linear(
     function: Function,
-) -> tuple[list[Instruction], dict[LabelName, int], dict[LabelName, tuple[LabelName, ...]]]:
-    """The instructions, where each label stands among them, and the lists of indirect branches."""
+) -> tuple[list[Instruction], dict[LabelName, int], dict[LabelName, tuple[LabelName, ...]], dict[int, Call]]:
+    """The instructions, where each label stands among them, the lists of indirect branches, and the calls."""
     instructions: list[Instruction] = []
     labels: dict[LabelName, int] = {}
     lists: dict[LabelName, tuple[LabelName, ...]] = {}
+    calls: dict[int, Call] = {}
     for node in walk(function.body) if function.body is not None else ():
         if isinstance(node, Instruction):
             instructions.append(node)
+        elif isinstance(node, Call):
+            calls[len(instructions)] = node
+            instructions.append(as_instruction(node))
         elif isinstance(node, Label):
             labels[node.name] = len(instructions)
         elif isinstance(node, BranchTargets):
             lists[node.name] = node.labels
-    return instructions, labels, lists
+    return instructions, labels, lists, calls
 
 
 def _targets(instruction: Instruction, lists: dict[LabelName, tuple[LabelName, ...]]) -> tuple[LabelName, ...]:
@@ -136,6 +147,7 @@ def _edges(
     starts: list[int],
     stops: list[int],
     number: dict[int, int],
+    ends: set[int],
 ) -> tuple[list[tuple[int, ...]], list[int], list[tuple[int, LabelName]]]:
     edges: list[tuple[int, ...]] = []
     falls_off: list[int] = []
@@ -143,7 +155,7 @@ def _edges(
     for block, stop in enumerate(stops):
         last = instructions[stop - 1]
         after: list[int] = []
-        places = [stop] if not _leaves(last) or last.guard is not None else []
+        places = [stop] if stop - 1 not in ends or last.guard is not None else []
         for target in _targets(last, lists):
             if target in labels:
                 places.append(labels[target])

@@ -29,6 +29,48 @@ PREDICATE = Register("%p0", pred)
 ADD, BRA, RET = resolve("add.u32")[0], resolve("bra")[0], resolve("ret")[0]
 
 
+CALLED = """.version 8.0
+.target sm_80
+.address_size 64
+.func fatal .noreturn { trap; }
+.func (.reg .u32 out) twice(.reg .u32 value) { add.u32 out, value, value; ret; }
+.entry k(.param .u64 to)
+{
+    .reg .u32 %r<5>; .reg .u64 %rd<3>; .reg .pred p;
+    ld.param.u64 %rd1, [to];
+    mov.u64 %rd2, twice;
+    mov.u32 %r1, %tid.x;
+    setp.eq.u32 p, %r1, 0;
+    call (%r2), twice, (%r1);
+f: .calltargets twice;
+    @p call (%r3), %rd2, (%r2), f;
+    @!p call fatal;
+    @p bra over;
+    call fatal;
+over:
+    st.global.u32 [%rd1], %r3;
+    ret;
+}
+"""
+
+
+def test_calls_stand_in_a_flow_and_read_and_write_their_registers() -> None:
+    module = parse(CALLED)
+    flow = flow_of(module.function("k"), endless={"fatal"})
+    assert sorted(flow.calls) == [4, 5, 6, 8]
+    assert [str(each) for each in flow.calls.values()] == [
+        "call (%r2), twice, (%r1);", "@p call (%r3), %rd2, (%r2), f;", "@!p call fatal;", "call fatal;",
+    ]  # fmt: skip
+    names = [([each.name for each in reads(call)], [each.name for each in writes(call)])
+             for call in (flow.instructions[index] for index in flow.calls)]  # fmt: skip
+    assert names == [(["%r1"], ["%r2"]), (["%rd2", "%r2", "p"], ["%r3"]), (["p"], []), ([], [])]
+    assert [block.successors for block in flow.blocks] == [(1,), (2, 3), (), ()]
+    assert not flow.falls_off
+    live = liveness(flow)
+    assert {each.name for each in live.entering[0]} == {"%r3"}
+    assert flow_of(module.function("k")).blocks[-2].successors == (2,)
+
+
 def function(statements: list[Statement]) -> Function:
     return Function(FunctionKind.ENTRY, "f", Linkage.VISIBLE, (), (), (), Scope(tuple(statements)))
 
