@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import cache
+from typing import TypeAlias
 
 from isa.forms import Form
 from isa.operands import OperandKind, OperandSlot
@@ -18,7 +19,7 @@ _BYTE, _SELECTOR = 0xFF, 0xFFFF
 _LONGEST_SLEEP = 1_000_000
 _COMPARED = 3
 _EXPONENTS = {32: 0x7F800000, 64: 0x7FF0000000000000}
-Judge = Callable[[Form, int], "tuple[str, str] | None"]
+Judge: TypeAlias = Callable[[Form, int], tuple[str, str] | None]
 
 
 def _mask(form: Form, value: int) -> tuple[str, str] | None:

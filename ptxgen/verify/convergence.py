@@ -43,7 +43,7 @@ def divergence_findings(values: Values) -> Iterator[Finding]:
         if where[1] is None and where in asked:
             continue
         asked.add(where)
-        found = _condition(values, divergence, deciding, index)
+        found = None if _counted(values, deciding, index) else _condition(values, divergence, deciding, index)
         if found is not None and found[0] not in said:
             said.add(found[0])
             yield _told(values, index, *found)
@@ -63,6 +63,16 @@ def _converges(values: Values, opcode: str, instruction: Instruction, index: int
 def is_collective(form: Form) -> bool:
     """True for what all lanes of a warp must execute together, whatever its operands."""
     return form.has("aligned") or form.opcode in _ALIGNED
+
+
+def _counted(values: Values, deciding: _Deciding, index: int) -> bool:
+    """True if a branch before a masked instruction asks which lanes are active, as compilers do before a full mask."""
+    flow, active = values.body.flow, frozenset(values.body.by_opcode.get("activemask", ()))
+    if not active or flow.instructions[index].form.opcode not in _MASKED:
+        return False
+    branches = deciding.branches(flow.block_of(index))
+    guards = [(flow.instructions[each].guard, each) for each in branches]
+    return any(active & values.makers(guard.register, each) for guard, each in guards if guard is not None)
 
 
 def _condition(values: Values, divergence: Divergence, deciding: _Deciding, index: int) -> tuple[int, Mixed] | None:

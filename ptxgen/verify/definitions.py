@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from attrs import frozen
 
@@ -31,10 +31,18 @@ def early_reads(function: Function) -> tuple[EarlyRead, ...]:
     return early_reads_in(flow, steps_of(flow, numbers), numbers)
 
 
-def early_reads_in(flow: Flow, steps: Sequence[Step], numbers: Numbers) -> tuple[EarlyRead, ...]:
-    """As `early_reads`, where the flow and what each instruction reads and writes are known."""
+def early_reads_in(
+    flow: Flow,
+    steps: Sequence[Step],
+    numbers: Numbers,
+    implied: Callable[[Guard], tuple[Guard, ...]] = lambda guard: (),
+) -> tuple[EarlyRead, ...]:
+    """As `early_reads`, where the flow and what each instruction reads and writes are known.
+
+    `implied` gives the guards that hold where a guard does; it is asked only where a read is in doubt.
+    """
     suspects = _suspects(flow, steps)
-    return _refined(flow, steps, suspects, numbers) if suspects else ()
+    return _refined(flow, steps, suspects, numbers, implied) if suspects else ()
 
 
 def _suspects(flow: Flow, steps: Sequence[Step]) -> frozenset[int]:
@@ -77,7 +85,14 @@ def _meet(flow: Flow, block: int, leaving: dict[int, frozenset[int]]) -> frozens
 class _Facts:
     """Bits for "r is written" and for "r is written where the guard holds", over the suspects and their guards."""
 
-    def __init__(self, suspects: frozenset[int], steps: Sequence[Step], numbers: Numbers) -> None:
+    def __init__(
+        self,
+        suspects: frozenset[int],
+        steps: Sequence[Step],
+        numbers: Numbers,
+        implied: Callable[[Guard], tuple[Guard, ...]],
+    ) -> None:
+        self._implied = implied
         guards = list(dict.fromkeys(step.guard for step in steps if step.guard is not None))
         guards += [each for guard in guards if (each := Guard(guard.register, not guard.negated)) not in guards]
         width = len(guards) + 1
@@ -123,15 +138,27 @@ class _Facts:
         return facts | self.all_of[register] if facts & other else facts | bit << self.place[guard]
 
     def assuming(self, facts: int, guard: Guard) -> int:
-        """The facts on a path where the guard is known to hold."""
+        """The facts on a path where the guard is known to hold, and what it implies with it."""
+        for each in (guard, *self._implied(guard)):
+            if each in self.held:
+                facts = self._assuming(facts, each)
+        return facts
+
+    def _assuming(self, facts: int, guard: Guard) -> int:
         for register, bit in self.written.items():
             if facts & bit << self.place[guard]:
                 facts |= self.all_of[register]
         return facts | self.held[Guard(guard.register, not guard.negated)]
 
 
-def _refined(flow: Flow, steps: Sequence[Step], suspects: frozenset[int], numbers: Numbers) -> tuple[EarlyRead, ...]:
-    facts = _Facts(suspects, steps, numbers)
+def _refined(
+    flow: Flow,
+    steps: Sequence[Step],
+    suspects: frozenset[int],
+    numbers: Numbers,
+    implied: Callable[[Guard], tuple[Guard, ...]],
+) -> tuple[EarlyRead, ...]:
+    facts = _Facts(suspects, steps, numbers, implied)
     order = reverse_post_order(flow)
     edges: dict[tuple[int, int], int] = {}
     entering: dict[int, int] = {}

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from isa.targets import Target
 from isa.targets import target as target_named
 from ptxgen.errors import Finding, KernelError, Severity
-from ptxgen.ir import Alias, Function, Linkage, Module, Parameter, Variable
+from ptxgen.ir import Alias, Function, Guard, Linkage, Module, Parameter, Variable
 from ptxgen.verify.addresses import address_findings
 from ptxgen.verify.allowed import without_allowed
 from ptxgen.verify.barriers import barrier_findings
@@ -21,6 +21,7 @@ from ptxgen.verify.copies import copy_findings
 from ptxgen.verify.definitions import early_reads_in
 from ptxgen.verify.directives import directive_findings, pragma_findings
 from ptxgen.verify.effects import Effects, effects_of
+from ptxgen.verify.implications import Implications
 from ptxgen.verify.instructions import instruction_findings
 from ptxgen.verify.membership import membership_findings
 from ptxgen.verify.memory import read_only_findings, unwritten_findings
@@ -117,17 +118,24 @@ def _function(module: Module, function: Function, target: Target, symbols: froze
 
 
 def _body(module: Module, body: Body, target: Target, effects: Mapping[str, Effects]) -> Iterator[Finding]:
-    yield from _early(body)
     values = Values(body, effects)
+    yield from _early(values)
     for findings in _CHECKS:
         yield from findings(values)
     yield from quota_findings(values, target)
     yield from call_findings(module, body)
 
 
-def _early(body: Body) -> Iterator[Finding]:
+def _early(values: Values) -> Iterator[Finding]:
+    body, implications = values.body, list[Implications]()
+
+    def implied(guard: Guard) -> tuple[Guard, ...]:
+        if not implications:
+            implications.append(Implications(values))
+        return implications[0].of(guard)
+
     given = {parameter.name for parameter in body.function.parameters if parameter.register}
-    for early in early_reads_in(body.flow, body.steps, body.numbers):
+    for early in early_reads_in(body.flow, body.steps, body.numbers, implied):
         register = early.register
         if register.name in given:
             continue

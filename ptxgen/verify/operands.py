@@ -8,6 +8,7 @@ from isa.operands import OperandKind, OperandSlot
 from isa.types import Kind, Type
 from ptxgen.ir import (
     Address,
+    Bracket,
     Component,
     Float,
     Int,
@@ -50,6 +51,8 @@ def refusal(slot: OperandSlot, operand: Operand) -> Refusal | None:
             return refusal(slot, base)
         case TensorCoordinate():
             return _coordinate_refusal(slot, operand)
+        case Bracket(parts=parts):
+            return next((refused for refused in map(refusal, slot.parts, parts) if refused is not None), None)
         case Negated(register=register):
             return _register_refusal(slot, register)
         case Address(base=Register() as base):
@@ -162,6 +165,8 @@ def _types(slot: OperandSlot) -> str:
 def wanted(slot: OperandSlot) -> str:
     """What a slot takes, in words: `a u32 register or immediate`, `a vector of 4 b32 registers`."""
     match slot.kind:
+        case OperandKind.BRACKET:
+            return f"{slot} in brackets"
         case OperandKind.VECTOR:
             return f"a vector of {slot.count} {_types(slot)} registers"
         case OperandKind.PREDICATE:

@@ -27,7 +27,7 @@ class Pointer:
     generic: bool = False
 
 
-Base: TypeAlias = "str | int"
+Base: TypeAlias = str | int
 
 
 @frozen

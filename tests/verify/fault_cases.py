@@ -19,7 +19,7 @@ from isa.targets import Target, target
 FOLDER = Path(__file__).parent / "faults"
 MARK = "// !"
 _HEADING = re.compile(
-    r"## (?P<name>[^\[]+) \[(?P<code>[\w.]+)\](?P<loud> loud| newly| formerly)?(?:: (?P<directives>.*))?$"
+    r"## (?P<name>[^\[]+) \[(?P<code>[\w.]+)\](?P<refused> loud| newly| formerly)?(?:: (?P<directives>.*))?$"
 )
 
 

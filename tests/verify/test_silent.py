@@ -18,6 +18,7 @@ REFUSING = {"": (), "loud": (OLD, NEW), "newly": (NEW,), "formerly": (OLD,)}
 TESTS = Path(__file__).parents[1]
 CASES = {case.name: case for case in fault_cases()}
 FAULTY = [case for case in CASES.values() if case.code != "none"]
+TRUE_OF_COMPILED = {"fifth_generation": {"tcgen05.wait"}}  # written to be read: it loads a product before its barrier
 COMPILED = sorted((*(TESTS / "parse" / "data").glob("*.ptx"), *(TESTS / "simulate" / "foreign").glob("*/*.ptx")))
 
 
@@ -68,4 +69,5 @@ def test_many_kinds_are_found() -> None:
 
 @pytest.mark.parametrize("path", COMPILED, ids=lambda path: path.stem)
 def test_nothing_is_wrong_with_what_compilers_write(path: Path) -> None:
-    assert verify(parse(path.read_text())) == ()
+    found = verify(parse(path.read_text()))
+    assert {finding.code for finding in found} == TRUE_OF_COMPILED.get(path.stem, set()), found

@@ -9,6 +9,7 @@ from ptxgen.emit import emit
 from ptxgen.errors import KernelError
 from ptxgen.ir import (
     Address,
+    Component,
     Directive,
     DirectiveKind,
     Float,
@@ -31,6 +32,7 @@ from ptxgen.ir import (
     Special,
     Statement,
     SymbolAddress,
+    TensorCoordinate,
     Variable,
 )
 from ptxgen.verify import verified, verify
@@ -97,6 +99,20 @@ BAD = [
     ("symbol.unknown", instruction("mov.u64", D, SymbolAddress("nowhere"))),
     ("symbol.unknown", instruction("ld.global.f32", F, Address(SymbolAddress("nowhere")))),
     ("label.unknown", instruction("bra", LabelName("nowhere"))),
+    ("label.scope", instruction("bra", LabelName("elsewhere", 7))),
+    ("type.mismatch", instruction("add.u32", R, R, R, guard=Guard(R))),
+    ("register.undeclared", instruction("mov.u32", Register("%f1", u32), Int(0))),
+    ("immediate.type", instruction("add.f32", F, F, Int(1))),
+    ("operand.kind", instruction("add.u32", R, R, Special("tid.x"))),
+    ("operand.part", instruction("add.u32", R, Component(R, "b0"), R)),
+    ("operand.part", instruction("vadd.s32.s32.u32", S, Component(S, "b7"), R)),
+]
+NEWER = [
+    ("vector.size", instruction("cp.async.bulk.prefetch.tensor.2d.L2.global", TensorCoordinate(D, (R,)))),
+    ("type.mismatch", instruction("cp.async.bulk.prefetch.tensor.1d.L2.global", TensorCoordinate(D, (F,)))),
+    ("operand.kind", instruction("cp.async.bulk.prefetch.tensor.1d.L2.global", TensorCoordinate(D, (Negated(P),)))),
+    ("operand.kind", instruction("mbarrier.arrive.shared::cluster.b64", D, Address(R))),
+    ("operand.kind", instruction("mbarrier.inval.shared.b64", Address(R, 0, True))),
 ]
 
 
@@ -114,10 +130,19 @@ def test_what_verify_refuses_ptxas_refuses(code: str, bad: Instruction) -> None:
     assert not verdict(str(emit(module(bad))), target("sm_70")).ok
 
 
+@pytest.mark.parametrize("code, bad", NEWER, ids=[f"{code}: {bad}" for code, bad in NEWER])
+def test_what_verify_refuses_of_a_newer_target_ptxas_refuses(code: str, bad: Instruction) -> None:
+    given = module(bad, at="8.0", on="sm_90")
+    assert [finding.code for finding in verify(given) if finding.code != "mbarrier.init"] == [code]
+    assert not verdict(str(emit(given)), target("sm_90")).ok
+
+
 STRICTER = [
     ("immediate.range", instruction("add.u32", R, R, Int(1 << 32))),  # ptxas drops the high bits
     ("immediate.range", instruction("add.u32", R, R, Int(-(1 << 31) - 1))),
     ("register.undeclared", instruction("mov.u32", Register("%r01", u32), Int(0))),  # ptxas takes it for %r1
+    ("operand.part", Instruction(resolve("vadd.s32.s32.u32")[1], (S, S, R, S))),  # the manual merges into a part
+    ("target.unsupported", instruction("ld.global.u32", R, Address(D, 0, True))),  # ptxas has no version for the mark
 ]
 
 
@@ -132,8 +157,9 @@ def test_all_findings_are_collected_and_raised_once() -> None:
     wrong = module(*(bad for _, bad in BAD))
     with pytest.raises(KernelError) as caught:
         verified(wrong)
-    assert sorted(finding.code for finding in caught.value.findings) == sorted(code for code, _ in BAD)
-    assert len(str(caught.value).splitlines()) == len(BAD)
+    found = [finding.code for finding in caught.value.findings if finding.code != "flow.unreachable"]
+    assert sorted(found) == sorted(code for code, _ in BAD)
+    assert len(str(caught.value).splitlines()) == len(caught.value.findings)
     assert verified(module()) == module()
 
 
@@ -153,12 +179,13 @@ def test_scopes_hide_labels_and_registers() -> None:
             Registers(f32, "%r", 1),
             Label(LabelName("a", 1)),
             instruction("mov.f32", Register("%r0", f32, 1), Float(0, f32)),
+            instruction("setp.gt.f32", P, Register("%r0", f32, 1), Float(0, f32)),
             instruction("bra", LabelName("a", 1), guard=Guard(P)),
         )
     )
     assert verify(module(Label(LabelName("a")), inner)) == ()
     assert verdict(str(emit(module(Label(LabelName("a")), inner))), target("sm_70")).ok
-    codes = [finding.code for finding in verify(module(inner, instruction("bra", LabelName("a", 1))))]
+    codes = [finding.code for finding in verify(module(inner, instruction("bra", LabelName("a", 1), guard=Guard(P))))]
     assert codes == ["label.scope"]
     twice = module(Label(LabelName("a")), Label(LabelName("a")))
     assert [finding.code for finding in verify(twice)] == ["label.duplicate"]
@@ -177,3 +204,24 @@ def test_budgets() -> None:
     assert codes(module(directives=(Directive(DirectiveKind.MAXNTID, (1024, 2, 1)),))) == ["threads.budget"]
     assert codes(module(directives=(Directive(DirectiveKind.MINNCTAPERSM, (2,)),))) == ["directive.alone"]
     assert codes(module(shared(4), variables=(Variable("k", b32, Space.GLOBAL),))) == ["name.duplicate"]
+
+
+WHOLE = {
+    "label a is defined twice": module(Label(LabelName("a")), Label(LabelName("a"))),
+    "k is defined twice": module(variables=(Variable("k", b32, Space.GLOBAL),)),
+    "PTX 6.0 does not know sm_75, which exists since 6.3": module(at="6.0", on="sm_75"),
+}
+
+
+@pytest.mark.parametrize("words, wrong", WHOLE.items(), ids=list(WHOLE))
+def test_what_is_wrong_with_a_whole_module(words: str, wrong: Module) -> None:
+    (finding,) = verify(wrong)
+    assert finding.message == words
+    assert not verdict(str(emit(wrong)), target("sm_75")).ok
+
+
+def said_of_nodes() -> list[str]:
+    """The messages of all modules that are wrong here."""
+    older = [module(bad) for _, bad in (*BAD, *STRICTER)]
+    newer = [module(bad, at="8.0", on="sm_90") for _, bad in NEWER]
+    return [finding.message for given in (*older, *newer, *WHOLE.values()) for finding in verify(given)]
