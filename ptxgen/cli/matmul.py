@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from attrs import frozen
+from attrs import evolve, frozen
 
 from isa.numerics import UnsettledNumerics, numerics
 from isa.targets import target
@@ -21,7 +21,7 @@ from ptxgen.errors import KernelError
 from ptxgen.kernels.binding import arrays_in_memory, bind
 from ptxgen.kernels.matmul import Machine, Matmul, Outcome
 from ptxgen.kernels.matmul_compute import MatmulSpec
-from ptxgen.kernels.matmul_plan import MatmulTiling
+from ptxgen.kernels.matmul_plan import default_tiling
 from ptxgen.kernels.views import outline
 from ptxgen.runtime import compute_capability, device_count
 from ptxgen.testing import bounded
@@ -38,7 +38,7 @@ def run_matmul(options: MatmulOptions) -> int:
     spec = MatmulSpec(
         options.layout, options.accumulate, options.output, typed_epilogue(options.epilogue, loaded), batched
     )
-    tiling = None if options.warps is None else MatmulTiling(warps=options.warps)
+    tiling = None if options.warps is None else evolve(default_tiling(spec, options.target), warps=options.warps)
     product = Matmul(spec, options.target, tiling)
     check_used(options, product.compute)
     inputs = inputs_of(options, product.stated, loaded)

@@ -9,7 +9,7 @@ from functools import lru_cache
 from attrs import evolve, frozen
 
 from isa.mechanisms import AtIssue, GroupKind
-from polyhedral import Affine, Set, System, var
+from polyhedral import Affine, Set, var
 from ptxgen.derive.atoms import Commit, Join, Retire
 from ptxgen.derive.groups import Commits, commits, lane_group
 from ptxgen.derive.nest import Body, Nest, nest
@@ -113,20 +113,22 @@ def _atoms(body: Body, places: Nest, ops: tuple[Op, ...], found: list[Requiremen
     arcs = [_arc(requirement, places, size) for requirement in found]
     chosen = fewest_gaps({(arc.start, arc.length) for arc in arcs}, size, cyclic=cyclic)
     closings = commits(body, places, ops, frozenset(chosen))
-    atoms = {
-        gap: [_commit(body, kind, gap, places, ops) for kind, own in closings.items() if gap in own.gaps]
-        for own in closings.values()
-        for gap in own.gaps
-    }
     served: dict[int, list[Arc]] = {gap: [] for gap in chosen}
     for arc in arcs:
         if arc.group is None:
             served[min(chosen, key=lambda gap: arc.distance_to(gap, size))].append(arc)
     waits = _waits([arc for arc in arcs if arc.group is not None], chosen, size, closings, served)
+    atoms: dict[int, list[Synchronisation]] = {}
     for gap, here in served.items():
-        meeting = _meeting(body, gap, size, here)
+        pending = {wait.kind: wait.pending for wait in waits.get(gap, ())}
+        meeting = _meeting(body, gap, size, here, closings, pending)
         retires = [evolve(meeting, atom=wait, covers=_covered(here, wait.kind)) for wait in waits.get(gap, ())]
-        atoms[gap] = [*atoms.get(gap, ()), *retires, meeting]
+        atoms[gap] = [*retires, meeting]
+    for kind, closing in closings.items():
+        retires = [a for own in atoms.values() for a in own if isinstance(a.atom, Retire) and a.atom.kind is kind]
+        for gap in closing.gaps:
+            commit = _commit(body, kind, gap, _copies(body, kind, gap, closing, places, ops), retires)
+            atoms[gap] = [commit, *atoms.get(gap, ())]
     return atoms
 
 
@@ -162,24 +164,40 @@ def _covered(arcs: list[Arc], kind: GroupKind) -> tuple[Covered, ...]:
     return tuple(dict.fromkeys(arc.requirement.covered for arc in arcs if arc.group is kind))
 
 
-def _commit(body: Body, kind: GroupKind, gap: int, places: Nest, ops: tuple[Op, ...]) -> Synchronisation:
-    """Closing a group at each step from the first copy to the last op of the body: also when the copies have run out,
-    so that a wait counts the same groups at every step."""
-    own = [op for op, role, path in zip(ops, places.roles, places.paths, strict=True) if Body(role, path) == body]
-    times = [time_domain(op.domain, op.time.ahead) for op in own]
+def _copies(body: Body, kind: GroupKind, gap: int, closing: Commits, places: Nest, ops: tuple[Op, ...]) -> list[Op]:
+    """The copies that the commit at `gap` closes."""
+    return [
+        op
+        for op, role, path, positions in zip(ops, places.roles, places.paths, places.positions, strict=True)
+        if Body(role, path) == body and lane_group(op) is kind and closing.after(positions[len(path)]) == gap
+    ]
+
+
+def _commit(body: Body, kind: GroupKind, gap: int, copies: list[Op], retires: list[Synchronisation]) -> Synchronisation:
+    """Closing a group at each step from the first copy to the last step that a wait counts: also when the copies have
+    run out, so that a wait counts the same groups at every step."""
+    times = [time_domain(op.domain, op.time.ahead) for op in copies]
+    for retire in retires:
+        behind = int(retire.time.place[-1] < gap)
+        ahead = (*(0,) * (len(body.loops) - 1), behind) if body.loops else ()
+        times.append(_moved(retire.domain, ahead, 0) if ahead else retire.domain)
     hull = Set(body.loops, tuple(dict.fromkeys(piece for time in times for piece in time.pieces))).hull()
-    copies = [op.domain.project_out(*body.loops[-1:]) for op in own if lane_group(op) is kind]
-    some = copies[0].hull() if all(copy == copies[0] for copy in copies) else System.of()
     time = Time(body.loops, (0,) * len(body.loops), tuple(place for place, _ in body.path) + (gap,))
-    return Synchronisation(body.role, Commit(kind), Set(body.loops, (hull & some,)), time, ())
+    return Synchronisation(body.role, Commit(kind), Set(body.loops, (hull,)), time, ())
 
 
 def _pending(arc: Arc, gap: int, size: int, closing: Commits | None) -> int:
-    """Groups that may stay open: none where the copy stands in a nested loop, whose groups are not counted here."""
+    """Groups that may stay open when the arc passes `gap` for the last time."""
+    return _pending_at(arc, arc.last_pass(gap, size), closing)
+
+
+def _pending_at(arc: Arc, passed: int, closing: Commits | None) -> int:
+    """Groups that may stay open when the arc passes that gap: none where the copy stands in a nested loop, whose groups
+    are not counted here."""
     source = arc.requirement.source.op
     if closing is None or len(source.time.loops) > len(arc.requirement.loops):
         return 0
-    return closing.pending(arc.position, arc.last_pass(gap, size))
+    return closing.pending(arc.position, passed)
 
 
 def _arc(requirement: Requirement, places: Nest, size: int) -> Arc:
@@ -218,12 +236,24 @@ def _on_a_line(intervals: Sequence[tuple[int, int]]) -> list[int]:
     return chosen
 
 
-def _meeting(body: Body, gap: int, size: int, arcs: list[Arc]) -> Synchronisation:
+def _meeting(
+    body: Body,
+    gap: int,
+    size: int,
+    arcs: list[Arc],
+    closings: dict[GroupKind, Commits],
+    pending: dict[GroupKind, int],
+) -> Synchronisation:
+    """The meeting at a gap, at the steps at which the arcs that it serves want it. Where a gap is passed several times
+    on the way, one pass serves: one at which others want it as well, else the last one."""
     domains: list[Set] = []
-    for arc in sorted(arcs, key=lambda arc: (arc.group is None, arc.length)):
+    for arc in sorted(arcs, key=lambda arc: arc.whole):
         candidates = _times(arc, gap, size)
-        wanted = candidates if arc.group is None else candidates[-1:]
-        if not any(_within(candidate, domains) for candidate in wanted):
+        if arc.group is not None:
+            first = arc.position + 1 + arc.distance_to(gap, size)
+            allowed = (_pending_at(arc, first + size * n, closings.get(arc.group)) for n in range(len(candidates)))
+            candidates = [c for c, most in zip(candidates, allowed, strict=True) if most >= pending[arc.group]]
+        if not any(_within(candidate, domains) for candidate in candidates):
             domains.append(candidates[-1])
     union = Set(body.loops, tuple(dict.fromkeys(p for d in domains for p in d.pieces)))
     time = Time(body.loops, (0,) * len(body.loops), tuple(place for place, _ in body.path) + (gap,))

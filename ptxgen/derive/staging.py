@@ -160,7 +160,8 @@ def distribution_moves(array: Array, place: int) -> bool:
 
 @frozen
 class Reader:
-    """How a stage step reaches a shared tile: who asks for what, how many elements at once, by rows of matrices or not."""
+    """How a stage step reaches a shared tile: who asks for what, how many elements at once, and the rows of matrices
+    where it asks for those."""
 
     held: Distribution
     reach: SharedAccess

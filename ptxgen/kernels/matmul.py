@@ -57,7 +57,7 @@ class Matmul:
     @cached_property
     def tiled(self) -> MatmulTiling:
         """The tiling given, or the default one."""
-        return self.tiling or default_tiling(self.spec)
+        return self.tiling or default_tiling(self.spec, self.target)
 
     @cached_property
     def parted(self) -> MatmulSpec:

@@ -1,4 +1,4 @@
-"""Plans for a matrix product on Volta's tensor cores."""
+"""Plans for a matrix product on the tensor cores of a warp."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from itertools import product
 from attrs import evolve, field, frozen
 
 from ptxgen.compute import ArrayKind, Compute, f32
+from ptxgen.derive.facts import Facts
 from ptxgen.errors import PlanError
 from ptxgen.kernels.epilogue import Beta, Bias, Keep, Residual
+from ptxgen.kernels.generations import Generation, generation_of
 from ptxgen.kernels.matmul_compute import MatmulSpec
 from ptxgen.plan import (
     BlockOrder,
@@ -18,12 +20,12 @@ from ptxgen.plan import (
     Plan,
     blocks,
     congruous,
+    cp_async,
     crosswise,
     fragments,
     free,
     grouped,
     ld,
-    m8n8k4,
     registers,
     shared,
     st,
@@ -31,13 +33,15 @@ from ptxgen.plan import (
 )
 
 ROWS_FOR_CROSSWISE = 32
+LEAST_COPY_BYTES = 4
 WARP_GRIDS: dict[int, tuple[int, int]] = {1: (1, 1), 2: (1, 2), 4: (2, 2), 8: (2, 4)}
 
 
 @frozen
 class MatmulTiling:
     """The choices of a plan: the block's tile (i, j, k), warps, slabs and fragments held at once, how far they run
-    ahead, whether full tiles are apart, and the order of blocks. The default is the fastest on Volta."""
+    ahead, whether full tiles are apart, and the order of blocks. `default_tiling` gives one for an epilogue and a
+    target."""
 
     i: int = 128
     j: int = 128
@@ -65,31 +69,21 @@ class MatmulTiling:
 
 
 def matmul_plan(compute: Compute, spec: MatmulSpec, facts: Iterable[Fact], tiling: MatmulTiling, target: str) -> Plan:
-    """The product staged through shared memory and registers, multiplied by m8n8k4, finished and stored by registers.
+    """The product staged to shared memory and fragments as the target's generation feeds its tensor cores, finished and
+    stored by registers.
 
     `facts` are what the arguments of the launch allow to assume. PlanError where the tiling does not fit.
     """
     rows, columns = tiling.warp_tile
+    generation = generation_of(target)
     batch = {"b": 1} if spec.batched else {}
     plan = Plan(compute, target).assume(*facts)
     plan = plan.tile("cta", **batch, i=tiling.i, j=tiling.j, k=tiling.k).place("cta", onto=blocks, raster=tiling.raster)
-    plan = plan.tile("warp", i=rows, j=columns).place("warp", onto=warps).tile("step", k=4)
-    layouts = {
-        "A": _layout(along_k=not spec.layout.a_transposed, extent=rows),
-        "B": _layout(along_k=spec.layout.b_transposed, extent=columns),
-    }
-    for name in layouts:
-        plan = plan.stage(name, at="cta.k", into=registers(), by=ld(16))
-    for name, layout in layouts.items():
-        plan = plan.stage(name, at="cta.k", into=shared(tiling.depth, layout), by=st(16))
-    for name in layouts:
-        plan = plan.stage(name, at="step.k", into=fragments(tiling.fragment_depth), by=ld(16))
-    plan = plan.multiply("AB", m8n8k4(spec.accumulate), at="step.k")
-    if tiling.prefetch:
-        plan = plan.shift("A.registers", "B.registers", "A.shared", "B.shared", ahead=1, at="cta.k")
-    if tiling.prefetch and tiling.fragment_depth > 1:
-        plan = plan.shift("A.fragments", "B.fragments", ahead=1, at="step.k")
-    plan = plan.unroll("step.k")
+    plan = plan.tile("warp", i=rows, j=columns).place("warp", onto=warps).tile("step", k=generation.step)
+    copied = [name for name in ("A", "B") if generation.past_registers and copies_words(plan, name)]
+    plan = _staged(plan, spec, tiling, generation, copied)
+    plan = plan.multiply("AB", generation.product(spec.accumulate), at="step.k")
+    plan = _shifted(plan, tiling, copied).unroll("step.k")
     for statement in compute.statements[1:]:
         plan = plan.finish(statement.name, at="warp")
     for array in compute.arrays:
@@ -98,23 +92,69 @@ def matmul_plan(compute: Compute, spec: MatmulSpec, facts: Iterable[Fact], tilin
     return plan.isolate("cta") if tiling.isolate else plan
 
 
+def copies_words(plan: Plan, name: str) -> bool:
+    """Whether the facts show aligned neighbours of 4 bytes in an operand, which `cp.async` needs; else its tiles go
+    through registers."""
+    array = plan.compute.array(name)
+    place, width = array.contiguous_dimension, array.element.byte_count
+    if place is None:
+        return False
+    values = [stride for stride in array.strides if not stride.is_constant]
+    count = Facts.of(plan).vector(name, width, (*values, array.extents[place]), LEAST_COPY_BYTES // width)
+    return count * width == LEAST_COPY_BYTES
+
+
+def _staged(plan: Plan, spec: MatmulSpec, tiling: MatmulTiling, generation: Generation, copied: list[str]) -> Plan:
+    rows, columns = tiling.warp_tile
+    layouts = {"A": free, "B": free}
+    if generation.orders:
+        layouts["A"] = _layout(along_k=not spec.layout.a_transposed, extent=rows)
+        layouts["B"] = _layout(along_k=spec.layout.b_transposed, extent=columns)
+    for name in layouts:
+        if name not in copied:
+            plan = plan.stage(name, at="cta.k", into=registers(), by=ld(16))
+    for name, layout in layouts.items():
+        by = cp_async(16) if name in copied else st(16)
+        plan = plan.stage(name, at="cta.k", into=shared(tiling.depth, layout), by=by)
+    for name in layouts:
+        plan = plan.stage(name, at="step.k", into=fragments(tiling.fragment_depth), by=generation.fragments)
+    return plan
+
+
+def _shifted(plan: Plan, tiling: MatmulTiling, copied: list[str]) -> Plan:
+    """Copies past the registers run as far ahead as the ring allows, what goes through registers one slab; fragments
+    one step, into the next slab where that is there by then."""
+    if not tiling.prefetch:
+        return plan
+    through = [f"{name}.{where}" for where in ("registers", "shared") for name in ("A", "B") if name not in copied]
+    if through:
+        plan = plan.shift(*through, ahead=1, at="cta.k")
+    if copied and tiling.depth > 1:
+        plan = plan.shift(*(f"{name}.shared" for name in copied), ahead=tiling.depth - 1, at="cta.k")
+    crossing = [f"{name}.fragments" for name in ("A", "B") if name not in copied or tiling.depth > 1]
+    if tiling.fragment_depth > 1 and crossing:
+        plan = plan.shift(*crossing, ahead=1, at="step.k")
+    return plan
+
+
 def _layout(*, along_k: bool, extent: int) -> LayoutWish:
     """An operand that is contiguous along k lies crosswise, where a lane reads two rows of a warp's `extent`."""
     return congruous if not along_k else crosswise if extent >= ROWS_FOR_CROSSWISE else free
 
 
-def default_tiling(spec: MatmulSpec) -> MatmulTiling:
+def default_tiling(spec: MatmulSpec, target: str = "sm_70") -> MatmulTiling:
     """128x128x32 on 4 warps; on 8 where a thread of 4 may have to hold more than its registers, as ptxas counts them:
     the result in f32, row or column sums, or operands of the epilogue: any matrix or three vectors beside sums in f32,
     two matrices, or one with two vectors, beside sums in f16. Four matrices and sums over rows or columns are too many
-    for 8 warps too: tiles of 64 rows.
+    for 8 warps too: tiles of 64 rows. Copies past the registers run three slabs ahead.
     """
     matrices = sum(isinstance(piece, (Beta, Residual, Keep)) for piece in spec.epilogue)
     vectors = sum(isinstance(piece, Bias) for piece in spec.epilogue)
     held = (3 * matrices + vectors > 2) if spec.accumulate is f32 else (2 * matrices + vectors > 3)
+    depth = 4 if generation_of(target).past_registers else 2
     if matrices + len(spec.totals) > 3:
-        return MatmulTiling(i=64, warps=8)
-    return MatmulTiling(warps=8 if spec.output is f32 or spec.totals or held else 4)
+        return MatmulTiling(i=64, warps=8, depth=depth)
+    return MatmulTiling(warps=8 if spec.output is f32 or spec.totals or held else 4, depth=depth)
 
 
 def menu() -> Iterator[MatmulTiling]:

@@ -8,9 +8,10 @@ import pytest
 from ptxgen.derive import derive
 from ptxgen.derive.discharge import Synchronised
 from ptxgen.derive.proof import check_meetings
+from ptxgen.tile import Commit, Meet, Retire
 from ptxgen.tile.machine import MachineFault, run
 from ptxgen.tile.mutants import without_each_synchronisation
-from tests.derive.computes import chained, halves, matmul, softmax, transpose, up, volta
+from tests.derive.computes import ampere, chained, halves, matmul, softmax, transpose, up, volta
 
 Arrays = dict[str, np.ndarray]
 
@@ -99,8 +100,18 @@ def test_softmax_needs_no_meeting_and_the_others_the_fewest() -> None:
         "softmax": sum(len(part.synchronised.meetings) for part in derive(softmax()).parts[:1]),
         "transpose": len(derive(transpose()).parts[0].synchronised.meetings),
         "matmul": len(derive(volta()).parts[0].synchronised.meetings),
+        "ampere": len(derive(ampere()).parts[0].synchronised.meetings),
     }
-    assert counts == {"softmax": 0, "transpose": 1, "matmul": 1}
+    assert counts == {"softmax": 0, "transpose": 1, "matmul": 1, "ampere": 1}
+
+
+@pytest.mark.parametrize("layout", ["nn", "nt", "tn", "tt"])
+@pytest.mark.parametrize("depth", [2, 4])
+def test_copies_past_the_registers_at_every_end_of_the_pipeline(layout: str, depth: int) -> None:
+    program = derive(ampere(matmul(layout), depth, (64, 64, 32))).program
+    for slabs in range(2 * depth + 2):
+        check_matmul(program, layout, 72, 56, 32 * slabs, seed=slabs)
+        check_matmul(program, layout, 64, 128, 32 * slabs + 8)
 
 
 def faults(program: object, arrays: Arrays, sizes: dict[str, int]) -> str:
@@ -116,6 +127,9 @@ def runs_of(name: str) -> list[tuple[Arrays, dict[str, int]]]:
     if name == "transpose":
         x = halves(np.random.default_rng(5), 70, 64)
         return [({"X": x, "Y": np.zeros((64, 72), np.float16)}, {"M": 70, "N": 64, "ldx": 64, "ldy": 72})]
+    if name == "ampere":
+        sizes = ((m, n, k) for m, n in ((64, 64), (40, 56)) for k in (24, 48, 64, 96, 128, 176))
+        return [matmul_case("nn", m, n, k)[:2] for m, n, k in sizes]
     if name == "chained":
         return [chained_case(64, 130, k, 64)[:2] for k in (80, 0)]
     return [
@@ -123,20 +137,29 @@ def runs_of(name: str) -> list[tuple[Arrays, dict[str, int]]]:
     ]
 
 
-@pytest.mark.parametrize("name", ["transpose", "chained", "matmul"])
-def test_every_meeting_is_needed(name: str) -> None:
-    derived = derive({"transpose": transpose, "chained": chained, "matmul": volta}[name]())
+PLANS = {
+    "transpose": transpose,
+    "chained": chained,
+    "matmul": volta,
+    "ampere": lambda: ampere(depth=3, tile=(64, 64, 32)),
+}
+FAULTS = {Meet: {"tile.race"}, Retire: {"tile.stale"}, Commit: {"tile.stale"}}
+
+
+@pytest.mark.parametrize("name", list(PLANS))
+def test_every_meeting_commit_and_wait_is_needed(name: str) -> None:
+    derived = derive(PLANS[name]())
     runs = runs_of(name)
     assert all(faults(derived.program, *case) == "none" for case in runs)
     mutants = list(without_each_synchronisation(derived.program))
     assert mutants
     for mutant in mutants:
-        assert {faults(mutant.program, *case) for case in runs} - {"none"} == {"tile.race"}
+        assert {faults(mutant.program, *case) for case in runs} - {"none"} == FAULTS[type(mutant.removed)]
 
 
-@pytest.mark.parametrize("name", ["transpose", "chained", "matmul"])
-def test_the_checker_refuses_every_plan_without_one_of_its_meetings(name: str) -> None:
-    derived = derive({"transpose": transpose, "chained": chained, "matmul": volta}[name]())
+@pytest.mark.parametrize("name", list(PLANS))
+def test_the_checker_refuses_every_plan_without_one_of_its_atoms(name: str) -> None:
+    derived = derive(PLANS[name]())
     for part in derived.parts:
         assert part.verdict.accepted
         for missing in part.synchronised.atoms:

@@ -58,12 +58,16 @@ def judge(
 
 
 def run_matmul(
-    spec: MatmulSpec, size: tuple[int, int, int], tiling: MatmulTiling | None = None, seed: int = 0
+    spec: MatmulSpec,
+    size: tuple[int, int, int],
+    tiling: MatmulTiling | None = None,
+    seed: int = 0,
+    target: str = "sm_70",
 ) -> Outcome:
     """A product of random matrices, simulated without a finding and judged."""
-    product = Matmul(spec, tiling=tiling)
+    product = Matmul(spec, target, tiling)
     sizes = dict(zip("MNK", size, strict=True), batches=3)
     scalars = scalars_of(product.compute)
     outcome = product(random_inputs(product.compute, sizes, seed), scalars)
-    judge(product.compute, outcome.arrays, scalars)
+    judge(product.compute, outcome.arrays, scalars, exact=target == "sm_70", target=target)
     return outcome

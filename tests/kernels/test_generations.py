@@ -1,0 +1,105 @@
+"""Products on Turing, Ampere and later: the same statement, other plans."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from attrs import evolve
+
+from ptxgen.compute import f16, f32
+from ptxgen.errors import PlanError
+from ptxgen.kernels import (
+    Layout,
+    Matmul,
+    MatmulSpec,
+    MatmulTiling,
+    parse_epilogue,
+)
+from ptxgen.kernels.generated import prepare
+from ptxgen.kernels.generations import AMPERE, TURING, VOLTA, generation_of
+from ptxgen.runtime import assemble
+from ptxgen.simulate import simulator
+from ptxgen.tile import Carrier, Copy
+from ptxgen.tile.machine.walking import leaves_of
+from tests.kernels.cases import random_inputs, run_matmul
+
+SMALL = MatmulTiling(i=64, j=64, k=32, depth=3)
+
+
+def test_the_newest_instruction_of_a_target_is_taken() -> None:
+    expected = {"sm_70": VOLTA, "sm_72": VOLTA, "sm_75": TURING, "sm_80": AMPERE, "sm_90": AMPERE, "sm_120": AMPERE}
+    assert {name: generation_of(name) for name in expected} == expected
+    with pytest.raises(PlanError, match="sm_61 has no tensor cores"):
+        generation_of("sm_61")
+
+
+@pytest.mark.parametrize("layout", list(Layout), ids=lambda layout: layout.value)
+@pytest.mark.parametrize("accumulate", [f16, f32], ids=str)
+def test_every_layout_on_ampere(layout: Layout, accumulate: object) -> None:
+    run_matmul(MatmulSpec(layout, accumulate), (72, 136, 96), SMALL, target="sm_80")
+
+
+@pytest.mark.parametrize("target", ["sm_86", "sm_89", "sm_90"])
+def test_later_targets(target: str) -> None:
+    run_matmul(MatmulSpec(Layout.TN, epilogue=parse_epilogue("bias,relu")), (72, 136, 96), SMALL, target=target)
+
+
+@pytest.mark.parametrize("epilogue", ["alpha,beta,bias,gelu", "bias,residual,silu", "keep,clamp"])
+def test_epilogues_on_ampere(epilogue: str) -> None:
+    run_matmul(MatmulSpec(epilogue=parse_epilogue(epilogue)), (72, 80, 40), SMALL, target="sm_80")
+
+
+@pytest.mark.parametrize("depth", [1, 2, 4])
+@pytest.mark.parametrize("slabs", [0, 1, 2, 5])
+def test_every_end_of_the_pipeline(depth: int, slabs: int) -> None:
+    run_matmul(MatmulSpec(), (40, 72, 32 * slabs + 8 * (slabs % 2)), evolve(SMALL, depth=depth), target="sm_80")
+
+
+def carriers(spec: MatmulSpec, size: tuple[int, int, int]) -> set[Carrier]:
+    """What carries A and B of a product into shared memory."""
+    product = Matmul(spec, "sm_80", SMALL)
+    arrays = random_inputs(product.compute, dict(zip("MNK", size, strict=True)))
+    program = product.kernel_for(product.with_outputs(arrays)).program
+    return {
+        leaf.carrier
+        for role in program.roles
+        for leaf in leaves_of(role.body)
+        if isinstance(leaf, Copy) and leaf.op in ("A.shared", "B.shared")
+    }
+
+
+def test_operands_without_aligned_words_go_through_registers() -> None:
+    assert carriers(MatmulSpec(), (64, 64, 64)) == {Carrier.LANE_COPY}
+    assert carriers(MatmulSpec(), (64, 64, 63)) == {Carrier.ACCESS, Carrier.LANE_COPY}
+    assert carriers(MatmulSpec(), (64, 63, 63)) == {Carrier.ACCESS}
+    for size in ((65, 64, 63), (64, 63, 63), (1, 1, 1), (33, 70, 66)):
+        run_matmul(MatmulSpec(), size, SMALL, target="sm_80")
+
+
+@pytest.mark.parametrize("layout", list(Layout), ids=lambda layout: layout.value)
+def test_turing(layout: Layout) -> None:
+    """The plan of sm_75 on the tile machine, and its PTX with the arithmetic of sm_80: nobody has recorded its own."""
+    spec = MatmulSpec(layout)
+    product = Matmul(spec, "sm_75", evolve(SMALL, depth=2))
+    arrays = product.with_outputs(random_inputs(product.compute, {"M": 72, "N": 136, "K": 96}))
+    kernel = product.kernel_for(arrays)
+    assert "ldmatrix" in str(kernel.listing)
+    assert "m16n8k8" in str(kernel.listing)
+    assert "cp.async" not in str(kernel.listing)
+    a = np.asarray(arrays["A"].T if layout.a_transposed else arrays["A"], float)
+    b = np.asarray(arrays["B"].T if layout.b_transposed else arrays["B"], float)
+    launch = prepare(kernel.program, arrays, {}, None)
+    simulator(kernel.module, target="sm_80").run(
+        grid=launch.blocks, block=launch.threads, args=launch.arguments, shared_bytes=launch.shared_bytes
+    ).raise_findings()
+    assert np.abs(arrays["D"] - a @ b).max() < 2e-2
+
+
+@pytest.mark.parametrize("target", ["sm_75", "sm_80", "sm_89", "sm_90"])
+def test_default_plans_do_not_spill(target: str) -> None:
+    for layout in Layout:
+        for epilogue in ("", "bias,relu"):
+            spec = MatmulSpec(layout, epilogue=parse_epilogue(epilogue))
+            product = Matmul(spec, target)
+            arrays = product.with_outputs(random_inputs(product.compute, {"M": 256, "N": 256, "K": 256}))
+            assert assemble(product.kernel_for(arrays).listing).spills == 0, (layout, epilogue)
