@@ -65,7 +65,7 @@ _RECORDS: tuple[tuple[str, tuple[int, ...], tuple[str, ...], tuple[str, ...], Nu
 _UNSETTLED: tuple[tuple[str, tuple[int, ...], str, tuple[str, ...], str], ...] = (
     (_MMA, (75,), "", _HALVES, "sources disagree whether a block has 8 or 4 products"),
     (_MMA, _AMPERE + _HOPPER + _BLACKWELL, "m8n8k4", ("f16",), "ptxas replaces it by a routine of ordinary FMAs"),
-    (_MMA, _HOPPER, "", _BYTES, "ptxas unpacks it to f16 products; the f32 output is not recorded"),
+    (_MMA, _HOPPER, "", _BYTES, "ptxas unpacks it to f16 products and adds C apart"),
 )
 
 

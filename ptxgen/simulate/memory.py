@@ -53,7 +53,7 @@ class Arena:
         self._shadow: dict[int, Array] = {width: self.shadow.view(_LANE_DTYPE[width]) for width in (1, 2, 4, 8)}
 
     def load(self, index: Array, width_bytes: int) -> Array:
-        """The values at byte indices (multiples of the width), as unsigned of that width; opaque for 16 and 32 bytes."""
+        """The values at byte indices, multiples of the width, as unsigned of that width; opaque for 16 and 32 bytes."""
         return self._data[width_bytes].take(index // width_bytes, mode="clip")
 
     def store(self, index: Array, values: Array, width_bytes: int) -> None:

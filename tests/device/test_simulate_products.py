@@ -27,6 +27,10 @@ CASES = [
     ("m16n8k256.row.col.s32.b1.b1.s32.and.popc", "s32 b1 b1 s32", (4, 4, 2, 4)),
     ("m16n8k32.row.col.f16.e4m3.e4m3.f16", "f16 e4m3 e4m3 f16", (2, 4, 2, 2)),
     ("m16n8k32.row.col.f16.e5m2.e4m3.f16", "f16 e5m2 e4m3 f16", (2, 4, 2, 2)),
+    ("m16n8k32.row.col.f32.e4m3.e4m3.f32", "f32 e4m3 e4m3 f32", (4, 4, 2, 4)),
+    ("m16n8k32.row.col.f32.e5m2.e4m3.f32", "f32 e5m2 e4m3 f32", (4, 4, 2, 4)),
+    ("m16n8k16.row.col.f32.e4m3.e5m2.f32", "f32 e4m3 e5m2 f32", (4, 2, 1, 4)),
+    ("m16n8k16.row.col.f16.e4m3.e4m3.f16", "f16 e4m3 e4m3 f16", (2, 2, 1, 2)),
 ]
 
 

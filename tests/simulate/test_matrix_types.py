@@ -55,6 +55,8 @@ CASES = [
     ("m16n8k32", "s8", "s8", "s32", "sm_90"), ("m8n8k32", "s4", "u4", "s32", "sm_75"),
     ("m16n8k32", "u4", "u4", "s32", "sm_80"), ("m16n8k64", "s4", "s4", "s32", "sm_90"),
     ("m16n8k32", "e4m3", "e5m2", "f32", "sm_89"), ("m16n8k32", "e5m2", "e4m3", "f16", "sm_90"),
+    ("m16n8k32", "e4m3", "e4m3", "f32", "sm_90"), ("m16n8k16", "e5m2", "e4m3", "f32", "sm_90"),
+    ("m16n8k16", "e4m3", "e5m2", "f16", "sm_90"),
 ]  # fmt: skip
 
 
@@ -126,7 +128,7 @@ def test_integers_wrap_or_are_clamped(satfinite):
 
 
 @pytest.mark.parametrize("name, target, why", [
-    ("m16n8k32.row.col.f32.e4m3.e4m3.f32", "sm_90", "not recorded"),
+    ("m16n8k32.row.col.kind::f8f6f4.f32.e2m1.e4m3.f32", "sm_120a", "no recorded"),
     ("m16n8k8.row.col.f32.f16.f16.f32", "sm_75", "8 or 4"),
 ])  # fmt: skip
 def test_what_is_not_known_is_refused_by_name(name, target, why):
@@ -134,3 +136,24 @@ def test_what_is_not_known_is_refused_by_name(name, target, why):
     b = np.zeros((2, 32) if "e4m3" in name else (1, 32), np.uint32)
     with pytest.raises(KernelError, match=why):
         launched(f"mma.sync.aligned.{name}", a, b, np.zeros((4, 32), np.uint32), np.uint32, target)
+
+
+@pytest.mark.parametrize("target, exact", [("sm_89", 1.0), ("sm_90", 1.0 + 2.0**-23)])
+def test_bytes_on_sm_90_are_summed_apart_and_then_added_to_nearest(target, exact):
+    """Three products of 2**-25 beside 1: cut where the sum is aligned with C, rounded where ptxas adds C by FADD."""
+    a, b = np.zeros((16, 32)), np.zeros((8, 32))
+    a[:, [0, 2, 5]], b[:, [0, 2, 5]] = 2.0**-14, 2.0**-11
+    registers = held(codes(a, "e5m2"), "e5m2", is_a=True), held(codes(b, "e5m2"), "e5m2", is_a=False)
+    c = np.ones((16, 8), np.float32)
+    name = "mma.sync.aligned.m16n8k32.row.col.f32.e5m2.e5m2.f32"
+    found = launched(name, *registers, accumulator(c), np.float32, target)
+    assert (found == np.float32(exact)).all()
+
+
+@pytest.mark.parametrize("mode, steps", [("rn", 0), ("rz", 0), ("rm", 0), ("rp", 4)])
+def test_chains_of_doubles_round_as_they_are_told(mode, steps):
+    a, b, c = (np.full((1, 32), value) for value in (2.0**-30, 2.0**-30, 1.0))
+    c = np.concatenate([c, -c])
+    found = launched(f"wmma.mma.sync.aligned.row.col.m8n8k4.{mode}.f64.f64.f64.f64", a, b, c, np.float64, "sm_90")
+    assert (found[0] == 1 + steps * 2.0**-52).all()
+    assert (found[1] == (-1 + 4 * 2.0**-53 if mode in ("rz", "rp") else -1.0)).all()

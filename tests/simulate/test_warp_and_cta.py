@@ -184,3 +184,30 @@ def test_clocks_as_64_bits():
             k.st.global_.u64(k.args.out + 8 * place, k.mov.u64(k.special("clock64")))
     simulate(module.build(), grid=1, block=1, args=(out,)).raise_findings()
     assert out[1] > out[0] > 0
+
+
+def test_redux_of_floats():
+    from tests.simulate.statements import results
+
+    values = np.array([0.0, -0.0, 1.5, -2.5, np.nan, np.inf, -np.inf, 1e-40], np.float32)
+    rng = np.random.default_rng(5)
+    a = np.concatenate(
+        [rng.choice(values, (4, 32)), rng.choice(values[:4], (2, 32)), np.full((1, 32), np.nan, np.float32)]
+    )
+    a = a.astype(np.float32)
+    names = [f"{op}{size}{nan}" for op in ("min", "max") for size in ("", ".abs") for nan in ("", ".NaN")]
+    flat = a.ravel().view(np.uint32)
+    found = results(
+        [f"redux.sync.{name}.f32 %d, %a, 0xffffffff;" for name in names], flat, flat, flat, kind="b32", target="sm_100a"
+    )
+
+    def rank(value: float) -> tuple[float, float]:
+        return value, np.copysign(1, value)
+
+    for name, bits in zip(names, found.view(np.float32).reshape(len(names), -1, 32), strict=True):
+        for row, lanes in zip(bits, np.abs(a) if "abs" in name else a, strict=True):
+            numbers = [float(lane) for lane in lanes if not np.isnan(lane)]
+            nan = ("NaN" in name and len(numbers) < 32) or not numbers
+            exact = np.nan if nan else (min if name.startswith("min") else max)(numbers, key=rank)
+            assert np.array_equal(row, np.full(32, np.float32(exact)), equal_nan=True), name
+            assert nan or (np.signbit(row) == np.signbit(exact)).all()

@@ -171,3 +171,13 @@ def test_quantise():
     step = np.abs(x.astype(np.float32)).max(axis=1) / np.float32(127)
     assert np.abs(scale - step).max() <= np.spacing(step).max()
     assert np.abs(codes - np.rint(x / scale[:, None])).max() <= (np.abs(x / scale[:, None]) % 1 == 0.5).max()
+
+
+@pytest.mark.parametrize("seed", [None, 5])
+def test_matmul_of_warpgroups(seed: int | None):
+    m, n, k = 64, 128, 96
+    a, b = normal(1, m, k).astype(bfloat16), normal(2, k, n).astype(bfloat16)
+    c = np.zeros((m, n), np.float32)
+    arrays = (a.view(np.uint16), b.view(np.uint16), c)
+    triton("matmul_hopper", *arrays, m, n, k, grid=(1, 2), shared_bytes=24576, kernel="matmul", seed=seed)
+    assert np.abs(c - a.astype(np.float64) @ b.astype(np.float64)).max() < 1e-4
