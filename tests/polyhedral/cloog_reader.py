@@ -1,4 +1,4 @@
-"""Reads scanning inputs in CLooG's matrix notation."""
+"""Reads scanning inputs of CLooG, sets and relations written as matrices or in isl's notation."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 from attrs import frozen
 
-from polyhedral import Affine, Constraint, Set, System, var
+from polyhedral import Affine, Constraint, Set, System, parse_map, parse_set, var
 
 
 class NotTaken(Exception):
@@ -22,7 +22,7 @@ class Scanning:
     """
 
     params: tuple[str, ...]
-    context: System
+    context: Set
     statements: tuple[Set, ...]
     widths: tuple[int, ...]
 
@@ -51,6 +51,15 @@ class _Lines:
             raise NotTaken(f"{found} where one number is due")
         return found[0]
 
+    def braced(self) -> str | None:
+        """The text up to the closing brace where the next line starts isl's notation."""
+        if self.place >= len(self.lines) or not re.match(r"[\[{]", self.lines[self.place][0]):
+            return None
+        text = ""
+        while "}" not in text:
+            text += " " + " ".join(self.line())
+        return text
+
     def names(self, some: bool) -> None:
         if self.place < len(self.lines) and self.count() and some:
             self.line()
@@ -59,7 +68,7 @@ class _Lines:
 @frozen
 class _Matrix:
     rows: list[list[int]]
-    outputs: int | None
+    columns: int
     locals: int
 
 
@@ -77,7 +86,7 @@ def _matrices(lines: _Lines) -> list[_Matrix]:
         rows = [lines.numbers() for _ in range(header[0])]
         if any(len(row) != header[1] for row in rows):
             raise NotTaken("a row of another width than its matrix")
-        found.append(_Matrix(rows, header[2] if len(header) == 6 else None, header[4] if len(header) == 6 else 0))
+        found.append(_Matrix(rows, header[1], header[4] if len(header) == 6 else 0))
     return found
 
 
@@ -102,34 +111,55 @@ def read(path: Path) -> Scanning:
     context, params = _context(lines)
     domains = []
     for _ in range(lines.count()):
-        matrices = _matrices(lines)
-        dims = _names("x", matrices[0], len(params))
-        domains.append(Set(dims, tuple(_system(m, dims, params) for m in matrices)))
+        domains.append(_domain(lines, params))
         lines.numbers()
     lines.names(any(d.dims for d in domains))
     count = lines.count() if lines.place < len(lines.lines) else 0
     statements, widths = [], []
     for number, domain in enumerate(domains):
         if number < count:
-            matrices = _matrices(lines)
-            times = _names("t", matrices[0], len(params) + len(domain.dims))
-            relations = [_system(m, (*times, *domain.dims), params) for m in matrices]
+            times, relations = _scattering(lines, domain, params)
         else:
             times = tuple(f"t{k}" for k in range(len(domain.dims)))
-            relations = [System.of(*(var(a).equals(var(b)) for a, b in zip(times, domain.dims, strict=True)))]
-        pieces = tuple(p & r for p in domain.pieces for r in relations)
+            relations = (System.of(*(var(a).equals(var(b)) for a, b in zip(times, domain.dims, strict=True))),)
+        cases = context.disjoint().pieces if len(context.pieces) > 1 else (System(),)
+        pieces = tuple(p & r & c for p in domain.pieces for r in relations for c in cases)
         statements.append(Set((*times, *domain.dims), pieces).normalised())
         widths.append(len(times))
     return Scanning(params, context, tuple(statements), tuple(widths))
 
 
-def _context(lines: _Lines) -> tuple[System, tuple[str, ...]]:
-    header = lines.numbers()
-    if len(header) == 1:
-        header = lines.numbers()
-    rows = [lines.numbers() for _ in range(header[0])]
-    matrix = _Matrix(rows, None, header[4] if len(header) == 6 else 0)
-    params = tuple(f"p{k}" for k in range(header[1] - 2 - matrix.locals))
-    system = _system(matrix, (), params)
+def _domain(lines: _Lines, params: tuple[str, ...]) -> Set:
+    text = lines.braced()
+    if text is None:
+        matrices = _matrices(lines)
+        dims = _names("x", matrices[0], len(params))
+        return Set(dims, tuple(_system(m, dims, params) for m in matrices))
+    ((_, points),) = parse_set(text).parts
+    return points.rename({d: f"x{k}" for k, d in enumerate(points.dims)})
+
+
+def _scattering(lines: _Lines, domain: Set, params: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[System, ...]]:
+    """The names of the times and the conditions on them and the iterators of the domain."""
+    text = lines.braced()
+    if text is None:
+        matrices = _matrices(lines)
+        times = _names("t", matrices[0], len(params) + len(domain.dims))
+        return times, tuple(_system(m, (*times, *domain.dims), params) for m in matrices)
+    ((_, _, relation),) = parse_map(text).parts
+    times = tuple(f"t{k}" for k in range(len(relation.out_dims)))
+    names = dict(zip((*relation.in_dims, *relation.out_dims), (*domain.dims, *times), strict=True))
+    return times, relation.as_set().rename(names).pieces
+
+
+def _context(lines: _Lines) -> tuple[Set, tuple[str, ...]]:
+    text = lines.braced()
+    if text is not None:
+        ((_, context),) = parse_set(text).parts
+        params = tuple(re.findall(r"\w+", text.partition("->")[0])) if "->" in text else ()
+    else:
+        matrices = _matrices(lines)
+        params = tuple(f"p{k}" for k in range(matrices[0].columns - 2 - matrices[0].locals))
+        context = Set((), tuple(_system(m, (), params) for m in matrices))
     lines.names(bool(params))
-    return system, params
+    return context, params

@@ -85,8 +85,7 @@ def _of_map(text: str) -> Both:
 def both_of_scanning(scanning: Scanning) -> Both:
     """The loops of an input in CLooG's notation."""
     node, times = their_loops_of_scanning(scanning)
-    context = Set((), (scanning.context,))
-    return Both(loops_of_scanning(scanning), node, times, context, scanning.params)
+    return Both(loops_of_scanning(scanning), node, times, scanning.context, scanning.params)
 
 
 def loops_of_scanning(scanning: Scanning) -> Node:
@@ -95,7 +94,7 @@ def loops_of_scanning(scanning: Scanning) -> Node:
     for number, (points, width) in enumerate(zip(scanning.statements, scanning.widths, strict=True)):
         times = points.dims[:width]
         statements.append(Statement(f"S{number}", points, tuple(var(t) for t in times), hidden=times))
-    return scan(statements, scanning.context, ties=False)
+    return scan(statements, scanning.context.hull(), ties=False)
 
 
 def their_loops_of_scanning(scanning: Scanning) -> tuple[isl.AstNode, isl.UnionMap]:
@@ -107,7 +106,7 @@ def their_loops_of_scanning(scanning: Scanning) -> tuple[isl.AstNode, isl.UnionM
         part = (Space(f"S{number}", len(own)), Space("", width), Map(own, times, points.pieces))
         parts.append(_padded(part, longest))
     times_of_all = isl.UnionMap(str(UnionMap(tuple(parts))))
-    known = isl.Set(str(Set((), (scanning.context,)))).params()
+    known = isl.Set(str(scanning.context)).params()
     options = isl.UnionMap(f"{{ [{', '.join(f'x{k}' for k in range(longest))}] -> separate[y] }}")
     build = isl.AstBuild.from_context(known).set_options(options)
     return build.node_from_schedule_map(times_of_all), times_of_all
