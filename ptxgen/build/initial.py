@@ -22,7 +22,7 @@ def initial_of(given: object, type_: Type) -> Initial:
                 return immediate(given, type_)
             except UnfitNumber as unfit:
                 raise failure("variable.initial", str(unfit)) from unfit
-        case Iterable():
+        case Iterable() if not isinstance(given, str):
             return tuple(initial_of(each, type_) for each in given)
         case _:
             raise failure(

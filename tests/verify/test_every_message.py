@@ -1,4 +1,4 @@
-"""Every sentence that stands in the sources of the verifier is said by some case, with its words in their order."""
+"""Every code has a case on its line, and every sentence in the sources of the verifier is said by some case."""
 
 from __future__ import annotations
 
@@ -9,11 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from ptxgen.verify import CODES
+from tests.errors.guilty import cases
 from tests.verify.fault_cases import fault_cases
 from tests.verify.test_silent import said_of
 from tests.verify.test_verify import said_of_nodes
 
 SOURCES = Path(__file__).parents[2] / "ptxgen" / "verify"
+BUILDER = sorted((Path(__file__).parents[1] / "errors").glob("*_cases.txt"))
 FEW_WORDS = 3
 
 
@@ -49,3 +52,23 @@ def said() -> str:
 @pytest.mark.parametrize("name, line, pattern", all_sentences(), ids=lambda each: str(each)[:40])
 def test_the_sentence_is_said(name: str, line: int, pattern: str, said: str) -> None:
     assert re.search(pattern, said), f"{name}:{line}: no case says {pattern!r}"
+
+
+def words_by_code() -> dict[str, list[str]]:
+    """The words that cases want of a code on a line, of PTX and of the builder's."""
+    found: dict[str, list[str]] = {}
+    for case in fault_cases():
+        for words in case.expected.values():
+            found.setdefault(case.code, []).extend(words)
+    for path in BUILDER:
+        for given in cases(path):
+            for wanted in given.expected().values():
+                for each in wanted:
+                    words, _, code = each.rpartition("[")
+                    found.setdefault(code.rstrip("]"), []).append(words.strip())
+    return found
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_the_code_has_a_case_with_words(code: str) -> None:
+    assert any(words_by_code().get(code, [])), f"{code}: no case in tests/verify/faults or tests/errors"

@@ -9,7 +9,7 @@ import pytest
 
 from isa.targets import version
 from ptxgen.errors import Finding
-from ptxgen.parse import parse
+from ptxgen.parse import parse, read
 from ptxgen.verify import CODES, verify
 from tests.oracles.ptxas import NEW, OLD, judges, verdict
 from tests.verify.fault_cases import MARK, FaultCase, fault_cases
@@ -23,7 +23,9 @@ COMPILED = sorted((*(TESTS / "parse" / "data").glob("*.ptx"), *(TESTS / "simulat
 
 
 def said_of(case: FaultCase) -> tuple[Finding, ...]:
-    return verify(parse(case.text, file="k.ptx"))
+    """What the reader and the verifier say of a case."""
+    reading = read(case.text, file="k.ptx")
+    return (*reading.findings, *verify(reading.module))
 
 
 def fits(words: str, message: str) -> bool:
