@@ -47,8 +47,8 @@ def _holes(words: Words, vector: str, element: str) -> bool:
     return _vector_count(words, vector) * type_named(words[element]).bits == 256
 
 
-def _coordinates(words: Words, dim: str, mode: str) -> int:
-    return 5 if words.get(mode, "").endswith("4") else int(words[dim][0])
+def _coordinates(words: Words, dim: str, mode: str, fewer: int) -> int:
+    return 5 if words.get(mode, "").endswith("4") else int(words[dim][0]) - fewer
 
 
 def _offsets(words: Words, dim: str, mode: str) -> int:
@@ -75,9 +75,9 @@ def holes(vector: str = "vec", element: str = "type") -> Derivation:
     return Derivation("holes", (vector, element), _holes)
 
 
-def coordinates(dim: str = "dim", mode: str = "mode") -> Derivation:
-    """One coordinate a dimension of `1d` to `5d`; a column and four rows for `tile::gather4` and `tile::scatter4`."""
-    return Derivation("coordinates", (dim, mode), _coordinates)
+def coordinates(dim: str = "dim", mode: str = "mode", fewer: int = 0) -> Derivation:
+    """One coordinate a dimension of `1d` to `5d`, so many `fewer`; a column and four rows for gather4 and scatter4."""
+    return Derivation("coordinates", (dim, mode, fewer), _coordinates)
 
 
 def offsets(dim: str = "dim", mode: str = "mode") -> Derivation:
@@ -213,6 +213,41 @@ def _tensor_memory_count(words: Words) -> int:
 def tensor_memory_count() -> Derivation:
     """Registers of `tcgen05.ld` and `st`: repetitions times 32-bit cells that a lane has of the shape."""
     return Derivation("tensor_memory_count", (), _tensor_memory_count)
+
+
+def _compressed_count(words: Words, values_per_register: int) -> int:
+    return max(int(words["num"][1:]) // values_per_register, 1)
+
+
+def compressed_count(values_per_register: int) -> Derivation:
+    """Registers of `tcgen05.ld.spcompress`: half of the values loaded, or 2 bits of index for each of those."""
+    return Derivation("compressed_count", (values_per_register,), _compressed_count)
+
+
+def _ratio(words: Words) -> tuple[int, int]:
+    kept, _, of = words["ratio"].removeprefix("sp::").partition(":")
+    return int(kept), int(of)
+
+
+def _sparse_bits(words: Words, what: str) -> int:
+    """Bits of what `spcompress` and `spdecompress` take and give, over all elements of a lane."""
+    kept, of = _ratio(words)
+    element, index, number = int(words["type"][1:]), int(words["index"][1:]), int(words["num"][1:])
+    groups = 32 * number // (kept * element) if words.get("direction") == "down" else number
+    return {"whole": of * element, "kept": kept * element, "metadata": kept * index}[what] * groups
+
+
+def _sparse_count(words: Words, what: str, down: bool) -> int:
+    said = {**words, "direction": "down"} if down else words
+    return max(-(-_sparse_bits(said, what) // 32), 1)
+
+
+def sparse_count(what: str, *, down: bool) -> Derivation:
+    """Registers of `spcompress` (`down`) and `spdecompress` for `what`: whole, kept, or metadata (indices).
+
+    `num` counts the registers that `spcompress` gives, and the groups that `spdecompress` fills.
+    """
+    return Derivation("sparse_count", (what, down), _sparse_count)
 
 
 def _matrices_count(words: Words) -> int:

@@ -29,6 +29,7 @@ class OperandKind(Enum):
     VECTOR = "vector"
     ADDRESS = "address"
     COORDINATE = "tensor coordinate"
+    BRACKET = "bracket of operands"
     IMMEDIATE = "immediate"
     LABEL = "label"
     SYMBOL = "symbol"
@@ -98,8 +99,8 @@ class OperandSlot:
     `symbol` the address of a variable, `immediates` a constant (in a vector: as an element), `minus` a sign `-a`.
     `selectors` are the parts of a register that may be named (`a.b0`), and must be if `partial`. A COORDINATE is
     `[base, {c0, c1}]` with `count` elements of `type`; with `sampler` a second handle stands between:
-    `[base, sampler, {c0, c1}]`. A SINK is `_` and nothing else. `unified` tells where an address may be marked
-    `[a].unified`; None: nowhere.
+    `[base, sampler, {c0, c1}]`. A BRACKET is `[a, b, {c0, c1}]`, whose `parts` are slots. A SINK is `_` and nothing
+    else. `unified` tells where an address may be marked `[a].unified`; None: nowhere.
     """
 
     name: str
@@ -120,6 +121,7 @@ class OperandSlot:
     partial: bool = False
     sampler: bool = False
     unified: Availability | None = None
+    parts: tuple[OperandSlot, ...] = ()
 
     @property
     def written(self) -> bool:
@@ -142,6 +144,8 @@ class OperandSlot:
         if self.kind is OperandKind.COORDINATE:
             handles = "a, b" if self.sampler else "a"
             return f"[{handles}, {{" + ", ".join(f"{self.name}{index}" for index in range(self.count)) + "}]"
+        if self.kind is OperandKind.BRACKET:
+            return "[" + ", ".join(map(str, self.parts)) + "]"
         if self.selectors or self.minus:
             return f"{'{-}' * self.minus}{self.name}{'.part' if self.partial else '{.part}' if self.selectors else ''}"
         return f"{{!}}{self.name}" if self.negatable else self.name

@@ -68,7 +68,7 @@ class Operand:
     be there; `optional` ones may be left out. Where `count` depends on the words, `sink` holds for vectors only. A
     VALUE of a half-precision or packed type must be a register (ptxas takes no such immediate). The type of an ADDRESS
     is that of its base register (none: any integer of 32 or 64 bits), that of a COORDINATE is that of its elements.
-    `minus`, `selectors`, `partial`, `sampler` and `unified` are those of the `OperandSlot`.
+    `minus`, `selectors`, `partial`, `sampler`, `unified` and `parts` are those of the `OperandSlot`.
     """
 
     name: str
@@ -92,6 +92,7 @@ class Operand:
     partial: bool = False
     sampler: bool = False
     unified: Availability | None = None
+    parts: tuple[Operand, ...] = ()
 
     @property
     def maybe(self) -> Operand:
@@ -125,6 +126,7 @@ class Operand:
             partial=self.partial,
             sampler=self.sampler,
             unified=self.unified,
+            parts=tuple(each.slot(words) for each in self.parts),
         )
 
     def _takes_immediates(self, of_type: Type | None) -> bool:

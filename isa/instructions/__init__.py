@@ -6,9 +6,11 @@ from isa.instructions import (
     asynchronous,
     atomic,
     comparison,
+    compression,
     control,
     conversion,
     copies,
+    fabric,
     floating,
     half,
     integer,
@@ -33,6 +35,7 @@ from isa.rows import Family
 CHAPTERS: tuple[tuple[Family, ...], ...] = (
     integer.FAMILIES, floating.FAMILIES, half.FAMILIES, mixed.FAMILIES, comparison.FAMILIES, logic.FAMILIES,
     movement.FAMILIES, conversion.FAMILIES, memory.FAMILIES, asynchronous.FAMILIES, copies.FAMILIES, tensors.FAMILIES,
+    compression.FAMILIES, fabric.FAMILIES,
     control.FAMILIES, synchronisation.FAMILIES, mbarrier.FAMILIES, atomic.FAMILIES, warp.FAMILIES, matrix.FAMILIES,
     wmma.FAMILIES, matrix_moves.FAMILIES, wgmma.FAMILIES, tcgen05.FAMILIES, texture.FAMILIES, video.FAMILIES,
 )  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from isa.availability import ALWAYS, Availability, since
 from isa.derive import by
-from isa.instructions.vocabulary import FTZ, A, B, D, predicate, value, written, written_predicate
+from isa.instructions.vocabulary import FTZ, RUBIN, A, B, D, predicate, value, written, written_predicate
 from isa.rows import Constraint, Line, Slot, family, line, rule, slot
 from isa.types import f32, s32
 
@@ -42,6 +42,11 @@ def _sets(result: Slot, source: Slot, first: Availability = ALWAYS, *rules: Cons
     )
 
 
+WHOLE_LANES = slot("type", "u8x4 s8x4 u16x2 s16x2")
+_LANE_RULES = (
+    rule(when={"type": "u8x4 u16x2"}, only={"cmp": "eq ne lt le gt ge lo ls hi hs"}),
+    rule(when={"type": "s8x4 s16x2"}, only={"cmp": "eq ne lt le gt ge"}),
+)
 _P, _Q = written_predicate("p", sink=True), written_predicate("q", joined=True, optional=True, sink=True)
 _Q_TOO = written_predicate("q", joined=True)
 
@@ -56,6 +61,7 @@ FAMILIES = (
         *_sets(slot("dtype", "f16x2"), slot("stype", "f16x2"), HALVES["f16x2"]),
         *_sets(slot("dtype", "u32 s32"), slot("stype", "f16x2"), since("6.5", 53)),
         *_sets(slot("dtype", "bf16x2 u32 s32"), slot("stype", "bf16x2"), HALVES["bf16x2"], FTZ_NEVER),
+        line(COMPARISON, WHOLE_LANES, operands=(D, A, B), since=RUBIN, rules=_LANE_RULES),
         rules=_comparison_rules("stype"),
         about="compare into a register: all ones or 1.0 where it holds",
     ),

@@ -7,6 +7,7 @@ from isa.instructions.vocabulary import (
     DATACENTRE,
     L2_HINT,
     POLICY,
+    RUBIN,
     immediate,
     predicate,
     value,
@@ -16,7 +17,6 @@ from isa.rows import Constraint, Line, Operand, Slot, family, flag, line, rule, 
 from isa.types import u16, u32
 
 _SM_80, _SM_90 = since("7.0", 80), since("8.0", 90)
-RUBIN = since("9.4", "sm_107a sm_107f")
 
 
 def _address(name: str) -> Operand:
@@ -45,7 +45,10 @@ CTA = slot("destination", "shared::cta", shared__cta=since("8.6"))
 CLUSTER = slot("destination", "shared::cluster")
 GLOBAL_DESTINATION = slot("destination", "global")
 FROM_CTA = slot("source", "shared::cta")
-MULTICAST = flag("multicast::cluster")
+_SPELLED_OUT = slot(
+    "multicast::cluster", "multicast::cluster multicast::cluster::16b", multicast__cluster__16b=since("9.4", 90)
+)
+MULTICAST = _SPELLED_OUT.maybe
 MULTICAST_WIDE = word("multicast::cluster::32b", RUBIN)
 MASK = Operand("ctas", Role.READ, OperandKind.VALUE, u16, when=("multicast::cluster",))
 WIDE_MASK = value("ctas", u32)
@@ -91,8 +94,8 @@ TOGETHER: tuple[Constraint, ...] = (
     rule(when={"sem": "*"}, only={"scope": "*"}),
     rule(when={"scope": "*"}, only={"sem": "*"}),
 )
+UNFLUSHED = slot("type", "f16 bf16 f32", f32=since("9.4", 90))
 REDUCED = slot("type", "f16 bf16 b32 u32 s32 b64 u64 s64 f32 f64")
-HALF = slot("type", "f16 bf16")
 NOFTZ = word("noftz")
 _TRANSFER = (DESTINATION, SOURCE, BYTES)
 _STORED = (*_TRANSFER, POLICY)
@@ -150,7 +153,7 @@ FAMILIES = (
         line(RELAXED.maybe, SCOPE.maybe, GLOBAL_DESTINATION, FROM_CTA, BY_GROUP, L2_HINT, ARITHMETIC, REDUCED,
              operands=_STORED, rules=INTO_GLOBAL),
         line(RELAXED.maybe, SCOPE.maybe, GLOBAL_DESTINATION, FROM_CTA, BY_GROUP, L2_HINT, slot("op", "add"), NOFTZ,
-             HALF, operands=_STORED),
+             UNFLUSHED, operands=_STORED),
         rules=(rule(since=_SM_90), *TOGETHER),
         about="combine a run of elements into memory",
     ),
@@ -164,7 +167,7 @@ FAMILIES = (
         "multimem.cp.reduce.async.bulk",
         line(RELAXED.maybe, SCOPE.maybe, GLOBAL_DESTINATION, FROM_CTA, BY_GROUP, ARITHMETIC, REDUCED,
              operands=_TRANSFER, rules=INTO_GLOBAL),
-        line(RELAXED.maybe, SCOPE.maybe, GLOBAL_DESTINATION, FROM_CTA, BY_GROUP, slot("op", "add"), NOFTZ, HALF,
+        line(RELAXED.maybe, SCOPE.maybe, GLOBAL_DESTINATION, FROM_CTA, BY_GROUP, slot("op", "add"), NOFTZ, UNFLUSHED,
              operands=_TRANSFER),
         rules=(rule(since=since("9.1", 90)), *TOGETHER),
         about="combine a run of elements into every replica",

@@ -29,6 +29,8 @@ FAMILIES = (
         line(SYNC, ALIGNED, _SQUARE, TWO, TRANS, SPACE, slot("type", "b8"), operands=_LOADED, since=BYTES_SINCE),
         line(SYNC, ALIGNED, _TALL, NUMBER, SPACE, *PACKED, operands=_LOADED, since=BYTES_SINCE),
         line(SYNC, ALIGNED, _SQUARE, TWO, TRANS, SPACE, *PACKED, operands=_LOADED, since=BYTES_SINCE),
+        line(SYNC, ALIGNED, _TALL, NUMBER, SPACE, slot("dst_fmt", "s8"), slot("src_fmt", "s4"), operands=_LOADED,
+             since=since("9.4", "sm_90a", SPECIFIC, FAMILY)),
         about="load matrices from shared memory into fragments, a row from each lane's address",
     ),
     family(

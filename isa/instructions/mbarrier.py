@@ -6,6 +6,7 @@ from isa.availability import since
 from isa.instructions.vocabulary import (
     ADDRESS,
     FAMILY,
+    RUBIN,
     SPECIFIC,
     register,
     value,
@@ -30,7 +31,7 @@ TOGETHER: tuple[Constraint, ...] = (
     rule(when={"scope": "*"}, only={"sem": "*"}),
 )
 LAYOUT = slot("layout", "layout::v0 layout::v1", layout__v0=_9_3, layout__v1=_9_3)
-MULTICAST = word("multicast::cluster::32b", since("9.4", "sm_107a sm_107f"))
+MULTICAST = word("multicast::cluster::32b", RUBIN)
 
 STATE = written("state", u64, sink=True)
 NOTHING = Operand("nothing", Role.WRITE, OperandKind.SINK)

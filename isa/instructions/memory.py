@@ -6,6 +6,7 @@ from isa.availability import since
 from isa.derive import holes, vector_count
 from isa.instructions.vocabulary import (
     ADDRESS,
+    HANDLE,
     L2_HINT,
     POLICY,
     SCOPE,
@@ -51,6 +52,7 @@ PREFETCH = slot(
     L2__64B=since("7.4", 75), L2__128B=since("7.4", 75), L2__256B=since("7.4", 80),
 ).maybe  # fmt: skip
 MEMORY_TYPE = slot("type", "b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64", b128=since("8.3", 70))
+READONLY_TYPE = slot("type", "b8 b16 b32 b64 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64")
 VEC = slot("vec", "v2 v4 v8", v8=since("8.8", 100)).maybe
 OF_LOADS = slot("sem", "relaxed acquire", acquire=since("9.3", 70))
 OF_STORES = slot("sem", "relaxed release", release=since("9.3", 70))
@@ -113,9 +115,10 @@ FAMILIES = (
             operands=_LOAD_HINTED, since=SEMANTICS_SINCE,
         ),
         line(MMIO, OF_LOADS, SCOPE.of("sys"), GLOBAL.maybe, MEMORY_TYPE, operands=_LOAD),
-        line(GLOBAL, CONSTANT_CACHE, NC, *_READ_TAIL, operands=_LOAD_HINTED),
-        line(GLOBAL, NC, EVICT, EVICT_FAR.maybe, *_READ_TAIL, operands=_LOAD_HINTED),
-        line(GLOBAL, NC, EVICT_FAR, *_READ_TAIL, operands=_LOAD_HINTED),
+        line(GLOBAL, CONSTANT_CACHE, NC, *_READ_TAIL, operands=_LOAD_UNIFIED),
+        line(GLOBAL, NC, EVICT, EVICT_FAR.maybe, *_READ_TAIL, operands=_LOAD_UNIFIED),
+        line(GLOBAL, NC, EVICT_FAR, *_READ_TAIL, operands=_LOAD_UNIFIED),
+        line(GLOBAL.maybe, VEC, READONLY_TYPE, word("proxy::readonly"), operands=_LOAD, since=since("9.4", 90)),
         rules=MEMORY_RULES,
         about="load from memory",
     ),
@@ -163,6 +166,10 @@ FAMILIES = (
         line(
             word("range"), GLOBAL.maybe, PRIMARY, SECONDARY, WHOLE,
             operands=(MADE_POLICY, ADDRESS, value("primary_bytes", u32), value("total_bytes", u32)),
+        ),
+        line(
+            word("range"), word("fabric"), PRIMARY, SECONDARY, WHOLE, since=since("9.4", 100),
+            operands=(MADE_POLICY, HANDLE, value("primary_bytes", u32), value("total_bytes", u32)),
         ),
         line(word("cvt"), slot("level", "L2"), WHOLE, operands=(MADE_POLICY, value("property", u64))),
         rules=(rule(since=HINTS),),

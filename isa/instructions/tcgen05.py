@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from isa.availability import ALWAYS, since
-from isa.derive import counted, tensor_memory_count
+from isa.derive import compressed_count, counted, tensor_memory_count
+from isa.instructions.copies import MULTICAST_WIDE
 from isa.instructions.matrix import ALIGNED, SYNC
-from isa.instructions.vocabulary import ADDRESS, immediate, register, value
+from isa.instructions.vocabulary import ADDRESS, RUBIN, immediate, register, value, written_vector
 from isa.operands import OperandKind, PowerOfTwo, Range, Role
 from isa.rows import Constraint, Line, Operand, Slot, family, flag, line, rule, slot, table, word
 from isa.types import b32, f32, pred, u16, u32, u64
@@ -25,6 +26,8 @@ CTA_GROUP = slot("cta_group", "cta_group::1 cta_group::2")
 ONE_CTA = CTA_GROUP.of("cta_group::1")
 _TAKEN = Operand("taddr", Role.READ, OperandKind.ADDRESS, b32)
 _COLUMNS = value("ncols", u32, PowerOfTwo(32, 512))
+_ALL_COLUMNS = value("ncols", u32, Range(32, 576, 32))
+EXCLUSIVE = word("exclusive", since("9.4", _SPECIFIC, _FAMILY))
 
 SHAPE = slot("shape", "16x64b 16x128b 16x256b 32x32b")
 SPLIT = slot("shape", "16x32bx2")
@@ -41,10 +44,17 @@ REDUCTION = slot("op", "min max")
 _INTEGERS = slot("type", "u32 s32")
 REDUCED_SINCE = since("8.8", "sm_101a sm_103a sm_110a sm_107a sm_101f sm_103f sm_110f sm_107f")
 
-KINDS = slot("kind", "kind::f16 kind::tf32 kind::f8f6f4 kind::i8", kind__i8=INTEGER_KIND)
+KINDS = slot(
+    "kind", "kind::f16 kind::tf32 kind::f8f6f4 kind::i8 kind::ti16", kind__i8=INTEGER_KIND, kind__ti16=RUBIN
+)  # fmt: skip
 SCALABLE = KINDS.of("kind::f16", "kind::tf32")
 _OPERATIONS = ("fill", "use", "lastuse", "discard")
 COLLECTOR_A = slot("collector", " ".join(f"collector::a::{each}" for each in _OPERATIONS)).maybe
+COLLECTOR_OF_B = slot(
+    "collector_b", " ".join(f"collector::b::{each}" for each in _OPERATIONS),
+    **{f"collector__b__{each}": RUBIN for each in _OPERATIONS},
+).maybe  # fmt: skip
+COLLECTORS = (COLLECTOR_A, COLLECTOR_OF_B)
 COLLECTOR_B = slot(
     "collector", " ".join(f"collector::b{number}::{each}" for number in range(4) for each in _OPERATIONS)
 ).maybe
@@ -66,6 +76,8 @@ _SIZES = table(
 _D = Operand("d_tmem", Role.READ, OperandKind.ADDRESS, b32)
 _A_DESCRIPTOR, _A_TMEM = register("a_desc", u64), Operand("a_tmem", Role.READ, OperandKind.ADDRESS, b32)
 _B_DESCRIPTOR = register("b_desc", u64)
+DECOMPRESSED = word("decompress::lut::b", RUBIN)
+_LOOKUP = Operand("lut_tmem", Role.READ, OperandKind.ADDRESS, b32)
 _METADATA = Operand("sp_meta_tmem", Role.READ, OperandKind.ADDRESS, b32)
 _INSTRUCTION = register("idesc", u32)
 _LANES = Operand(
@@ -88,12 +100,24 @@ def _products(sparse: bool, *scaled_rules: Constraint) -> Iterator[Line]:
     for in_memory, sources in _sources(sparse):
         shift: tuple[Slot, ...] = (ASHIFT,) if in_memory else ()
         masked = (*sources, _LANES, _ENABLE)
-        tail = (*shift, COLLECTOR_A)
+        tail = (*shift, *COLLECTORS)
         yield line(CTA_GROUP, KINDS, *tail, operands=masked, since=TENSOR_CORE, rules=(_SHIFTED,))
         yield line(CTA_GROUP, SCALABLE, *tail, operands=(*masked, _SCALE_D), since=SCALED_INPUT, rules=(_SHIFTED,))
         yield line(
-            CTA_GROUP, BLOCK_KINDS, word("block_scale"), VECTOR_SIZE, COLLECTOR_A, since=SCALED_KIND,
+            CTA_GROUP, BLOCK_KINDS, word("block_scale"), VECTOR_SIZE, *COLLECTORS, since=SCALED_KIND,
             operands=(*sources, *_SCALES, _ENABLE), rules=(_SIZES, *scaled_rules),
+        )  # fmt: skip
+
+
+def _looked_up() -> Iterator[Line]:
+    """Products whose B is decompressed by a table in tensor memory."""
+    eights, scaled = KINDS.of("kind::f8f6f4"), BLOCK_KINDS.of("kind::mxf8f6f4")
+    for a in (_A_DESCRIPTOR, _A_TMEM):
+        sources = (_D, a, _B_DESCRIPTOR, _LOOKUP, _INSTRUCTION)
+        yield line(CTA_GROUP, eights, DECOMPRESSED, *COLLECTORS, operands=(*sources, _LANES, _ENABLE))
+        yield line(
+            CTA_GROUP, scaled, word("block_scale"), DECOMPRESSED, VECTOR_SIZE, *COLLECTORS, rules=(_SIZES,),
+            operands=(*sources, *_SCALES, _ENABLE),
         )  # fmt: skip
 
 
@@ -112,7 +136,30 @@ _BOTH = (
     rule(when={"b8x16": "-"}, only={"src_fmt": "-"}),
 )
 _COPY = (_TAKEN, register("s_desc", u64))
+_COMPRESSED = word("spcompress", since("9.4", "sm_107a"))
+_FOURS_AT_LEAST = REPEATED.of("x4", "x8", "x16", "x32", "x64", "x128")
+_KEPT = (
+    written_vector("metadata", b32, compressed_count(32)), written_vector("kept", b32, compressed_count(2)),
+)  # fmt: skip
+READ_ONLY = flag("sync_restrict::shared::read::mma::a", RUBIN)
+MULTICAST = slot(
+    "multicast", "multicast::cluster multicast::cluster::16b",
+    multicast__cluster__16b=since("9.4", _SPECIFIC, _FAMILY),
+)  # fmt: skip
 ARRIVAL, CLUSTER = word("mbarrier::arrive::one"), slot("space", "shared::cluster").maybe
+
+
+def _compressions() -> Iterator[Line]:
+    """Loads that keep the two greatest or smallest of every four values, and tell which."""
+    head, tail = (SYNC, ALIGNED, SHAPE.of("32x32b"), _FOURS_AT_LEAST, REDUCTION, word("sp::2:4")), (word("b2"),)
+    least = slot("type", "f32")
+    yield line(
+        word("ld"), _COMPRESSED, *head, flag("abs"), least, *tail, operands=(*_KEPT, _TAKEN),
+    )  # fmt: skip
+    yield line(
+        word("ld"), word("red"), _COMPRESSED, *head, flag("abs"), flag("NaN"), least, *tail,
+        operands=(*_KEPT, Operand("redval", Role.WRITE, OperandKind.REGISTER, f32), _TAKEN),
+    )  # fmt: skip
 
 
 def _reductions() -> Iterator[Line]:
@@ -132,7 +179,11 @@ FAMILIES = (
         "tcgen05",
         line(word("alloc"), CTA_GROUP, SYNC, ALIGNED, slot("space", "shared::cta").maybe, _WORD,
              operands=(ADDRESS, _COLUMNS)),
+        line(word("alloc"), EXCLUSIVE, CTA_GROUP, SYNC, ALIGNED, slot("space", "shared::cta").maybe, _WORD,
+             operands=(ADDRESS, _ALL_COLUMNS)),
         line(word("dealloc"), CTA_GROUP, SYNC, ALIGNED, _WORD, operands=(register("taddr", u32), _COLUMNS)),
+        line(word("dealloc"), EXCLUSIVE, CTA_GROUP, SYNC, ALIGNED, _WORD,
+             operands=(register("taddr", u32), _ALL_COLUMNS)),
         line(word("relinquish_alloc_permit"), CTA_GROUP, SYNC, ALIGNED),
         line(word("ld"), SYNC, ALIGNED, SHAPE, REPEATED, flag("pack::16b"), _WORD, operands=(_LOADED, _TAKEN),
              rules=_MOST),
@@ -150,14 +201,17 @@ FAMILIES = (
              *FORMATS, operands=_COPY, rules=_BOTH),
         line(word("cp"), CTA_GROUP, slot("shape", "32x128b"), slot("multicast", "warpx4"), *FORMATS, operands=_COPY,
              rules=_BOTH),
-        line(word("commit"), CTA_GROUP, ARRIVAL, CLUSTER, slot("type", "b64"), operands=(ADDRESS,)),
-        line(word("commit"), CTA_GROUP, ARRIVAL, CLUSTER, word("multicast::cluster"), slot("type", "b64"),
+        line(word("commit"), CTA_GROUP, ARRIVAL, READ_ONLY, CLUSTER, slot("type", "b64"), operands=(ADDRESS,)),
+        line(word("commit"), CTA_GROUP, ARRIVAL, READ_ONLY, CLUSTER, MULTICAST, slot("type", "b64"),
              operands=(ADDRESS, register("cta_mask", u16))),
+        line(word("commit"), CTA_GROUP, ARRIVAL, READ_ONLY, CLUSTER, MULTICAST_WIDE, slot("type", "b64"),
+             operands=(ADDRESS, register("cta_mask", u32))),
         *_reductions(),
+        *_compressions(),
         about="tensor memory and its tensor cores: allocate, load, store, copy, wait",
         rules=(rule(since=TENSOR_CORE),),
     ),
-    family("tcgen05.mma", *_products(False), about="D = A * B + D in tensor memory"),
+    family("tcgen05.mma", *_products(False), *_looked_up(), about="D = A * B + D in tensor memory"),
     family("tcgen05.mma.sp", *_products(True, _FOURS), about="the same with a sparse A"),
     family("tcgen05.mma.ws", *_stationary(False), about="the same with stationary weights"),
     family("tcgen05.mma.ws.sp", *_stationary(True), about="the same with stationary weights and a sparse A"),

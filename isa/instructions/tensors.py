@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from attrs import evolve
+
 from isa.availability import ALWAYS, Availability, since
 from isa.derive import coordinates, offsets
 from isa.instructions.copies import (
@@ -20,18 +24,30 @@ from isa.instructions.copies import (
     MULTICAST,
     MULTICAST_WIDE,
     REPORT,
-    RUBIN,
     SOURCE,
     WIDE_MASK,
 )  # fmt: skip
-from isa.instructions.vocabulary import ADDRESS, DATACENTRE, FAMILY, L2_HINT, POLICY, SPECIFIC, immediate, value
+from isa.instructions.vocabulary import (
+    ADDRESS,
+    DATACENTRE,
+    FAMILY,
+    L2_HINT,
+    POLICY,
+    RUBIN,
+    SPECIFIC,
+    bracket,
+    immediate,
+    register,
+    value,
+    vector,
+)  # fmt: skip
 from isa.operands import OneOf, OperandKind, Range, Role
 from isa.rows import Constraint, Line, Operand, Slot, family, line, rule, slot, word
-from isa.types import s32, u16, u32, u64
+from isa.types import Type, b8, b16, b32, s32, u16, u32, u64
 
 _SM_90 = since("8.0", 90)
 DIM = slot("dim", "1d 2d 3d 4d 5d")
-DIM_2, DIM_SPATIAL = DIM.of("2d"), DIM.of("3d", "4d", "5d")
+DIM_2, DIM_SPATIAL, SEVERAL = DIM.of("2d"), DIM.of("3d", "4d", "5d"), DIM.of("2d", "3d", "4d", "5d")
 TILE = slot("mode", "tile").maybe
 GATHER = slot("mode", "tile::gather4")
 SCATTER = slot("mode", "tile::scatter4")
@@ -45,6 +61,11 @@ _LOADED = (DESTINATION, TENSOR, MBAR)
 OPERATION = slot("op", "add min max inc dec and or xor")
 
 
+BASE = word("override::global_address", RUBIN)
+SIZE, SIZES_AND_STRIDES = word("override::global_dim", RUBIN), word("override::global_dim_stride", RUBIN)
+BASED = evolve(TENSOR, sampler=True)
+
+
 def _halos(where: Availability) -> tuple[Constraint, ...]:
     return (
         rule(when={"mode": "im2col::w"}, since=where),
@@ -52,28 +73,72 @@ def _halos(where: Availability) -> tuple[Constraint, ...]:
     )
 
 
+def _based(
+    *slots: Slot, operands: tuple[Operand, ...], since: Availability = ALWAYS, rules: tuple[Constraint, ...] = ()
+) -> tuple[Line, Line]:
+    """A copy of the tensor that its map describes, and the same with another base address."""
+    elsewhere = tuple(BASED if each is TENSOR else each for each in operands)
+    return (
+        line(*slots, operands=operands, since=since, rules=rules),
+        line(*slots, BASE, operands=elsewhere, since=since, rules=rules),
+    )
+
+
+def _shaped(dim: Slot, size: Type) -> Operand:
+    """A tensor with another base address and other sizes, in registers of 8 or 16 bits, and strides."""
+    handles = (evolve(register("map", u64), symbol=True), register("base", u64))
+    strides = (vector("strides", b32, coordinates(fewer=1)), register("upper_strides", b16))
+    several = strides if dim is SEVERAL else ()
+    corner = evolve(vector("corner", s32, coordinates()), immediates=True)
+    return bracket("tensor", *handles, vector("sizes", size, coordinates()), *several, corner)
+
+
+def _reshaped(*slots: Slot, operands: tuple[Operand, ...]) -> Iterator[Line]:
+    """A copy in tiles with another base address, other sizes and strides."""
+    for dim, word_ in ((DIM.of("1d"), SIZE), (SEVERAL, SIZES_AND_STRIDES)):
+        for size in (b16, b8):
+            tensor = _shaped(dim, size)
+            taken = tuple(tensor if each is TENSOR else each for each in operands)
+            yield line(dim, *slots, BASE, word_, operands=taken)
+
+
 def _loads(to: Slot, gather: Availability, halo: Availability, *multicast: Slot) -> tuple[Line, ...]:
     head, tail = (to, FROM_GLOBAL), (BY_MBARRIER, REPORT, *multicast, CTA_GROUP, L2_HINT)
-    mask = (WIDE_MASK,) if MULTICAST_WIDE in multicast else (MASK,) if multicast else ()
+    wide = MULTICAST_WIDE in multicast
+    mask = (WIDE_MASK,) if wide else (MASK,) if multicast else ()
+    alone = tuple(each for each in tail if each is not MULTICAST)
     return (
-        line(DIM, *head, TILE, *tail, operands=(*_LOADED, *mask, POLICY)),
-        line(DIM_2, *head, GATHER, *tail, operands=(*_LOADED, *mask, POLICY), since=gather),
-        line(
+        *_based(DIM, *head, TILE, *tail, operands=(*_LOADED, *mask, POLICY)),
+        *_reshaped(*head, TILE, *alone, operands=(*_LOADED, *(mask if wide else ()), POLICY)),
+        *_based(DIM_2, *head, GATHER, *tail, operands=(*_LOADED, *mask, POLICY), since=gather),
+        *_based(
             DIM_SPATIAL, *head, IM2COL, *tail, operands=(*_LOADED, OFFSETS, *mask, POLICY),
             rules=_halos(halo),
         ),
     )  # fmt: skip
 
 
+def _stores(*middle: Slot, scattered: bool) -> Iterator[Line]:
+    head, tail, operands = (GLOBAL_DESTINATION, FROM_CTA, *middle), (BY_GROUP, L2_HINT), (TENSOR, SOURCE, POLICY)
+    yield from _based(DIM, *head, TILE, *tail, operands=operands)
+    yield from _reshaped(*head, TILE, *tail, operands=operands)
+    if scattered:
+        yield from _based(DIM_2, *head, SCATTER, *tail, operands=operands, since=_BLACKWELL)
+    yield from _based(DIM_SPATIAL, *head, NO_OFFSETS, *tail, operands=operands)
+
+
 def _prefetches(tail: Slot) -> tuple[Line, ...]:
+    head = (L2, FROM_GLOBAL)
     return (
-        line(DIM, L2, FROM_GLOBAL, TILE, tail, operands=(TENSOR, POLICY)),
-        line(DIM_2, L2, FROM_GLOBAL, GATHER, tail, operands=(TENSOR, POLICY), since=_BLACKWELL),
-        line(DIM_SPATIAL, L2, FROM_GLOBAL, IM2COL, tail, operands=(TENSOR, OFFSETS, POLICY), rules=_halos(_BLACKWELL)),
+        *_based(DIM, *head, TILE, tail, operands=(TENSOR, POLICY)),
+        *_reshaped(*head, TILE, tail, operands=(TENSOR, POLICY)),
+        *_based(DIM_2, *head, GATHER, tail, operands=(TENSOR, POLICY), since=_BLACKWELL),
+        *_based(DIM_SPATIAL, *head, IM2COL, tail, operands=(TENSOR, OFFSETS, POLICY), rules=_halos(_BLACKWELL)),
     )
 
 
 _HALO = since("8.6", 100)
+_PRIORITY = (slot("space", "global").maybe, TILE, BY_GROUP, slot("level", "L2::evict_normal"))
 
 # Tensor maps.
 MAP_SPACE = slot("space", "global shared::cta").maybe
@@ -102,19 +167,13 @@ FAMILIES = (
         *_loads(CTA, _HALO, _HALO),
         *_loads(CLUSTER, _BLACKWELL, _BLACKWELL, MULTICAST),
         *_loads(CLUSTER, _BLACKWELL, _BLACKWELL, MULTICAST_WIDE),
-        line(DIM, GLOBAL_DESTINATION, FROM_CTA, TILE, BY_GROUP, L2_HINT, operands=(TENSOR, SOURCE, POLICY)),
-        line(DIM_2, GLOBAL_DESTINATION, FROM_CTA, SCATTER, BY_GROUP, L2_HINT, operands=(TENSOR, SOURCE, POLICY),
-             since=_BLACKWELL),
-        line(DIM_SPATIAL, GLOBAL_DESTINATION, FROM_CTA, NO_OFFSETS, BY_GROUP, L2_HINT,
-             operands=(TENSOR, SOURCE, POLICY)),
+        *_stores(scattered=True),
         rules=(rule(since=_SM_90),),
         about="copy a box of a tensor",
     ),
     family(
         "cp.reduce.async.bulk.tensor",
-        line(DIM, GLOBAL_DESTINATION, FROM_CTA, OPERATION, TILE, BY_GROUP, L2_HINT, operands=(TENSOR, SOURCE, POLICY)),
-        line(DIM_SPATIAL, GLOBAL_DESTINATION, FROM_CTA, OPERATION, NO_OFFSETS, BY_GROUP, L2_HINT,
-             operands=(TENSOR, SOURCE, POLICY)),
+        *_stores(OPERATION, scattered=False),
         rules=(rule(since=_SM_90),),
         about="combine a box into a tensor",
     ),
@@ -126,7 +185,8 @@ FAMILIES = (
     ),
     family(
         "applypriority.async.bulk.tensor",
-        line(DIM, slot("space", "global").maybe, TILE, BY_GROUP, slot("level", "L2::evict_normal"), operands=(TENSOR,)),
+        *_based(DIM, *_PRIORITY, operands=(TENSOR,)),
+        *_reshaped(*_PRIORITY, operands=(TENSOR,)),
         rules=(rule(since=RUBIN),),
         about="set the eviction priority of a box of a tensor",
     ),

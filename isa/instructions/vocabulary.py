@@ -22,6 +22,7 @@ F64 = slot("type", "f64")
 SPECIFIC = "sm_100a sm_101a sm_103a sm_107a sm_110a sm_120a sm_121a"
 FAMILY = "sm_100f sm_101f sm_103f sm_107f sm_110f sm_120f sm_121f"
 DATACENTRE = "sm_100a sm_100f sm_101a sm_101f sm_103a sm_103f sm_107a sm_107f sm_110a sm_110f"
+RUBIN = since("9.4", "sm_107a sm_107f")
 BYTES_SINCE = since("9.2", "sm_120a sm_120f sm_121a sm_121f sm_107a sm_107f")
 
 SHARED_WINDOWS = {"shared__cta": since("7.8", 30), "shared__cluster": since("7.8", 90)}
@@ -64,8 +65,26 @@ def written_predicate(name: str = "p", *, joined: bool = False, optional: bool =
     return Operand(name, Role.WRITE, OperandKind.PREDICATE, pred, optional=optional, joined=joined, sink=sink)
 
 
+def bracket(name: str, *parts: Operand) -> Operand:
+    """Operands that stand together in brackets: `[a, b]`."""
+    return Operand(name, Role.READ, OperandKind.BRACKET, parts=parts)
+
+
+def vector(name: str, of_type: Type | Derivation, count: int | Derivation) -> Operand:
+    """A source that is a vector of registers."""
+    return Operand(name, Role.READ, OperandKind.REGISTER, of_type, count)
+
+
+def written_vector(name: str, of_type: Type | Derivation, count: int | Derivation) -> Operand:
+    """A destination that is a vector of registers."""
+    return Operand(name, Role.WRITE, OperandKind.REGISTER, of_type, count)
+
+
 D, A, B, C = written(), value("a"), value("b"), value("c")
 COUNT_B, COUNT_C = value("b", u32), value("c", u32)
 ADDRESS = Operand("a", Role.READ, OperandKind.ADDRESS)
+_ENDPOINT, _OFFSET = register("endpoint", u32), register("offset", u64)
+HANDLE = bracket("handle", _ENDPOINT, _OFFSET)
+COUNTED_HANDLE = bracket("handle", _ENDPOINT, _OFFSET, register("counter_offset", u64))
 POLICY = Operand("policy", Role.READ, OperandKind.REGISTER, u64, when=("L2::cache_hint",))
 MEMBERS = value("membermask", u32)

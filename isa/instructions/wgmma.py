@@ -8,11 +8,11 @@ from isa.instructions.matrix import ALIGNED, SYNC
 from isa.instructions.vocabulary import immediate, register
 from isa.operands import OneOf, OperandKind, Range, Role
 from isa.rows import Constraint, Line, Operand, Slot, family, flag, line, slot, table, word
-from isa.types import pred, u64
+from isa.types import b32, pred, u64
 
 COLUMNS = range(8, 257, 8)
 INTEGER_COLUMNS = (8, 16, 24, *range(32, 257, 16))
-_SINCE = since("8.0", "sm_90a")
+_SINCE, _SPARSE_SINCE = since("8.0", "sm_90a"), since("8.2", "sm_90a")
 
 
 def _shapes(depth: int, columns: range | tuple[int, ...] = COLUMNS) -> Slot:
@@ -42,6 +42,23 @@ def _forms(
     )
 
 
+def _sparse(
+    *slots: Slot,
+    pairs: bool,
+    shared: tuple[Operand, ...] = (),
+    registers: tuple[Operand, ...] = (),
+    rules: tuple[Constraint, ...] = (),
+) -> tuple[Line, Line]:
+    """The same with a sparse A, twice as deep; the metadata lies in two lanes of four where `pairs`, else in all."""
+    named = (word("mma_async"), word("sp"), SYNC, ALIGNED, *slots)
+    metadata = (register("metadata", b32), immediate("selector", OneOf((0, 1) if pairs else (0,))))
+    head = (_B_DESCRIPTOR, *metadata, _SCALE_D)
+    return (
+        line(*named, operands=(_D, _A_DESCRIPTOR, *head, *shared), since=_SPARSE_SINCE, rules=rules),
+        line(*named, operands=(_D, _A, *head, *registers), since=_SPARSE_SINCE, rules=rules),
+    )
+
+
 def _types(result: str, elements: str) -> tuple[Slot, ...]:
     return slot("dtype", result), slot("atype", elements), slot("btype", elements)
 
@@ -59,6 +76,12 @@ FAMILIES = (
         *_forms(_shapes(32), *_types("f16 f32", "e4m3 e5m2"), shared=_SIGNS, registers=_SIGNS),
         *_forms(_shapes(32, INTEGER_COLUMNS), flag("satfinite"), *_types("s32", "s8 u8"), rules=(_INTEGERS,)),
         *_forms(_shapes(256, INTEGER_COLUMNS), *_types("s32", "b1"), word("and"), word("popc")),
+        *_sparse(_shapes(32), *_types("f16 f32", "f16 bf16"), rules=(_HALVES,), pairs=True,
+                 shared=(*_SIGNS, _TRANSPOSED_A, _TRANSPOSED_B), registers=(*_SIGNS, _TRANSPOSED_B)),
+        *_sparse(_shapes(16), *_types("f32", "tf32"), pairs=True, shared=_SIGNS, registers=_SIGNS),
+        *_sparse(_shapes(64), *_types("f16 f32", "e4m3 e5m2"), pairs=False, shared=_SIGNS, registers=_SIGNS),
+        *_sparse(_shapes(64, INTEGER_COLUMNS), flag("satfinite"), *_types("s32", "s8 u8"), rules=(_INTEGERS,),
+                 pairs=False),
         line(slot("what", "fence commit_group"), SYNC, ALIGNED, since=_SINCE),
         line(word("wait_group"), SYNC, ALIGNED, operands=(immediate("n", Range(0, 7)),), since=_SINCE),
         about="D = A * B + D over a warpgroup, asynchronously; fence, commit and wait for it",

@@ -98,6 +98,7 @@ _SORTS: dict[OperandKind, tuple[type, ...]] = {
     OperandKind.VECTOR: (tuple, list),
     OperandKind.ADDRESS: (Value, Offset, Symbol, int),
     OperandKind.COORDINATE: (tuple, list),
+    OperandKind.BRACKET: (tuple, list),
     OperandKind.IMMEDIATE: (int, float),
     OperandKind.LABEL: (Label,),
     OperandKind.SYMBOL: (Symbol, Offset),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import keyword
+import re
 from typing import TYPE_CHECKING, Any
 
 from isa.forms import continuations
@@ -13,13 +14,16 @@ if TYPE_CHECKING:
     from ptxgen.build.draft import Draft
 
 
+_RATIO = re.compile(r"(?<=__\d)_(?=\d+$)")
+
+
 class UnknownWord(KernelError, AttributeError):
     """A word that cannot stand there. It is an AttributeError too, so that `hasattr` and completion work."""
 
 
 def attribute_of(word: str) -> str:
-    """How a word of an instruction is written as an attribute: `global_`, `_2d`, `shared__cta`."""
-    name = word.replace("::", "__")
+    """How a word of an instruction is written as an attribute: `global_`, `_2d`, `shared__cta`, `sp__2_4`."""
+    name = word.replace("::", "__").replace(":", "_")
     if name[:1].isdigit():
         return f"_{name}"
     return f"{name}_" if keyword.iskeyword(name) else name
@@ -31,7 +35,7 @@ def word_of(attribute: str) -> str:
         attribute = attribute[1:]
     elif attribute.endswith("_"):
         attribute = attribute[:-1]
-    return attribute.replace("__", "::")
+    return _RATIO.sub(":", attribute).replace("__", "::")
 
 
 class Word:

@@ -11,7 +11,6 @@ class W1:
     f16: Call
     f16x2: Call
     f32: Call
-
 class W2:
     bf16: Call
     bf16x2: Call
@@ -23,1135 +22,1117 @@ class W2:
     s16: Call
     s32: Call
     s64: Call
-
 class W3:
     b32: Call
-
 class W4:
+    f32x2: Call
+class W5(Call):
+    f32x2: W4
+class W6:
     s32: Call
     s64: Call
     u32: Call
     u64: Call
-
-class W5(Call):
+class W7:
+    e2m3x4: Call
+    e3m2x4: Call
+    e4m3x4: Call
+    e5m2x4: Call
+class W8(Call):
     bf16: Call
     f16: Call
-
-class W6:
+class W9(Call):
+    bf16x2: W4
+    f16x2: W4
+class W10:
+    f16: Call
+    f16x2: W5
+    f32: Call
+    f32x2: Call
+    sat: W1
+class W11:
+    f32: Call
+class W12:
+    f32: Call
+    f32x2: Call
+    sat: W11
+class W13:
+    f32: W8
+class W14:
+    f32: W8
+    f32x2: W9
+    f64: Call
+    ftz: W12
+    sat: W13
+class W15:
     f16: Call
     f16x2: Call
     f32: Call
     f32x2: Call
     sat: W1
-
-class W7:
-    f32: Call
-
-class W8:
-    f32: Call
-    f32x2: Call
-    sat: W7
-
-class W9:
-    f32: W5
-
-class W10:
-    f32: W5
-    f32x2: Call
-    f64: Call
-    ftz: W8
-    sat: W9
-
-class W11:
+class W16:
     f16: Call
     f16x2: Call
-    f32: W5
-
-class W12:
+    f32: W8
+class W17:
+    e4m3x4: W7
+    e5m2x4: W7
+class W18:
     bf16: Call
     bf16x2: Call
+    e4m3x4: W7
+    e5m2x4: W7
     f16: Call
     f16x2: Call
-    f32: W5
-    f32x2: Call
+    f32: W8
+    f32x2: W9
     f64: Call
-    ftz: W6
+    ftz: W15
+    sat: W16
+    satfinite: W17
+class W19:
+    f32x2: W4
+class W20:
+    f16x2: W19
+    f32: Call
+    f32x2: Call
     sat: W11
-
-class W13:
+class W21:
+    bf16x2: W19
+    f32: W8
+    f32x2: W9
+    f64: Call
+    ftz: W20
+    sat: W13
+class W22:
     f16: Call
     f16x2: Call
-    f32: W5
+    f32: W8
     s16x2: Call
     s32: Call
     s8x4: Call
     u16x2: Call
     u32: Call
     u8x4: Call
-
-class W14:
+class W23:
     bf16: Call
-    bf16x2: Call
-    cc: W4
+    bf16x2: W5
+    cc: W6
+    e4m3x4: W7
+    e5m2x4: W7
     f16: Call
     f16x2: Call
-    f32: W5
-    f32x2: Call
+    f32: W8
+    f32x2: W9
     f64: Call
-    ftz: W6
-    rm: W10
-    rn: W12
-    rp: W10
-    rz: W10
+    ftz: W10
+    rm: W14
+    rn: W18
+    rp: W14
+    rz: W21
     s16: Call
     s16x2: Call
     s32: Call
     s64: Call
     s8x4: Call
-    sat: W13
+    sat: W22
+    satfinite: W17
     u16: Call
     u16x2: Call
     u32: Call
     u64: Call
     u8x4: Call
-
-class W15:
-    cc: W4
-    s32: Call
-    s64: Call
-    u32: Call
-    u64: Call
-
-class W16:
-    u32: Call
-    u64: Call
-
-class W17:
-    b16: Call
-    b32: Call
-    b64: Call
-    pred: Call
-
-class W18:
-    L2__evict_normal: Call
-
-class W19:
-    bulk_group: W18
-
-class W20:
-    bulk_group: W18
-    tile: W19
-
-class W21:
-    bulk_group: W18
-    global_: W20
-    tile: W19
-
-class W22:
-    _1d: W21
-    _2d: W21
-    _3d: W21
-    _4d: W21
-    _5d: W21
-
-class W23:
-    bulk_group: W18
-    global_: W19
-    tensor: W22
-
 class W24:
-    bulk: W23
-
+    cc: W6
+    s32: Call
+    s64: Call
+    u32: Call
+    u64: Call
 class W25:
-    L2__evict_normal: Call
-    async_: W24
-    global_: W18
-
+    u32: Call
+    u64: Call
 class W26:
-    f32: Call
-    f64: Call
-    s32: Call
-    u32: Call
-    u64: Call
-    v2: W7
-    v4: W7
-
+    b16: Call
+    b32: Call
+    b64: Call
+    pred: Call
 class W27:
-    bf16: Call
-    bf16x2: Call
-    f16: Call
-    f16x2: Call
-    f32: Call
-
+    L2__evict_normal: Call
 class W28:
-    bf16: Call
-    f16: Call
-
-class W29:
-    bf16: Call
-    bf16x2: Call
-    f16: Call
-    f16x2: Call
-    f32: Call
-    v2: W27
-    v4: W27
-    v8: W28
-
-class W30:
-    L2__cache_hint: W29
-    bf16: Call
-    bf16x2: Call
-    f16: Call
-    f16x2: Call
-    f32: Call
-    v2: W27
-    v4: W27
-    v8: W28
-
+    bulk_group: W27
+class W29(Call):
+    override__global_dim: Call
+class W30(Call):
+    override__global_address: W29
 class W31:
-    L2__cache_hint: W26
+    L2__evict_normal: W30
+class W32:
+    bulk_group: W31
+class W33:
+    bulk_group: W31
+    tile: W32
+class W34:
+    bulk_group: W31
+    global_: W33
+    tile: W32
+class W35(Call):
+    override__global_dim_stride: Call
+class W36(Call):
+    override__global_address: W35
+class W37:
+    L2__evict_normal: W36
+class W38:
+    bulk_group: W37
+class W39:
+    bulk_group: W37
+    tile: W38
+class W40:
+    bulk_group: W37
+    global_: W39
+    tile: W38
+class W41:
+    _1d: W34
+    _2d: W40
+    _3d: W40
+    _4d: W40
+    _5d: W40
+class W42:
+    bulk_group: W27
+    global_: W28
+    tensor: W41
+class W43:
+    bulk: W42
+class W44:
+    L2__evict_normal: Call
+    async_: W43
+    global_: W27
+class W45:
     f32: Call
     f64: Call
-    noftz: W30
     s32: Call
     u32: Call
     u64: Call
-    v2: W7
-    v4: W7
-
-class W32:
+    v2: W11
+    v4: W11
+class W46:
+    bf16: Call
+    bf16x2: Call
+    f16: Call
+    f16x2: Call
+    f32: Call
+class W47:
+    bf16: Call
+    f16: Call
+class W48:
+    bf16: Call
+    bf16x2: Call
+    f16: Call
+    f16x2: Call
+    f32: Call
+    v2: W46
+    v4: W46
+    v8: W47
+class W49:
+    L2__cache_hint: W48
+    bf16: Call
+    bf16x2: Call
+    f16: Call
+    f16x2: Call
+    f32: Call
+    v2: W46
+    v4: W46
+    v8: W47
+class W50:
+    L2__cache_hint: W45
+    f32: Call
+    f64: Call
+    noftz: W49
+    s32: Call
+    u32: Call
+    u64: Call
+    v2: W11
+    v4: W11
+class W51:
     b32: Call
     b64: Call
-
-class W33:
-    L2__cache_hint: W32
+class W52:
+    L2__cache_hint: W51
     b32: Call
     b64: Call
-
-class W34:
+class W53:
     b128: Call
     b16: Call
     b32: Call
     b64: Call
-
-class W35:
+class W54:
     u32: Call
-
-class W36:
-    L2__cache_hint: W35
+class W55:
+    L2__cache_hint: W54
     u32: Call
-
-class W37:
+class W56:
     b128: Call
     b32: Call
     b64: Call
-
-class W38:
-    L2__cache_hint: W37
+class W57:
+    L2__cache_hint: W56
     b128: Call
     b32: Call
     b64: Call
-
-class W39:
+class W58:
     bf16: Call
     bf16x2: Call
     f16: Call
     f16x2: Call
-
-class W40:
-    v2: W39
-    v4: W39
-    v8: W28
-
-class W41:
-    L2__cache_hint: W40
-    v2: W39
-    v4: W39
-    v8: W28
-
-class W42:
-    L2__cache_hint: W4
-    noftz: W41
+class W59:
+    v2: W58
+    v4: W58
+    v8: W47
+class W60:
+    L2__cache_hint: W59
+    v2: W58
+    v4: W58
+    v8: W47
+class W61:
+    L2__cache_hint: W6
+    noftz: W60
     s32: Call
     s64: Call
     u32: Call
     u64: Call
-
-class W43:
-    add: W31
-    and_: W33
-    cas: W34
-    dec: W36
-    exch: W38
-    inc: W36
-    max: W42
-    min: W42
-    or_: W33
-    xor: W33
-
-class W44:
+class W62:
+    add: W50
+    and_: W52
+    cas: W53
+    dec: W55
+    exch: W57
+    inc: W55
+    max: W61
+    min: W61
+    or_: W52
+    xor: W52
+class W63:
     f32: Call
     f64: Call
-    noftz: W27
+    noftz: W46
     s32: Call
     u32: Call
     u64: Call
-
-class W45:
-    add: W44
-    and_: W32
-    cas: W34
-    dec: W35
-    exch: W37
-    inc: W35
-    max: W4
-    min: W4
-    or_: W32
-    xor: W32
-
-class W46:
-    add: W31
-    and_: W33
-    cas: W34
-    dec: W36
-    exch: W38
-    global_: W43
-    inc: W36
-    max: W42
-    min: W42
-    or_: W33
-    shared: W45
-    shared__cluster: W45
-    shared__cta: W45
-    xor: W33
-
-class W47:
-    add: W31
-    and_: W33
-    cas: W34
-    cluster: W46
-    cta: W46
-    dec: W36
-    exch: W38
-    global_: W43
-    gpu: W46
-    inc: W36
-    max: W42
-    min: W42
-    or_: W33
-    shared: W45
-    shared__cluster: W45
-    shared__cta: W45
-    sys: W46
-    xor: W33
-
-class W48:
-    acq_rel: W47
-    acquire: W47
-    add: W31
-    and_: W33
-    cas: W34
-    cluster: W46
-    cta: W46
-    dec: W36
-    exch: W38
-    global_: W43
-    gpu: W46
-    inc: W36
-    max: W42
-    min: W42
-    or_: W33
-    relaxed: W47
-    release: W47
-    shared: W45
-    shared__cluster: W45
-    shared__cta: W45
-    sys: W46
-    xor: W33
-
-class W49:
+class W64:
+    add: W63
+    and_: W51
+    cas: W53
+    dec: W54
+    exch: W56
+    inc: W54
+    max: W6
+    min: W6
+    or_: W51
+    xor: W51
+class W65:
+    add: W50
+    and_: W52
+    cas: W53
+    dec: W55
+    exch: W57
+    global_: W62
+    inc: W55
+    max: W61
+    min: W61
+    or_: W52
+    shared: W64
+    shared__cluster: W64
+    shared__cta: W64
+    xor: W52
+class W66:
+    add: W50
+    and_: W52
+    cas: W53
+    cluster: W65
+    cta: W65
+    dec: W55
+    exch: W57
+    global_: W62
+    gpu: W65
+    inc: W55
+    max: W61
+    min: W61
+    or_: W52
+    shared: W64
+    shared__cluster: W64
+    shared__cta: W64
+    sys: W65
+    xor: W52
+class W67:
+    acq_rel: W66
+    acquire: W66
+    add: W50
+    and_: W52
+    cas: W53
+    cluster: W65
+    cta: W65
+    dec: W55
+    exch: W57
+    global_: W62
+    gpu: W65
+    inc: W55
+    max: W61
+    min: W61
+    or_: W52
+    relaxed: W66
+    release: W66
+    shared: W64
+    shared__cluster: W64
+    shared__cta: W64
+    sys: W65
+    xor: W52
+class W68:
     pred: Call
-
-class W50:
-    and_: W49
-    or_: W49
-    popc: W35
-
-class W51:
+class W69:
+    and_: W68
+    or_: W68
+    popc: W54
+class W70:
     arrive: Call
-    red: W50
+    red: W69
     sync: Call
-
-class W52:
+class W71:
     sync: Call
-
-class W53:
+class W72:
     arrive: Call
-    cta: W51
-    red: W50
+    cta: W70
+    red: W69
     sync: Call
-    warp: W52
-
-class W54(Call):
+    warp: W71
+class W73(Call):
     aligned: Call
-
-class W55(Call):
+class W74(Call):
     aligned: Call
-    relaxed: W54
-    release: W54
-
-class W56(Call):
-    acquire: W54
+    relaxed: W73
+    release: W73
+class W75(Call):
+    acquire: W73
     aligned: Call
-
-class W57:
-    arrive: W55
-    wait: W56
-
-class W58:
-    aligned: W49
+class W76:
+    arrive: W74
+    wait: W75
+class W77:
+    aligned: W68
     pred: Call
-
-class W59:
-    aligned: W35
+class W78:
+    aligned: W54
     u32: Call
-
-class W60:
-    and_: W58
-    or_: W58
-    popc: W59
-
-class W61:
-    arrive: W54
-    red: W60
-    sync: W54
-
-class W62:
-    arrive: W54
-    cluster: W57
-    cta: W61
-    red: W60
-    sync: W54
-
-class W63:
+class W79:
+    and_: W77
+    or_: W77
+    popc: W78
+class W80:
+    arrive: W73
+    red: W79
+    sync: W73
+class W81:
+    arrive: W73
+    cluster: W76
+    cta: W80
+    red: W79
+    sync: W73
+class W82:
     s32: Call
     s64: Call
-    shiftamt: W4
+    shiftamt: W6
     u32: Call
     u64: Call
-
-class W64:
+class W83:
     clamp: W3
     wrap: W3
-
-class W65(Call):
+class W84(Call):
     uni: Call
-
-class W66:
-    idx: W65
-
-class W67:
+class W85:
+    idx: W84
+class W86:
     u64: Call
-
-class W68:
-    hi: W67
-    lo: W67
-
-class W69:
+class W87:
+    hi: W86
+    lo: W86
+class W88:
     b128: Call
-
-class W70:
-    b32: W69
-
-class W71:
-    v4: W70
-
-class W72:
-    pred: W69
-
-class W73:
-    get_first_ctaid: W71
-    get_first_ctaid__x: W70
-    get_first_ctaid__y: W70
-    get_first_ctaid__z: W70
-    is_canceled: W72
-
-class W74:
+class W89:
+    b32: W88
+class W90:
+    v4: W89
+class W91:
+    pred: W88
+class W92:
+    get_first_ctaid: W90
+    get_first_ctaid__x: W89
+    get_first_ctaid__y: W89
+    get_first_ctaid__z: W89
+    is_canceled: W91
+class W93:
     b128: Call
-    multicast__cluster__all: W69
-
-class W75:
-    mbarrier__complete_tx__bytes: W74
-
-class W76:
-    mbarrier__complete_tx__bytes: W74
-    shared__cta: W75
-
-class W77:
-    async_: W76
-
-class W78:
-    query_cancel: W73
-    try_cancel: W77
-
-class W79:
+    multicast__cluster__all: W88
+class W94:
+    mbarrier__complete_tx__bytes: W93
+class W95:
+    mbarrier__complete_tx__bytes: W93
+    shared__cta: W94
+class W96:
+    async_: W95
+class W97:
+    query_cancel: W92
+    try_cancel: W96
+class W98:
     b16: Call
     b32: Call
     b64: Call
-
-class W80:
+class W99:
     f32: Call
     f64: Call
-
-class W81:
-    f32: Call
-    ftz: W7
-
-class W82:
-    approx: W81
-
-class W83(Call):
-    cp_mask: Call
-
-class W84(Call):
-    L2__cache_hint: W83
-    cp_mask: Call
-
-class W85:
-    bulk_group: W84
-
-class W86:
-    shared__cta: W85
-
-class W87(Call):
-    L2__cache_hint: Call
-    L2__evict_last: Call
-
-class W88:
-    global_: W87
-
-class W89(Call):
-    L2__cache_hint: Call
-    L2__evict_last: Call
-    tile: W87
-
-class W90:
-    global_: W89
-
-class W91:
-    L2: W90
-
-class W92(Call):
-    L2__cache_hint: Call
-    L2__evict_last: Call
-    tile: W87
-    tile__gather4: W87
-
-class W93:
-    global_: W92
-
-class W94:
-    L2: W93
-
-class W95(Call):
-    L2__cache_hint: Call
-    L2__evict_last: Call
-    im2col: W87
-    im2col__w: W87
-    im2col__w__128: W87
-    tile: W87
-
-class W96:
-    global_: W95
-
-class W97:
-    L2: W96
-
-class W98:
-    _1d: W91
-    _2d: W94
-    _3d: W97
-    _4d: W97
-    _5d: W97
-
-class W99:
-    L2: W88
-    tensor: W98
-
 class W100:
-    b128: Call
-    cp_mask: W69
-
+    f32: Call
+    ftz: W11
 class W101:
-    L2__cache_hint: W100
-    b128: Call
-    cp_mask: W69
-
-class W102:
-    bulk_group: W101
-
-class W103:
-    shared__cta: W102
-
+    approx: W100
+class W102(Call):
+    cp_mask: Call
+class W103(Call):
+    L2__cache_hint: W102
+    cp_mask: Call
 class W104:
-    L2__cache_hint: W69
-    b128: Call
-
+    bulk_group: W103
 class W105:
-    L2__cache_hint: W69
-    b128: Call
-    multicast__cluster: W104
-    multicast__cluster__32b: W104
-
-class W106:
-    L2__cache_hint: W69
-    b128: Call
-    mbarrier__report__disabled: W105
-    mbarrier__report__validity__per_16bytes__8: W105
-    mbarrier__report__validity__per_16bytes__80: W105
-    mbarrier__report__validity__per_16bytes__8000: W105
-    mbarrier__report__validity__per_16bytes__80000000: W105
-    mbarrier__report__validity__per_element__ff: W105
-    multicast__cluster: W104
-    multicast__cluster__32b: W104
-
+    shared__cta: W104
+class W106(Call):
+    L2__cache_hint: Call
+    L2__evict_last: Call
 class W107:
-    mbarrier__complete_tx__bytes: W106
-
-class W108:
-    mbarrier__complete_tx__bytes: W69
-
-class W109:
-    global_: W107
-    shared__cta: W108
-
+    global_: W106
+class W108(Call):
+    L2__cache_hint: W30
+    L2__evict_last: W30
+    override__global_address: W29
+class W109(Call):
+    L2__cache_hint: W30
+    L2__evict_last: W30
+    override__global_address: W29
+    tile: W108
 class W110:
-    b128: Call
-    ignore_oob: W69
-
+    global_: W109
 class W111:
-    L2__cache_hint: W110
-    b128: Call
-    ignore_oob: W69
-
-class W112:
-    L2__cache_hint: W110
-    b128: Call
-    ignore_oob: W69
-    mbarrier__report__disabled: W111
-    mbarrier__report__validity__per_16bytes__8: W104
-    mbarrier__report__validity__per_16bytes__80: W104
-    mbarrier__report__validity__per_16bytes__8000: W104
-    mbarrier__report__validity__per_16bytes__80000000: W104
-    mbarrier__report__validity__per_element__ff: W104
-
-class W113:
-    mbarrier__complete_tx__bytes: W112
-
-class W114:
-    global_: W113
-
-class W115:
-    global_: W103
-    shared__cluster: W109
-    shared__cta: W114
-
+    L2: W110
+class W112(Call):
+    L2__cache_hint: W36
+    L2__evict_last: W36
+    override__global_address: W35
+class W113(Call):
+    override__global_address: Call
+class W114(Call):
+    L2__cache_hint: W113
+    L2__evict_last: W113
+    override__global_address: Call
+class W115(Call):
+    L2__cache_hint: W36
+    L2__evict_last: W36
+    override__global_address: W35
+    tile: W112
+    tile__gather4: W114
 class W116:
-    global_: W107
-
+    global_: W115
 class W117:
-    global_: W103
-    shared__cluster: W116
-    shared__cta: W114
-
-class W118:
-    cluster: W115
-    cta: W115
-    gpu: W117
-    sys: W117
-
-class W119(Call):
-    L2__cache_hint: Call
-
-class W120(Call):
-    L2__cache_hint: Call
-    multicast__cluster: W119
-    multicast__cluster__32b: W119
-
-class W121(Call):
-    L2__cache_hint: Call
-    mbarrier__report__disabled: W120
-    mbarrier__report__validity__per_16bytes__8: W120
-    mbarrier__report__validity__per_16bytes__80: W120
-    mbarrier__report__validity__per_16bytes__8000: W120
-    mbarrier__report__validity__per_16bytes__80000000: W120
-    mbarrier__report__validity__per_element__ff: W120
-    multicast__cluster: W119
-    multicast__cluster__32b: W119
-
+    L2: W116
+class W118(Call):
+    L2__cache_hint: W36
+    L2__evict_last: W36
+    im2col: W114
+    im2col__w: W114
+    im2col__w__128: W114
+    override__global_address: W35
+    tile: W112
+class W119:
+    global_: W118
+class W120:
+    L2: W119
+class W121:
+    _1d: W111
+    _2d: W117
+    _3d: W120
+    _4d: W120
+    _5d: W120
 class W122:
-    mbarrier__complete_tx__bytes: W121
-
+    L2: W107
+    tensor: W121
 class W123:
-    mbarrier__complete_tx__bytes: Call
-
+    b128: Call
+    cp_mask: W88
 class W124:
-    global_: W122
-    shared__cta: W123
-
-class W125(Call):
-    ignore_oob: Call
-
-class W126(Call):
-    L2__cache_hint: W125
-    ignore_oob: Call
-
-class W127(Call):
-    L2__cache_hint: W125
-    ignore_oob: Call
-    mbarrier__report__disabled: W126
-    mbarrier__report__validity__per_16bytes__8: W119
-    mbarrier__report__validity__per_16bytes__80: W119
-    mbarrier__report__validity__per_16bytes__8000: W119
-    mbarrier__report__validity__per_16bytes__80000000: W119
-    mbarrier__report__validity__per_element__ff: W119
-
+    L2__cache_hint: W123
+    b128: Call
+    cp_mask: W88
+class W125:
+    bulk_group: W124
+class W126:
+    shared__cta: W125
+class W127:
+    L2__cache_hint: W88
+    b128: Call
 class W128:
-    mbarrier__complete_tx__bytes: W127
-
+    L2__cache_hint: W88
+    b128: Call
+    multicast__cluster: W127
+    multicast__cluster__16b: W127
+    multicast__cluster__32b: W127
 class W129:
-    global_: W128
-
+    L2__cache_hint: W88
+    b128: Call
+    mbarrier__report__disabled: W128
+    mbarrier__report__validity__per_16bytes__8: W128
+    mbarrier__report__validity__per_16bytes__80: W128
+    mbarrier__report__validity__per_16bytes__8000: W128
+    mbarrier__report__validity__per_16bytes__80000000: W128
+    mbarrier__report__validity__per_element__ff: W128
+    multicast__cluster: W127
+    multicast__cluster__16b: W127
+    multicast__cluster__32b: W127
 class W130:
-    bulk_group: W119
-
+    mbarrier__complete_tx__bytes: W129
 class W131:
-    bulk_group: W119
-    tile: W130
-
+    mbarrier__complete_tx__bytes: W88
 class W132:
+    global_: W130
     shared__cta: W131
-
-class W133(Call):
-    L2__cache_hint: Call
-    cta_group__1: W119
-    cta_group__2: W119
-
-class W134(Call):
-    L2__cache_hint: Call
-    cta_group__1: W119
-    cta_group__2: W119
-    multicast__cluster: W133
-    multicast__cluster__32b: W133
-
-class W135(Call):
-    L2__cache_hint: Call
-    cta_group__1: W119
-    cta_group__2: W119
+class W133:
+    b128: Call
+    ignore_oob: W88
+class W134:
+    L2__cache_hint: W133
+    b128: Call
+    ignore_oob: W88
+class W135:
+    L2__cache_hint: W133
+    b128: Call
+    ignore_oob: W88
     mbarrier__report__disabled: W134
-    mbarrier__report__validity__per_16bytes__8: W134
-    mbarrier__report__validity__per_16bytes__80: W134
-    mbarrier__report__validity__per_16bytes__8000: W134
-    mbarrier__report__validity__per_16bytes__80000000: W134
-    mbarrier__report__validity__per_element__ff: W134
-    multicast__cluster: W133
-    multicast__cluster__32b: W133
-
+    mbarrier__report__validity__per_16bytes__8: W127
+    mbarrier__report__validity__per_16bytes__80: W127
+    mbarrier__report__validity__per_16bytes__8000: W127
+    mbarrier__report__validity__per_16bytes__80000000: W127
+    mbarrier__report__validity__per_element__ff: W127
 class W136:
     mbarrier__complete_tx__bytes: W135
-
 class W137:
-    mbarrier__complete_tx__bytes: W135
-    tile: W136
-
+    global_: W136
 class W138:
-    global_: W137
-
-class W139(Call):
-    L2__cache_hint: Call
-    cta_group__1: W119
-    cta_group__2: W119
-    mbarrier__report__disabled: W133
-    mbarrier__report__validity__per_16bytes__8: W133
-    mbarrier__report__validity__per_16bytes__80: W133
-    mbarrier__report__validity__per_16bytes__8000: W133
-    mbarrier__report__validity__per_16bytes__80000000: W133
-    mbarrier__report__validity__per_element__ff: W133
-
+    global_: W126
+    shared__cluster: W132
+    shared__cta: W137
+class W139:
+    global_: W130
 class W140:
-    mbarrier__complete_tx__bytes: W139
-
+    global_: W126
+    shared__cluster: W139
+    shared__cta: W137
 class W141:
-    mbarrier__complete_tx__bytes: W139
-    tile: W140
-
-class W142:
-    global_: W141
-
-class W143:
-    global_: W132
-    shared__cluster: W138
-    shared__cta: W142
-
-class W144:
-    bulk_group: W119
-    tile: W130
-    tile__scatter4: W130
-
+    cluster: W138
+    cta: W138
+    gpu: W140
+    sys: W140
+class W142(Call):
+    L2__cache_hint: Call
+class W143(Call):
+    L2__cache_hint: Call
+    multicast__cluster: W142
+    multicast__cluster__16b: W142
+    multicast__cluster__32b: W142
+class W144(Call):
+    L2__cache_hint: Call
+    mbarrier__report__disabled: W143
+    mbarrier__report__validity__per_16bytes__8: W143
+    mbarrier__report__validity__per_16bytes__80: W143
+    mbarrier__report__validity__per_16bytes__8000: W143
+    mbarrier__report__validity__per_16bytes__80000000: W143
+    mbarrier__report__validity__per_element__ff: W143
+    multicast__cluster: W142
+    multicast__cluster__16b: W142
+    multicast__cluster__32b: W142
 class W145:
-    shared__cta: W144
-
+    mbarrier__complete_tx__bytes: W144
 class W146:
-    mbarrier__complete_tx__bytes: W135
-    tile: W136
-    tile__gather4: W136
-
+    mbarrier__complete_tx__bytes: Call
 class W147:
-    global_: W146
-
-class W148:
-    mbarrier__complete_tx__bytes: W139
-    tile: W140
-    tile__gather4: W140
-
-class W149:
-    global_: W148
-
-class W150:
     global_: W145
-    shared__cluster: W147
-    shared__cta: W149
-
+    shared__cta: W146
+class W148(Call):
+    ignore_oob: Call
+class W149(Call):
+    L2__cache_hint: W148
+    ignore_oob: Call
+class W150(Call):
+    L2__cache_hint: W148
+    ignore_oob: Call
+    mbarrier__report__disabled: W149
+    mbarrier__report__validity__per_16bytes__8: W142
+    mbarrier__report__validity__per_16bytes__80: W142
+    mbarrier__report__validity__per_16bytes__8000: W142
+    mbarrier__report__validity__per_16bytes__80000000: W142
+    mbarrier__report__validity__per_element__ff: W142
 class W151:
-    bulk_group: W119
-    im2col_no_offs: W130
-    im2col_no_offs__w: W130
-    tile: W130
-
+    mbarrier__complete_tx__bytes: W150
 class W152:
-    shared__cta: W151
-
-class W153:
-    im2col: W136
-    im2col__w: W136
-    im2col__w__128: W136
-    mbarrier__complete_tx__bytes: W135
-    tile: W136
-
+    global_: W151
+class W153(Call):
+    L2__cache_hint: W30
+    override__global_address: W29
 class W154:
-    global_: W153
-
+    bulk_group: W153
 class W155:
-    im2col: W140
-    im2col__w: W140
-    im2col__w__128: W140
-    mbarrier__complete_tx__bytes: W139
-    tile: W140
-
+    bulk_group: W153
+    tile: W154
 class W156:
-    global_: W155
-
-class W157:
-    global_: W152
-    shared__cluster: W154
-    shared__cta: W156
-
-class W158:
-    _1d: W143
-    _2d: W150
-    _3d: W157
-    _4d: W157
-    _5d: W157
-
+    shared__cta: W155
+class W157(Call):
+    L2__cache_hint: W113
+    override__global_address: Call
+class W158(Call):
+    L2__cache_hint: W113
+    cta_group__1: W157
+    cta_group__2: W157
+    override__global_address: Call
 class W159(Call):
-    read: Call
-
-class W160:
-    global_: W86
-    shared__cluster: W124
-    shared__cta: W129
-
-class W161:
-    commit_group: Call
-    global_: W86
-    prefetch: W99
-    relaxed: W118
-    shared__cluster: W124
-    shared__cta: W129
-    tensor: W158
-    wait_group: W159
-    weak: W160
-
-class W162(Call):
-    L2__128B: Call
-    L2__256B: Call
-    L2__64B: Call
-
-class W163(Call):
-    L2__128B: Call
-    L2__256B: Call
-    L2__64B: Call
-    L2__cache_hint: W162
-
+    L2__cache_hint: W30
+    cta_group__1: W153
+    cta_group__2: W153
+    override__global_address: W29
+class W160(Call):
+    L2__cache_hint: W30
+    cta_group__1: W153
+    cta_group__2: W153
+    multicast__cluster: W158
+    multicast__cluster__16b: W158
+    multicast__cluster__32b: W159
+    override__global_address: W29
+class W161(Call):
+    L2__cache_hint: W30
+    cta_group__1: W153
+    cta_group__2: W153
+    mbarrier__report__disabled: W160
+    mbarrier__report__validity__per_16bytes__8: W160
+    mbarrier__report__validity__per_16bytes__80: W160
+    mbarrier__report__validity__per_16bytes__8000: W160
+    mbarrier__report__validity__per_16bytes__80000000: W160
+    mbarrier__report__validity__per_element__ff: W160
+    multicast__cluster: W158
+    multicast__cluster__16b: W158
+    multicast__cluster__32b: W159
+    override__global_address: W29
+class W162:
+    mbarrier__complete_tx__bytes: W161
+class W163:
+    mbarrier__complete_tx__bytes: W161
+    tile: W162
 class W164:
     global_: W163
-
-class W165:
-    shared: W164
-    shared__cta: W164
-
+class W165(Call):
+    L2__cache_hint: W30
+    cta_group__1: W153
+    cta_group__2: W153
+    mbarrier__report__disabled: W159
+    mbarrier__report__validity__per_16bytes__8: W159
+    mbarrier__report__validity__per_16bytes__80: W159
+    mbarrier__report__validity__per_16bytes__8000: W159
+    mbarrier__report__validity__per_16bytes__80000000: W159
+    mbarrier__report__validity__per_element__ff: W159
+    override__global_address: W29
 class W166:
-    b64: Call
-
+    mbarrier__complete_tx__bytes: W165
 class W167:
-    b64: Call
-    shared: W166
-    shared__cta: W166
-
+    mbarrier__complete_tx__bytes: W165
+    tile: W166
 class W168:
-    b64: Call
-    noinc: W167
-    shared: W166
-    shared__cta: W166
-
+    global_: W167
 class W169:
-    arrive: W168
-
-class W170:
-    bulk: W161
-    ca: W165
-    cg: W165
+    global_: W156
+    shared__cluster: W164
+    shared__cta: W168
+class W170(Call):
+    L2__cache_hint: W36
+    override__global_address: W35
+class W171:
+    bulk_group: W170
+class W172:
+    bulk_group: W157
+class W173:
+    bulk_group: W170
+    tile: W171
+    tile__scatter4: W172
+class W174:
+    shared__cta: W173
+class W175(Call):
+    L2__cache_hint: W36
+    cta_group__1: W170
+    cta_group__2: W170
+    override__global_address: W35
+class W176(Call):
+    L2__cache_hint: W36
+    cta_group__1: W170
+    cta_group__2: W170
+    multicast__cluster: W158
+    multicast__cluster__16b: W158
+    multicast__cluster__32b: W175
+    override__global_address: W35
+class W177(Call):
+    L2__cache_hint: W36
+    cta_group__1: W170
+    cta_group__2: W170
+    mbarrier__report__disabled: W176
+    mbarrier__report__validity__per_16bytes__8: W176
+    mbarrier__report__validity__per_16bytes__80: W176
+    mbarrier__report__validity__per_16bytes__8000: W176
+    mbarrier__report__validity__per_16bytes__80000000: W176
+    mbarrier__report__validity__per_element__ff: W176
+    multicast__cluster: W158
+    multicast__cluster__16b: W158
+    multicast__cluster__32b: W175
+    override__global_address: W35
+class W178:
+    mbarrier__complete_tx__bytes: W177
+class W179(Call):
+    L2__cache_hint: W113
+    cta_group__1: W157
+    cta_group__2: W157
+    multicast__cluster: W158
+    multicast__cluster__16b: W158
+    multicast__cluster__32b: W158
+    override__global_address: Call
+class W180(Call):
+    L2__cache_hint: W113
+    cta_group__1: W157
+    cta_group__2: W157
+    mbarrier__report__disabled: W179
+    mbarrier__report__validity__per_16bytes__8: W179
+    mbarrier__report__validity__per_16bytes__80: W179
+    mbarrier__report__validity__per_16bytes__8000: W179
+    mbarrier__report__validity__per_16bytes__80000000: W179
+    mbarrier__report__validity__per_element__ff: W179
+    multicast__cluster: W158
+    multicast__cluster__16b: W158
+    multicast__cluster__32b: W158
+    override__global_address: Call
+class W181:
+    mbarrier__complete_tx__bytes: W180
+class W182:
+    mbarrier__complete_tx__bytes: W177
+    tile: W178
+    tile__gather4: W181
+class W183:
+    global_: W182
+class W184(Call):
+    L2__cache_hint: W36
+    cta_group__1: W170
+    cta_group__2: W170
+    mbarrier__report__disabled: W175
+    mbarrier__report__validity__per_16bytes__8: W175
+    mbarrier__report__validity__per_16bytes__80: W175
+    mbarrier__report__validity__per_16bytes__8000: W175
+    mbarrier__report__validity__per_16bytes__80000000: W175
+    mbarrier__report__validity__per_element__ff: W175
+    override__global_address: W35
+class W185:
+    mbarrier__complete_tx__bytes: W184
+class W186(Call):
+    L2__cache_hint: W113
+    cta_group__1: W157
+    cta_group__2: W157
+    mbarrier__report__disabled: W158
+    mbarrier__report__validity__per_16bytes__8: W158
+    mbarrier__report__validity__per_16bytes__80: W158
+    mbarrier__report__validity__per_16bytes__8000: W158
+    mbarrier__report__validity__per_16bytes__80000000: W158
+    mbarrier__report__validity__per_element__ff: W158
+    override__global_address: Call
+class W187:
+    mbarrier__complete_tx__bytes: W186
+class W188:
+    mbarrier__complete_tx__bytes: W184
+    tile: W185
+    tile__gather4: W187
+class W189:
+    global_: W188
+class W190:
+    global_: W174
+    shared__cluster: W183
+    shared__cta: W189
+class W191:
+    bulk_group: W170
+    im2col_no_offs: W172
+    im2col_no_offs__w: W172
+    tile: W171
+class W192:
+    shared__cta: W191
+class W193:
+    im2col: W181
+    im2col__w: W181
+    im2col__w__128: W181
+    mbarrier__complete_tx__bytes: W177
+    tile: W178
+class W194:
+    global_: W193
+class W195:
+    im2col: W187
+    im2col__w: W187
+    im2col__w__128: W187
+    mbarrier__complete_tx__bytes: W184
+    tile: W185
+class W196:
+    global_: W195
+class W197:
+    global_: W192
+    shared__cluster: W194
+    shared__cta: W196
+class W198:
+    _1d: W169
+    _2d: W190
+    _3d: W197
+    _4d: W197
+    _5d: W197
+class W199(Call):
+    read: Call
+class W200:
+    global_: W105
+    shared__cluster: W147
+    shared__cta: W152
+class W201:
     commit_group: Call
-    mbarrier: W169
+    global_: W105
+    prefetch: W122
+    relaxed: W141
+    shared__cluster: W147
+    shared__cta: W152
+    tensor: W198
+    wait_group: W199
+    weak: W200
+class W202(Call):
+    L2__128B: Call
+    L2__256B: Call
+    L2__64B: Call
+class W203(Call):
+    L2__128B: Call
+    L2__256B: Call
+    L2__64B: Call
+    L2__cache_hint: W202
+class W204:
+    global_: W203
+class W205:
+    shared: W204
+    shared__cta: W204
+class W206:
+    b64: Call
+class W207:
+    b64: Call
+    shared: W206
+    shared__cta: W206
+class W208:
+    b64: Call
+    noinc: W207
+    shared: W206
+    shared__cta: W206
+class W209:
+    arrive: W208
+class W210:
+    bulk: W201
+    ca: W205
+    cg: W205
+    commit_group: Call
+    mbarrier: W209
     wait_all: Call
     wait_group: Call
-
-class W171:
-    f32: Call
-    f64: Call
-    noftz: W28
-    s32: Call
-    u32: Call
-    u64: Call
-
-class W172:
-    bf16: Call
-    f16: Call
-    s32: Call
-    s64: Call
-    u32: Call
-    u64: Call
-
-class W173:
-    add: W171
-    and_: W32
-    dec: W35
-    inc: W35
-    max: W172
-    min: W172
-    or_: W32
-    xor: W32
-
-class W174:
-    L2__cache_hint: W173
-    add: W171
-    and_: W32
-    dec: W35
-    inc: W35
-    max: W172
-    min: W172
-    or_: W32
-    xor: W32
-
-class W175:
-    bulk_group: W174
-
-class W176:
-    shared__cta: W175
-
-class W177:
-    s32: Call
-    u32: Call
-    u64: Call
-
-class W178:
-    s32: Call
-    u32: Call
-
-class W179:
-    add: W177
-    and_: W3
-    dec: W35
-    inc: W35
-    max: W178
-    min: W178
-    or_: W3
-    xor: W3
-
-class W180:
-    mbarrier__complete_tx__bytes: W179
-
-class W181:
-    shared__cta: W180
-
-class W182:
-    global_: W176
-    shared__cluster: W181
-
-class W183:
-    global_: W176
-
-class W184:
-    cluster: W182
-    cta: W182
-    gpu: W183
-    sys: W183
-
-class W185:
-    add: W131
-    and_: W131
-    dec: W131
-    inc: W131
-    max: W131
-    min: W131
-    or_: W131
-    xor: W131
-
-class W186:
-    shared__cta: W185
-
-class W187:
-    global_: W186
-
-class W188:
-    add: W151
-    and_: W151
-    dec: W151
-    inc: W151
-    max: W151
-    min: W151
-    or_: W151
-    xor: W151
-
-class W189:
-    shared__cta: W188
-
-class W190:
-    global_: W189
-
-class W191:
-    _1d: W187
-    _2d: W187
-    _3d: W190
-    _4d: W190
-    _5d: W190
-
-class W192:
-    global_: W176
-    relaxed: W184
-    shared__cluster: W181
-    tensor: W191
-
-class W193:
-    bulk: W192
-
-class W194:
-    async_: W193
-
-class W195:
-    async_: W170
-    reduce: W194
-
-class W196:
-    L2: W166
-
-class W197:
-    L2__evict_first: W166
-    L2__evict_unchanged: W166
-    b64: Call
-
-class W198:
-    L2__evict_first: W197
-    L2__evict_last: W197
-    L2__evict_normal: W197
-    L2__evict_unchanged: W197
-
-class W199:
-    L2__evict_first: W197
-    L2__evict_last: W197
-    L2__evict_normal: W197
-    L2__evict_unchanged: W197
-    global_: W198
-
-class W200:
-    cvt: W196
-    fractional: W198
-    range: W199
-
-class W201:
-    bf16: Call
-
-class W202:
-    f16: Call
-
-class W203:
-    bf16: Call
-    f16: Call
-    f32: Call
-
-class W204:
-    bf16: Call
-    f16: Call
-    f32: Call
-    f64: Call
-
-class W205:
-    f16: Call
-    f32: Call
-
-class W206:
-    f32: W205
-    f64: W7
-
-class W207:
-    f32: W203
-    f64: W7
-    sat: W206
-
-class W208:
-    s32: Call
-
-class W209:
-    s32: W3
-
-class W210:
-    s16: W208
-    s2: W209
-    s4: W209
-    s8: W209
-    u16: W208
-    u2: W209
-    u4: W209
-    u8: W209
-
 class W211:
-    sat: W210
-
-class W212:
+    bf16: Call
     f16: Call
     f32: Call
+class W212:
+    f32: Call
     f64: Call
-    s16: Call
+    noftz: W211
     s32: Call
-    s64: Call
-    s8: Call
-    u16: Call
     u32: Call
     u64: Call
-    u8: Call
-
 class W213:
     bf16: Call
+    f16: Call
+    s32: Call
+    s64: Call
+    u32: Call
+    u64: Call
+class W214:
+    add: W212
+    and_: W51
+    dec: W54
+    inc: W54
+    max: W213
+    min: W213
+    or_: W51
+    xor: W51
+class W215:
+    L2__cache_hint: W214
+    add: W212
+    and_: W51
+    dec: W54
+    inc: W54
+    max: W213
+    min: W213
+    or_: W51
+    xor: W51
+class W216:
+    bulk_group: W215
+class W217:
+    shared__cta: W216
+class W218:
+    s32: Call
+    u32: Call
+    u64: Call
+class W219:
+    s32: Call
+    u32: Call
+class W220:
+    add: W218
+    and_: W3
+    dec: W54
+    inc: W54
+    max: W219
+    min: W219
+    or_: W3
+    xor: W3
+class W221:
+    mbarrier__complete_tx__bytes: W220
+class W222:
+    shared__cta: W221
+class W223:
+    global_: W217
+    shared__cluster: W222
+class W224:
+    global_: W217
+class W225:
+    cluster: W223
+    cta: W223
+    gpu: W224
+    sys: W224
+class W226:
+    add: W155
+    and_: W155
+    dec: W155
+    inc: W155
+    max: W155
+    min: W155
+    or_: W155
+    xor: W155
+class W227:
+    shared__cta: W226
+class W228:
+    global_: W227
+class W229:
+    bulk_group: W170
+    tile: W171
+class W230:
+    add: W229
+    and_: W229
+    dec: W229
+    inc: W229
+    max: W229
+    min: W229
+    or_: W229
+    xor: W229
+class W231:
+    shared__cta: W230
+class W232:
+    global_: W231
+class W233:
+    add: W191
+    and_: W191
+    dec: W191
+    inc: W191
+    max: W191
+    min: W191
+    or_: W191
+    xor: W191
+class W234:
+    shared__cta: W233
+class W235:
+    global_: W234
+class W236:
+    _1d: W228
+    _2d: W232
+    _3d: W235
+    _4d: W235
+    _5d: W235
+class W237:
+    global_: W217
+    relaxed: W225
+    shared__cluster: W222
+    tensor: W236
+class W238:
+    bulk: W237
+class W239:
+    async_: W238
+class W240:
+    async_: W210
+    reduce: W239
+class W241:
+    L2: W206
+class W242:
+    L2__evict_first: W206
+    L2__evict_unchanged: W206
+    b64: Call
+class W243:
+    L2__evict_first: W242
+    L2__evict_last: W242
+    L2__evict_normal: W242
+    L2__evict_unchanged: W242
+class W244:
+    L2__evict_first: W242
+    L2__evict_last: W242
+    L2__evict_normal: W242
+    L2__evict_unchanged: W242
+    fabric: W243
+    global_: W243
+class W245:
+    cvt: W241
+    fractional: W243
+    range: W244
+class W246:
+    bf16: Call
+class W247:
+    f16: Call
+class W248:
+    bf16: Call
+    f16: Call
+    f32: Call
+    f64: Call
+class W249:
+    f16: Call
+    f32: Call
+class W250:
+    f32: W249
+    f64: W11
+class W251:
+    f32: W211
+    f64: W11
+    sat: W250
+class W252:
+    s32: Call
+class W253:
+    s32: W3
+class W254:
+    s16: W252
+    s2: W253
+    s4: W253
+    s8: W253
+    u16: W252
+    u2: W253
+    u4: W253
+    u8: W253
+class W255:
+    sat: W254
+class W256:
+    f16: Call
     f32: Call
     f64: Call
     s16: Call
@@ -1162,8 +1143,9 @@ class W213:
     u32: Call
     u64: Call
     u8: Call
-
-class W214:
+class W257:
+    bf16: Call
+    f32: Call
     f64: Call
     s16: Call
     s32: Call
@@ -1173,8 +1155,17 @@ class W214:
     u32: Call
     u64: Call
     u8: Call
-
-class W215:
+class W258:
+    f64: Call
+    s16: Call
+    s32: Call
+    s64: Call
+    s8: Call
+    u16: Call
+    u32: Call
+    u64: Call
+    u8: Call
+class W259:
     bf16: Call
     s16: Call
     s32: Call
@@ -1184,17 +1175,17 @@ class W215:
     u32: Call
     u64: Call
     u8: Call
-
-class W216:
-    f16: W7
-    f32: W214
-
-class W217:
-    f16: W7
-    f32: W214
-    sat: W216
-
-class W218:
+class W260:
+    f16: W11
+    f32: W258
+class W261:
+    f16: W11
+    f32: W258
+    sat: W260
+class W262:
+    bf16: W11
+    f16: W11
+class W263:
     f32: Call
     f64: Call
     s16: Call
@@ -1205,8 +1196,7 @@ class W218:
     u32: Call
     u64: Call
     u8: Call
-
-class W219:
+class W264:
     s16: Call
     s32: Call
     s64: Call
@@ -1215,81 +1205,73 @@ class W219:
     u32: Call
     u64: Call
     u8: Call
-
-class W220:
-    f16: W218
-    f32: W214
-    f64: W219
-
-class W221:
-    bf16: W212
-    f16: W213
-    f32: W214
-    f64: W215
-    ftz: W217
-    sat: W220
-
-class W222:
+class W265:
+    f16: W263
+    f32: W258
+    f64: W264
+class W266:
+    bf16: W256
+    f16: W257
+    f32: W258
+    f64: W259
+    ftz: W261
+    pzo: W262
+    sat: W265
+class W267:
     f64: Call
-
-class W223:
-    f32: W7
-    s16: W7
-    s32: W7
-    s64: W7
-    s8: W7
-    u16: W7
-    u32: W7
-    u64: W7
-    u8: W7
-
-class W224:
-    f32: W7
-    s16: W7
-    s32: W7
-    s64: W7
-    s8: W7
-    sat: W223
-    u16: W7
-    u32: W7
-    u64: W7
-    u8: W7
-
-class W225:
+class W268:
+    f32: W11
+    s16: W11
+    s32: W11
+    s64: W11
+    s8: W11
+    u16: W11
+    u32: W11
+    u64: W11
+    u8: W11
+class W269:
+    f32: W11
+    s16: W11
+    s32: W11
+    s64: W11
+    s8: W11
+    sat: W268
+    u16: W11
+    u32: W11
+    u64: W11
+    u8: W11
+class W270:
     f16: Call
     f32: Call
     f64: Call
-
-class W226:
-    f16: W202
-    f32: W7
-    f64: W222
-    s16: W225
-    s32: W225
-    s64: W225
-    s8: W225
-    u16: W225
-    u32: W225
-    u64: W225
-    u8: W225
-
-class W227:
-    bf16: W201
-    f16: W202
-    f32: W7
-    f64: W222
-    ftz: W224
-    s16: W204
-    s32: W204
-    s64: W204
-    s8: W204
-    sat: W226
-    u16: W204
-    u32: W204
-    u64: W204
-    u8: W204
-
-class W228:
+class W271:
+    f16: W247
+    f32: W11
+    f64: W267
+    s16: W270
+    s32: W270
+    s64: W270
+    s8: W270
+    u16: W270
+    u32: W270
+    u64: W270
+    u8: W270
+class W272:
+    bf16: W246
+    f16: W247
+    f32: W11
+    f64: W267
+    ftz: W269
+    s16: W248
+    s32: W248
+    s64: W248
+    s8: W248
+    sat: W271
+    u16: W248
+    u32: W248
+    u64: W248
+    u8: W248
+class W273:
     e2m1x2: Call
     e2m3x2: Call
     e3m2x2: Call
@@ -1299,8 +1281,7 @@ class W228:
     s2f6x2: Call
     ue5m3x2: Call
     ue8m0x2: Call
-
-class W229:
+class W274:
     e2m1x2: Call
     e2m3x2: Call
     e3m2x2: Call
@@ -1308,8 +1289,13 @@ class W229:
     e5m2x2: Call
     f32: Call
     ue5m3x2: Call
-
-class W230:
+class W275:
+    bf16: W11
+    bf16x2: W11
+    f16: W11
+    f16x2: W11
+    tf32: W11
+class W276:
     e2m1x2: Call
     e2m3x2: Call
     e3m2x2: Call
@@ -1317,42 +1303,43 @@ class W230:
     e5m2x2: Call
     f32: Call
     s2f6x2: Call
-
-class W231:
+class W277:
     e2m1x2: Call
     e2m3x2: Call
     e3m2x2: Call
     e4m3x2: Call
     e5m2x2: Call
     f32: Call
-
-class W232:
-    bf16: W7
-    bf16x2: W7
-    f16: W7
-    f16x2: W7
-
-class W233:
+class W278:
+    bf16: W11
+    bf16x2: W11
+    f16: W11
+    f16x2: W11
+class W279:
+    bf16: W11
+    bf16x2: W11
+    f16: W11
+    f16x2: W11
+    pzo: W278
+class W280:
     e2m1x2: Call
     e2m3x2: Call
     e3m2x2: Call
     e4m3x2: Call
     e5m2x2: Call
     s2f6x2: Call
-
-class W234:
-    bf16x2: W233
-
-class W235:
-    bf16: W7
-    bf16x2: W230
-    f16: W7
-    f16x2: W231
-    satfinite: W232
-    scaled__n2__ue8m0: W234
-    tf32: W7
-
-class W236:
+class W281:
+    bf16x2: W280
+class W282:
+    bf16: W11
+    bf16x2: W276
+    f16: W11
+    f16x2: W277
+    pzo: W275
+    satfinite: W279
+    scaled__n2__ue8m0: W281
+    tf32: W11
+class W283:
     e2m1x2: Call
     e2m3x2: Call
     e3m2x2: Call
@@ -1361,32 +1348,68 @@ class W236:
     f32: Call
     s2f6x2: Call
     ue5m3x2: Call
-
-class W237:
+class W284:
     bf16x2: Call
     f16x2: Call
     f32: Call
-
-class W238:
+class W285:
+    bf16: W11
+    bf16x2: W11
+    e2m1x2: W284
+    e2m3x2: W284
+    e3m2x2: W284
+    e4m3x2: W284
+    e5m2x2: W284
+    f16: W11
+    f16x2: W11
+    tf32: W11
+class W286:
+    e2m1x2: W284
+    e2m3x2: W284
+    e3m2x2: W284
+    e4m3x2: W284
+    e5m2x2: W284
+    tf32: W11
+class W287:
     bf16x2: Call
     f32: Call
-
-class W239:
-    bf16x2: W233
-    s2f6x2: W238
-
-class W240:
-    bf16x2: W233
-    e2m1x2: W237
-    e2m3x2: W237
-    e3m2x2: W237
-    e4m3x2: W237
-    e5m2x2: W237
-    s2f6x2: W238
-    scaled__n2__ue8m0: W239
-    tf32: W7
-
-class W241:
+class W288:
+    e2m1x2: W284
+    e2m3x2: W284
+    e3m2x2: W284
+    e4m3x2: W284
+    e5m2x2: W284
+class W289:
+    e2m1x2: W284
+    e2m3x2: W284
+    e3m2x2: W284
+    e4m3x2: W284
+    e5m2x2: W284
+    pzo: W288
+class W290:
+    bf16x2: W280
+    s2f6x2: W287
+class W291:
+    bf16x2: W280
+    e2m1x2: W284
+    e2m3x2: W284
+    e3m2x2: W284
+    e4m3x2: W284
+    e5m2x2: W284
+    pzo: W286
+    s2f6x2: W287
+    scaled__n1__ue8m0: W289
+    scaled__n2__ue8m0: W290
+    tf32: W11
+class W292:
+    e2m1x2: W284
+    e2m3x2: W284
+    e3m2x2: W284
+    e4m3x2: W284
+    e5m2x2: W284
+    pzo: W288
+    ue5m3x2: W284
+class W293:
     e2m1x2: Call
     e2m3x2: Call
     e3m2x2: Call
@@ -1394,146 +1417,142 @@ class W241:
     e5m2x2: Call
     s2f6x2: Call
     ue5m3x2: Call
-
-class W242:
-    bf16x2: W241
-    s2f6x2: W238
-
-class W243:
-    bf16: W7
-    bf16x2: W236
-    e2m1x2: W237
-    e2m3x2: W237
-    e3m2x2: W237
-    e4m3x2: W237
-    e5m2x2: W237
-    f16: W7
-    f16x2: W7
-    relu: W240
-    s2f6x2: W238
-    scaled__n2__ue8m0: W242
-    tf32: W7
-    ue5m3x2: W237
-
-class W244:
-    bf16x2: W241
-
-class W245:
-    bf16: W212
-    bf16x2: W228
-    f16: W213
-    f16x2: W229
-    f32: W214
-    f64: W215
-    ftz: W217
-    relu: W235
-    sat: W220
-    satfinite: W243
-    scaled__n2__ue8m0: W244
-    tf32: W7
-    ue5m3x2: W237
-
-class W246:
-    tf32: W7
-
-class W247:
-    satfinite: W246
-    tf32: W7
-
-class W248:
-    ue5m3x2: W237
-    ue8m0x2: W238
-
-class W249:
-    bf16: W212
-    f16: W213
-    f32: W214
-    f64: W215
-    ftz: W217
-    sat: W220
-    satfinite: W248
-    ue5m3x2: W237
-    ue8m0x2: W238
-
-class W250:
-    bf16x2: W7
-    e2m1x4: W7
-    e2m3x4: W7
-    e3m2x4: W7
-    e4m3x4: W7
-    e5m2x4: W7
-    f16x2: W7
-
-class W251:
-    bf16x2: W7
-    f16x2: W7
-    satfinite: W250
-
-class W252:
-    bf16x2: W7
-    f16x2: W7
-    relu: W251
-    satfinite: W250
-
-class W253:
-    bf16: W7
-    bf16x2: W7
-    f16: W7
-    f16x2: W7
-    satfinite: W232
-    tf32: W7
-
-class W254:
-    e2m1x2: W237
-    e2m3x2: W237
-    e3m2x2: W237
-    e4m3x2: W237
-    e5m2x2: W237
-    tf32: W7
-
-class W255:
-    bf16: W7
-    bf16x2: W7
-    e2m1x2: W237
-    e2m3x2: W237
-    e3m2x2: W237
-    e4m3x2: W237
-    e5m2x2: W237
-    f16: W7
-    f16x2: W7
-    relu: W254
-    tf32: W7
-    ue5m3x2: W237
-    ue8m0x2: W238
-
-class W256:
-    bf16: W212
-    bf16x2: W7
-    f16: W213
-    f16x2: W7
-    f32: W214
-    f64: W215
-    ftz: W217
-    relu: W253
-    sat: W220
-    satfinite: W255
-    tf32: W7
-    ue5m3x2: W237
-    ue8m0x2: W238
-
-class W257:
+class W294:
+    bf16x2: W293
+    s2f6x2: W287
+class W295:
+    bf16: W11
+    bf16x2: W283
+    e2m1x2: W284
+    e2m3x2: W284
+    e3m2x2: W284
+    e4m3x2: W284
+    e5m2x2: W284
+    f16: W11
+    f16x2: W11
+    pzo: W285
+    relu: W291
+    s2f6x2: W287
+    scaled__n1__ue8m0: W292
+    scaled__n2__ue8m0: W294
+    tf32: W11
+    ue5m3x2: W284
+class W296:
+    ue5m3x2: W284
+class W297:
+    bf16x2: W293
+class W298:
+    bf16: W256
+    bf16x2: W273
+    f16: W257
+    f16x2: W274
+    f32: W258
+    f64: W259
+    ftz: W261
+    pzo: W275
+    relu: W282
+    sat: W265
+    satfinite: W295
+    scaled__n1__ue8m0: W296
+    scaled__n2__ue8m0: W297
+    tf32: W11
+    ue5m3x2: W284
+class W299:
+    tf32: W11
+class W300:
+    satfinite: W299
+    tf32: W11
+class W301:
+    ue5m3x2: W284
+    ue8m0x2: W287
+class W302:
+    bf16: W256
+    f16: W257
+    f32: W258
+    f64: W259
+    ftz: W261
+    pzo: W262
+    sat: W265
+    satfinite: W301
+    ue5m3x2: W284
+    ue8m0x2: W287
+class W303:
+    bf16x2: W11
+    e2m1x4: W11
+    e2m3x4: W11
+    e3m2x4: W11
+    e4m3x4: W11
+    e5m2x4: W11
+    f16x2: W11
+class W304:
+    bf16x2: W11
+    f16x2: W11
+    satfinite: W303
+class W305:
+    bf16x2: W11
+    f16x2: W11
+    relu: W304
+    satfinite: W303
+class W306:
+    bf16: W11
+    bf16x2: W11
+    f16: W11
+    f16x2: W11
+    pzo: W275
+    satfinite: W279
+    tf32: W11
+class W307:
+    e2m1x2: W284
+    e2m3x2: W284
+    e3m2x2: W284
+    e4m3x2: W284
+    e5m2x2: W284
+    pzo: W286
+    scaled__n1__ue8m0: W289
+    tf32: W11
+class W308:
+    bf16: W11
+    bf16x2: W11
+    e2m1x2: W284
+    e2m3x2: W284
+    e3m2x2: W284
+    e4m3x2: W284
+    e5m2x2: W284
+    f16: W11
+    f16x2: W11
+    pzo: W285
+    relu: W307
+    scaled__n1__ue8m0: W292
+    tf32: W11
+    ue5m3x2: W284
+    ue8m0x2: W287
+class W309:
+    bf16: W256
+    bf16x2: W11
+    f16: W257
+    f16x2: W11
+    f32: W258
+    f64: W259
+    ftz: W261
+    pzo: W275
+    relu: W306
+    sat: W265
+    satfinite: W308
+    scaled__n1__ue8m0: W296
+    tf32: W11
+    ue5m3x2: W284
+    ue8m0x2: W287
+class W310:
     s32: Call
     s64: Call
     u16: Call
     u32: Call
     u64: Call
-
-class W258:
+class W311:
     s64: Call
     u32: Call
     u64: Call
-
-class W259:
+class W312:
     s16: Call
     s32: Call
     s64: Call
@@ -1541,29 +1560,25 @@ class W259:
     u32: Call
     u64: Call
     u8: Call
-
-class W260:
+class W313:
     s16: Call
     s32: Call
     s64: Call
     s8: Call
     u32: Call
     u64: Call
-
-class W261:
+class W314:
     s16: Call
     s32: Call
     s64: Call
     s8: Call
     u64: Call
-
-class W262:
+class W315:
     s16: Call
     s32: Call
     s64: Call
     s8: Call
-
-class W263:
+class W316:
     s16: Call
     s32: Call
     s64: Call
@@ -1571,245 +1586,393 @@ class W263:
     u16: Call
     u32: Call
     u64: Call
-
-class W264:
-    f16: W202
-    f32: W205
-    f64: W225
-    s16: W257
-    s32: W258
-    s64: W67
-    s8: W259
-    u16: W260
-    u32: W261
-    u64: W262
-    u8: W263
-
-class W265:
-    bf16: W201
-    f16: W202
-    f32: W203
-    f64: W204
-    ftz: W207
-    pack: W211
-    rm: W221
-    rmi: W227
-    rn: W245
-    rna: W247
-    rni: W227
-    rp: W249
-    rpi: W227
-    rs: W252
-    rz: W256
-    rzi: W227
-    s16: W219
-    s32: W219
-    s64: W219
-    s8: W219
-    sat: W264
-    u16: W219
-    u32: W219
-    u64: W219
-    u8: W219
-
-class W266:
-    const: W16
-    global_: W16
-    local: W16
-    param: W16
-    param__entry: W16
-    shared: W16
-    shared__cluster: W16
-    shared__cta: W16
-
-class W267:
-    const: W16
-    global_: W16
-    local: W16
-    param: W16
-    param__entry: W16
-    shared: W16
-    shared__cluster: W16
-    shared__cta: W16
-    to: W266
-
-class W268:
+class W317:
+    f16: W247
+    f32: W249
+    f64: W270
+    s16: W310
+    s32: W311
+    s64: W86
+    s8: W312
+    u16: W313
+    u32: W314
+    u64: W315
+    u8: W316
+class W318:
+    bf16: W246
+    f16: W247
+    f32: W211
+    f64: W248
+    ftz: W251
+    pack: W255
+    rm: W266
+    rmi: W272
+    rn: W298
+    rna: W300
+    rni: W272
+    rp: W302
+    rpi: W272
+    rs: W305
+    rz: W309
+    rzi: W272
+    s16: W264
+    s32: W264
+    s64: W264
+    s8: W264
+    sat: W317
+    u16: W264
+    u32: W264
+    u64: W264
+    u8: W264
+class W319:
+    const: W25
+    global_: W25
+    local: W25
+    param: W25
+    param__entry: W25
+    shared: W25
+    shared__cluster: W25
+    shared__cta: W25
+class W320:
+    const: W25
+    global_: W25
+    local: W25
+    param: W25
+    param__entry: W25
+    shared: W25
+    shared__cluster: W25
+    shared__cta: W25
+    to: W319
+class W321:
     L2: Call
-
-class W269:
+class W322:
     L2: Call
-    global_: W268
-
-class W270:
+    global_: W321
+class W323:
     f32: Call
     f64: Call
-    ftz: W7
-
-class W271:
-    approx: W81
-    full: W81
-    rm: W270
-    rn: W270
-    rp: W270
-    rz: W270
+    ftz: W11
+class W324:
+    approx: W100
+    full: W100
+    rm: W323
+    rn: W323
+    rp: W323
+    rz: W323
     s16: Call
     s32: Call
     s64: Call
     u16: Call
     u32: Call
     u64: Call
-
-class W272:
-    s32: W178
-    u32: W178
-
-class W273:
-    hi: W272
-    lo: W272
-
-class W274:
+class W325:
+    s32: W219
+    u32: W219
+class W326:
+    hi: W325
+    lo: W325
+class W327:
     bf16: Call
     bf16x2: Call
     f32: Call
-
-class W275:
+class W328:
     f16: Call
     f16x2: Call
     f32: Call
-    ftz: W274
-
-class W276:
-    approx: W275
-
-class W277:
+    ftz: W327
+class W329:
+    approx: W328
+class W330(Call):
+    op_restrict__fetching: Call
+class W331:
+    bf16x2: Call
+    f16x2: Call
+    f32: Call
+    f64: Call
+    u32: Call
+    u64: Call
+class W332:
+    bf16x2: Call
+    f16x2: Call
+    s32: Call
+    s64: Call
+    u32: Call
+    u64: Call
+class W333:
+    add: W331
+    and_: W51
+    cas: W56
+    exch: W56
+    max: W332
+    min: W332
+    or_: W51
+    xor: W51
+class W334:
+    sys: W333
+class W335:
+    relaxed: W334
+class W336:
+    mbarrier__report__fabric: W335
+class W337:
+    mbarrier__complete_tx__16B: W336
+class W338:
+    shared__cta: W337
+class W339:
+    async_: W338
+class W340:
+    sys: W88
+class W341:
+    relaxed: W340
+class W342:
+    L2__cache_hint: W341
+    relaxed: W340
+class W343:
+    mbarrier__report__fabric: W342
+class W344:
+    mbarrier__complete_tx__bytes: W343
+class W345:
+    shared__cta: W344
+class W346:
+    async_: W345
+class W347:
+    e4m3: W71
+    e5m2: W71
+class W348:
+    bf16: W71
+    f16: W71
+class W349:
+    acc__f16: W347
+    acc__f32: W348
+    bf16: W71
+    f16: W71
+    f32: W71
+    u32: W71
+    u64: W71
+class W350:
+    b32: W71
+    b64: W71
+class W351:
+    bf16: W71
+    e4m3: W71
+    e5m2: W71
+    f16: W71
+    s32: W71
+    s64: W71
+    u32: W71
+    u64: W71
+class W352:
+    add: W349
+    and_: W350
+    max: W351
+    min: W351
+    or_: W350
+    xor: W350
+class W353:
+    sys: W352
+class W354:
+    relaxed: W353
+class W355:
+    mbarrier__report__fabric: W354
+class W356:
+    mbarrier__complete_tx__bytes: W355
+class W357:
+    shared__cta: W356
+class W358:
+    multimem: W357
+class W359:
+    async_: W358
+class W360:
+    L2__cache_hint: W341
+    counted__bytes: W342
+    cp_mask: W342
+    relaxed: W340
+class W361:
+    mbarrier__report__fabric: W360
+class W362:
+    mbarrier__complete_tx__16B: W361
+class W363:
+    shared__cta: W362
+class W364:
+    multimem: W363
+    shared__cta: W362
+class W365:
+    async_: W364
+class W366:
+    bf16: Call
+    f16: Call
+    f32: Call
+    f64: Call
+    u32: Call
+    u64: Call
+class W367:
+    add: W366
+    and_: W51
+    max: W213
+    min: W213
+    or_: W51
+    xor: W51
+class W368:
+    sys: W367
+class W369:
+    relaxed: W368
+class W370:
+    L2__cache_hint: W369
+    relaxed: W368
+class W371:
+    L2__cache_hint: W369
+    counted__bytes: W370
+    relaxed: W368
+class W372:
+    mbarrier__report__fabric: W371
+class W373:
+    mbarrier__complete_tx__16B: W372
+class W374:
+    shared__cta: W373
+class W375:
+    multimem: W374
+    shared__cta: W373
+class W376:
+    async_: W375
+class W377:
+    sync_restrict__reads: Call
+class W378:
+    submit: W330
+    try_atom: W339
+    try_get: W346
+    try_pullred: W359
+    try_put: W365
+    try_red: W376
+    wait: W377
+class W379:
     cluster: Call
     cta: Call
     gpu: Call
     sys: Call
-
-class W278:
+class W380:
     cluster: Call
-
-class W279:
+class W381:
     cluster: Call
     cta: Call
     gpu: Call
-    sync_restrict__shared__cluster: W278
+    sync_restrict__shared__cluster: W380
     sys: Call
-
-class W280:
-    release: W278
-
-class W281:
+class W382:
+    release: W380
+class W383:
     sys: Call
-
-class W282(Call):
-    acquire: W281
-    release: W281
-
-class W283(Call):
+class W384(Call):
+    acquire: W383
+    release: W383
+class W385(Call):
     global_: Call
     shared__cluster: Call
     shared__cta: Call
-
-class W284:
-    sync_restrict__shared__cluster: W278
-
-class W285:
-    sync_restrict__shared__cluster__read: W278
-    sync_restrict__shared__cta: W278
-
-class W286:
-    acquire: W284
-    release: W285
-
-class W287:
-    acquire: W281
-    release: W281
-
-class W288:
-    alias: W287
-
-class W289:
-    acquire: W277
-    release: W277
-
-class W290:
-    alias: W282
-    async_: W283
-    async__generic: W286
-    fabric__fabric: W288
-    fabric__generic: W288
-    generic__fabric: W288
-    tensormap__generic: W289
-
-class W291:
+class W386:
+    sync_restrict__shared__cluster: W380
+class W387:
+    sync_restrict__shared__cluster__read: W380
+    sync_restrict__shared__cta: W380
+class W388:
+    acquire: W386
+    release: W387
+class W389:
+    acquire: W383
+    release: W383
+class W390:
+    alias: W389
+class W391:
+    acquire: W379
+    release: W379
+class W392:
+    alias: W384
+    async_: W385
+    async__generic: W388
+    fabric__fabric: W390
+    fabric__generic: W390
+    generic__fabric: W390
+    tensormap__generic: W391
+class W393:
     cluster: Call
     cta: Call
     gpu: Call
-    sync_restrict__shared__cta: W278
+    sync_restrict__shared__cta: W380
     sys: Call
-
-class W292:
-    acq_rel: W277
-    acquire: W279
+class W394:
+    acq_rel: W379
+    acquire: W381
     cluster: Call
     cta: Call
     gpu: Call
-    mbarrier_init: W280
-    proxy: W290
-    release: W291
-    sc: W277
+    mbarrier_init: W382
+    proxy: W392
+    release: W393
+    sc: W379
     sys: Call
-
-class W293:
+class W395:
+    e2m1x4: W7
+    e2m3x4: W7
+    e3m2x4: W7
+    e4m3x4: W7
+    e5m2x4: W7
+class W396(Call):
+    bf16x2: W19
+    f16x2: W19
+class W397:
+    f32: W8
+    f32x2: W396
+    f64: Call
+    ftz: W12
+    sat: W13
+class W398:
     f16: Call
     f16x2: Call
-
-class W294:
+class W399:
     f16: Call
     f16x2: Call
     f32: Call
     f32x2: Call
-    relu: W293
+    relu: W398
     sat: W1
-
-class W295:
+class W400:
     bf16: Call
     bf16x2: Call
     f16: Call
     f16x2: Call
-    relu: W39
-
-class W296:
+    relu: W58
+class W401:
+    e4m3x4: W395
+    e5m2x4: W395
+class W402:
     bf16: Call
     bf16x2: Call
+    e4m3x4: W395
+    e5m2x4: W395
     f16: Call
     f16x2: Call
-    f32: W5
-    f32x2: Call
+    f32: W8
+    f32x2: W396
     f64: Call
-    ftz: W294
-    oob: W295
-    relu: W39
-    sat: W11
-
-class W297:
-    rm: W10
-    rn: W296
-    rp: W10
-    rz: W10
-
-class W298:
-    shared__cluster: W16
+    ftz: W399
+    oob: W400
+    relu: W58
+    sat: W16
+    satfinite: W401
+class W403:
+    e4m3x4: W395
+    e5m2x4: W395
+    rm: W397
+    rn: W402
+    rp: W397
+    rz: W397
+    satfinite: W401
+class W404:
+    shared__cluster: W25
     u32: Call
     u64: Call
-
-class W299:
+class W405:
     launch_dependents: Call
     wait: Call
-
-class W300:
+class W406:
     const: Call
     global_: Call
     local: Call
@@ -1818,13 +1981,11 @@ class W300:
     shared: Call
     shared__cluster: Call
     shared__cta: Call
-
-class W301:
+class W407:
     samplerref: Call
     surfref: Call
     texref: Call
-
-class W302:
+class W408:
     b16: Call
     b32: Call
     b64: Call
@@ -1839,14 +2000,12 @@ class W302:
     u32: Call
     u64: Call
     u8: Call
-
-class W303:
+class W409:
     b32: Call
     f32: Call
     s32: Call
     u32: Call
-
-class W304:
+class W410:
     b128: Call
     b16: Call
     b32: Call
@@ -1862,14 +2021,13 @@ class W304:
     u32: Call
     u64: Call
     u8: Call
-    v2: W302
-    v4: W302
-    v8: W303
-
-class W305:
-    L2__128B: W304
-    L2__256B: W304
-    L2__64B: W304
+    v2: W408
+    v4: W408
+    v8: W409
+class W411:
+    L2__128B: W410
+    L2__256B: W410
+    L2__64B: W410
     b128: Call
     b16: Call
     b32: Call
@@ -1885,43 +2043,38 @@ class W305:
     u32: Call
     u64: Call
     u8: Call
-    v2: W302
-    v4: W302
-    v8: W303
-
-class W306:
+    v2: W408
+    v4: W408
+    v8: W409
+class W412:
     b64: Call
     f64: Call
     s64: Call
     u64: Call
-
-class W307:
-    v4: W306
-    v8: W303
-
-class W308:
-    L2__128B: W307
-    L2__256B: W307
-    L2__64B: W307
-    v4: W306
-    v8: W303
-
-class W309:
-    L2__128B: W307
-    L2__256B: W307
-    L2__64B: W307
-    L2__cache_hint: W308
-    v4: W306
-    v8: W303
-
-class W310:
-    L2__128B: W304
-    L2__256B: W304
-    L2__64B: W304
-    L2__cache_hint: W305
-    L2__evict_first: W309
-    L2__evict_last: W309
-    L2__evict_normal: W309
+class W413:
+    v4: W412
+    v8: W409
+class W414:
+    L2__128B: W413
+    L2__256B: W413
+    L2__64B: W413
+    v4: W412
+    v8: W409
+class W415:
+    L2__128B: W413
+    L2__256B: W413
+    L2__64B: W413
+    L2__cache_hint: W414
+    v4: W412
+    v8: W409
+class W416:
+    L2__128B: W410
+    L2__256B: W410
+    L2__64B: W410
+    L2__cache_hint: W411
+    L2__evict_first: W415
+    L2__evict_last: W415
+    L2__evict_normal: W415
     b128: Call
     b16: Call
     b32: Call
@@ -1937,23 +2090,22 @@ class W310:
     u32: Call
     u64: Call
     u8: Call
-    v2: W302
-    v4: W302
-    v8: W303
-
-class W311:
-    L1__evict_first: W310
-    L1__evict_last: W310
-    L1__evict_normal: W310
-    L1__evict_unchanged: W310
-    L1__no_allocate: W310
-    L2__128B: W304
-    L2__256B: W304
-    L2__64B: W304
-    L2__cache_hint: W305
-    L2__evict_first: W309
-    L2__evict_last: W309
-    L2__evict_normal: W309
+    v2: W408
+    v4: W408
+    v8: W409
+class W417:
+    L1__evict_first: W416
+    L1__evict_last: W416
+    L1__evict_normal: W416
+    L1__evict_unchanged: W416
+    L1__no_allocate: W416
+    L2__128B: W410
+    L2__256B: W410
+    L2__64B: W410
+    L2__cache_hint: W411
+    L2__evict_first: W415
+    L2__evict_last: W415
+    L2__evict_normal: W415
     b128: Call
     b16: Call
     b32: Call
@@ -1969,11 +2121,10 @@ class W311:
     u32: Call
     u64: Call
     u8: Call
-    v2: W302
-    v4: W302
-    v8: W303
-
-class W312:
+    v2: W408
+    v4: W408
+    v8: W409
+class W418:
     b16: Call
     b32: Call
     b8: Call
@@ -1984,8 +2135,7 @@ class W312:
     u16: Call
     u32: Call
     u8: Call
-
-class W313:
+class W419:
     b128: Call
     b16: Call
     b32: Call
@@ -2001,22 +2151,21 @@ class W313:
     u32: Call
     u64: Call
     u8: Call
-    v2: W302
-    v4: W312
-
-class W314:
-    L1__evict_first: W310
-    L1__evict_last: W310
-    L1__evict_normal: W310
-    L1__evict_unchanged: W310
-    L1__no_allocate: W310
-    L2__128B: W304
-    L2__256B: W304
-    L2__64B: W304
-    L2__cache_hint: W305
-    L2__evict_first: W309
-    L2__evict_last: W309
-    L2__evict_normal: W309
+    v2: W408
+    v4: W418
+class W420:
+    L1__evict_first: W416
+    L1__evict_last: W416
+    L1__evict_normal: W416
+    L1__evict_unchanged: W416
+    L1__no_allocate: W416
+    L2__128B: W410
+    L2__256B: W410
+    L2__64B: W410
+    L2__cache_hint: W411
+    L2__evict_first: W415
+    L2__evict_last: W415
+    L2__evict_normal: W415
     b128: Call
     b16: Call
     b32: Call
@@ -2024,140 +2173,33 @@ class W314:
     b8: Call
     f32: Call
     f64: Call
-    global_: W311
+    global_: W417
     s16: Call
     s32: Call
     s64: Call
     s8: Call
-    shared: W313
-    shared__cluster: W313
-    shared__cta: W313
+    shared: W419
+    shared__cluster: W419
+    shared__cta: W419
     u16: Call
     u32: Call
     u64: Call
     u8: Call
-    v2: W302
-    v4: W302
-    v8: W303
-
-class W315:
-    cluster: W314
-    cta: W314
-    gpu: W314
-    sys: W314
-
-class W316:
-    L2__128B: W304
-    L2__256B: W304
-    L2__64B: W304
-    L2__cache_hint: W305
-    b128: Call
-    b16: Call
-    b32: Call
-    b64: Call
-    b8: Call
-    f32: Call
-    f64: Call
-    s16: Call
-    s32: Call
-    s64: Call
-    s8: Call
-    u16: Call
-    u32: Call
-    u64: Call
-    u8: Call
-    v2: W302
-    v4: W302
-    v8: W303
-
-class W317:
-    b128: Call
-    b16: Call
-    b32: Call
-    b64: Call
-    b8: Call
-    ca: W313
-    cg: W313
-    cs: W313
-    cv: W313
-    f32: Call
-    f64: Call
-    lu: W313
-    s16: Call
-    s32: Call
-    s64: Call
-    s8: Call
-    u16: Call
-    u32: Call
-    u64: Call
-    u8: Call
-    v2: W302
-    v4: W312
-
-class W318:
-    L2__128B: W304
-    L2__256B: W304
-    L2__64B: W304
-    L2__cache_hint: W305
-    b128: Call
-    b16: Call
-    b32: Call
-    b64: Call
-    b8: Call
-    f32: Call
-    f64: Call
-    nc: W316
-    s16: Call
-    s32: Call
-    s64: Call
-    s8: Call
-    u16: Call
-    u32: Call
-    u64: Call
-    u8: Call
-    v2: W302
-    v4: W302
-    v8: W303
-
-class W319:
-    L1__evict_first: W310
-    L1__evict_last: W310
-    L1__evict_normal: W310
-    L1__evict_unchanged: W310
-    L1__no_allocate: W310
-    L2__128B: W304
-    L2__256B: W304
-    L2__64B: W304
-    L2__cache_hint: W305
-    L2__evict_first: W309
-    L2__evict_last: W309
-    L2__evict_normal: W309
-    b128: Call
-    b16: Call
-    b32: Call
-    b64: Call
-    b8: Call
-    ca: W318
-    cg: W318
-    cs: W318
-    cv: W316
-    f32: Call
-    f64: Call
-    lu: W316
-    nc: W311
-    s16: Call
-    s32: Call
-    s64: Call
-    s8: Call
-    u16: Call
-    u32: Call
-    u64: Call
-    u8: Call
-    v2: W302
-    v4: W302
-    v8: W303
-
-class W320:
+    v2: W408
+    v4: W408
+    v8: W409
+class W421:
+    cluster: W420
+    cta: W420
+    gpu: W420
+    sys: W420
+class W422(Call):
+    proxy__readonly: Call
+class W423:
+    L2__128B: W410
+    L2__256B: W410
+    L2__64B: W410
+    L2__cache_hint: W411
     b128: Call
     b16: Call
     b32: Call
@@ -2173,16 +2215,22 @@ class W320:
     u32: Call
     u64: Call
     u8: Call
-
-class W321:
+    v2: W408
+    v4: W408
+    v8: W409
+class W424:
     b128: Call
     b16: Call
     b32: Call
     b64: Call
     b8: Call
+    ca: W419
+    cg: W419
+    cs: W419
+    cv: W419
     f32: Call
     f64: Call
-    global_: W320
+    lu: W419
     s16: Call
     s32: Call
     s64: Call
@@ -2191,18 +2239,13 @@ class W321:
     u32: Call
     u64: Call
     u8: Call
-
-class W322:
-    sys: W321
-
-class W323:
-    acquire: W322
-    relaxed: W322
-
-class W324:
-    L2__128B: W304
-    L2__256B: W304
-    L2__64B: W304
+    v2: W408
+    v4: W418
+class W425:
+    L2__128B: W410
+    L2__256B: W410
+    L2__64B: W410
+    L2__cache_hint: W411
     b128: Call
     b16: Call
     b32: Call
@@ -2210,48 +2253,7 @@ class W324:
     b8: Call
     f32: Call
     f64: Call
-    global_: W305
-    local: W313
-    s16: Call
-    s32: Call
-    s64: Call
-    s8: Call
-    shared: W313
-    shared__cluster: W313
-    shared__cta: W313
-    u16: Call
-    u32: Call
-    u64: Call
-    u8: Call
-    v2: W302
-    v4: W302
-    v8: W303
-
-class W325:
-    L1__evict_first: W310
-    L1__evict_last: W310
-    L1__evict_normal: W310
-    L1__evict_unchanged: W310
-    L1__no_allocate: W310
-    L2__128B: W304
-    L2__256B: W304
-    L2__64B: W304
-    L2__cache_hint: W305
-    L2__evict_first: W309
-    L2__evict_last: W309
-    L2__evict_normal: W309
-    b128: Call
-    b16: Call
-    b32: Call
-    b64: Call
-    b8: Call
-    ca: W316
-    cg: W316
-    cs: W316
-    cv: W316
-    f32: Call
-    f64: Call
-    lu: W316
+    nc: W423
     s16: Call
     s32: Call
     s64: Call
@@ -2260,172 +2262,316 @@ class W325:
     u32: Call
     u64: Call
     u8: Call
-    v2: W302
-    v4: W302
-    v8: W303
-
-class W326:
-    L1__evict_first: W310
-    L1__evict_last: W310
-    L1__evict_normal: W310
-    L1__evict_unchanged: W310
-    L1__no_allocate: W310
-    L2__128B: W304
-    L2__256B: W304
-    L2__64B: W304
-    L2__cache_hint: W305
-    L2__evict_first: W309
-    L2__evict_last: W309
-    L2__evict_normal: W309
+    v2: W408
+    v4: W408
+    v8: W409
+class W426:
+    b16: W422
+    b32: W422
+    b64: W422
+    b8: W422
+    f32: W422
+    f64: W422
+    s16: W422
+    s32: W422
+    s64: W422
+    s8: W422
+    u16: W422
+    u32: W422
+    u64: W422
+    u8: W422
+class W427:
+    b32: W422
+    f32: W422
+    s32: W422
+    u32: W422
+class W428:
+    L1__evict_first: W416
+    L1__evict_last: W416
+    L1__evict_normal: W416
+    L1__evict_unchanged: W416
+    L1__no_allocate: W416
+    L2__128B: W410
+    L2__256B: W410
+    L2__64B: W410
+    L2__cache_hint: W411
+    L2__evict_first: W415
+    L2__evict_last: W415
+    L2__evict_normal: W415
+    b128: Call
+    b16: W422
+    b32: W422
+    b64: W422
+    b8: W422
+    ca: W425
+    cg: W425
+    cs: W425
+    cv: W423
+    f32: W422
+    f64: W422
+    lu: W423
+    nc: W417
+    s16: W422
+    s32: W422
+    s64: W422
+    s8: W422
+    u16: W422
+    u32: W422
+    u64: W422
+    u8: W422
+    v2: W426
+    v4: W426
+    v8: W427
+class W429:
     b128: Call
     b16: Call
     b32: Call
     b64: Call
     b8: Call
-    ca: W316
-    cg: W316
-    const: W317
-    cs: W316
-    cv: W316
     f32: Call
     f64: Call
-    global_: W325
-    local: W317
-    lu: W316
-    param: W317
-    param__entry: W317
-    param__func: W317
     s16: Call
     s32: Call
     s64: Call
     s8: Call
-    shared: W317
-    shared__cluster: W317
-    shared__cta: W317
     u16: Call
     u32: Call
     u64: Call
     u8: Call
-    v2: W302
-    v4: W302
-    v8: W303
-
-class W327:
-    L1__evict_first: W310
-    L1__evict_last: W310
-    L1__evict_normal: W310
-    L1__evict_unchanged: W310
-    L1__no_allocate: W310
-    L2__128B: W304
-    L2__256B: W304
-    L2__64B: W304
-    L2__cache_hint: W305
-    L2__evict_first: W309
-    L2__evict_last: W309
-    L2__evict_normal: W309
-    acquire: W315
+class W430:
     b128: Call
     b16: Call
     b32: Call
     b64: Call
     b8: Call
-    ca: W316
-    cg: W316
-    const: W317
-    cs: W316
-    cv: W316
     f32: Call
     f64: Call
-    global_: W319
-    local: W317
-    lu: W316
-    mmio: W323
-    param: W317
-    param__entry: W317
-    param__func: W317
-    relaxed: W315
+    global_: W429
     s16: Call
     s32: Call
     s64: Call
     s8: Call
-    shared: W317
-    shared__cluster: W317
-    shared__cta: W317
     u16: Call
     u32: Call
     u64: Call
     u8: Call
-    v2: W302
-    v4: W302
-    v8: W303
-    volatile: W324
-    weak: W326
-
-class W328:
+class W431:
+    sys: W430
+class W432:
+    acquire: W431
+    relaxed: W431
+class W433:
+    L2__128B: W410
+    L2__256B: W410
+    L2__64B: W410
+    b128: Call
+    b16: Call
+    b32: Call
+    b64: Call
+    b8: Call
+    f32: Call
+    f64: Call
+    global_: W411
+    local: W419
+    s16: Call
+    s32: Call
+    s64: Call
+    s8: Call
+    shared: W419
+    shared__cluster: W419
+    shared__cta: W419
+    u16: Call
+    u32: Call
+    u64: Call
+    u8: Call
+    v2: W408
+    v4: W408
+    v8: W409
+class W434:
+    L1__evict_first: W416
+    L1__evict_last: W416
+    L1__evict_normal: W416
+    L1__evict_unchanged: W416
+    L1__no_allocate: W416
+    L2__128B: W410
+    L2__256B: W410
+    L2__64B: W410
+    L2__cache_hint: W411
+    L2__evict_first: W415
+    L2__evict_last: W415
+    L2__evict_normal: W415
+    b128: Call
+    b16: Call
+    b32: Call
+    b64: Call
+    b8: Call
+    ca: W423
+    cg: W423
+    cs: W423
+    cv: W423
+    f32: Call
+    f64: Call
+    lu: W423
+    s16: Call
+    s32: Call
+    s64: Call
+    s8: Call
+    u16: Call
+    u32: Call
+    u64: Call
+    u8: Call
+    v2: W408
+    v4: W408
+    v8: W409
+class W435:
+    L1__evict_first: W416
+    L1__evict_last: W416
+    L1__evict_normal: W416
+    L1__evict_unchanged: W416
+    L1__no_allocate: W416
+    L2__128B: W410
+    L2__256B: W410
+    L2__64B: W410
+    L2__cache_hint: W411
+    L2__evict_first: W415
+    L2__evict_last: W415
+    L2__evict_normal: W415
+    b128: Call
+    b16: Call
+    b32: Call
+    b64: Call
+    b8: Call
+    ca: W423
+    cg: W423
+    const: W424
+    cs: W423
+    cv: W423
+    f32: Call
+    f64: Call
+    global_: W434
+    local: W424
+    lu: W423
+    param: W424
+    param__entry: W424
+    param__func: W424
+    s16: Call
+    s32: Call
+    s64: Call
+    s8: Call
+    shared: W424
+    shared__cluster: W424
+    shared__cta: W424
+    u16: Call
+    u32: Call
+    u64: Call
+    u8: Call
+    v2: W408
+    v4: W408
+    v8: W409
+class W436:
+    L1__evict_first: W416
+    L1__evict_last: W416
+    L1__evict_normal: W416
+    L1__evict_unchanged: W416
+    L1__no_allocate: W416
+    L2__128B: W410
+    L2__256B: W410
+    L2__64B: W410
+    L2__cache_hint: W411
+    L2__evict_first: W415
+    L2__evict_last: W415
+    L2__evict_normal: W415
+    acquire: W421
+    b128: Call
+    b16: W422
+    b32: W422
+    b64: W422
+    b8: W422
+    ca: W423
+    cg: W423
+    const: W424
+    cs: W423
+    cv: W423
+    f32: W422
+    f64: W422
+    global_: W428
+    local: W424
+    lu: W423
+    mmio: W432
+    param: W424
+    param__entry: W424
+    param__func: W424
+    relaxed: W421
+    s16: W422
+    s32: W422
+    s64: W422
+    s8: W422
+    shared: W424
+    shared__cluster: W424
+    shared__cta: W424
+    u16: W422
+    u32: W422
+    u64: W422
+    u8: W422
+    v2: W426
+    v4: W426
+    v8: W427
+    volatile: W433
+    weak: W435
+class W437:
     b4x16_p64: Call
     b6x16_p32: Call
-
-class W329:
+class W438:
     b8: Call
-    b8x16: W328
-
-class W330:
+    b8x16: W437
+class W439:
     b8: Call
-    b8x16: W328
-    shared: W329
-    shared__cta: W329
-
-class W331:
-    trans: W330
-
-class W332:
-    x1: W331
-    x2: W331
-
-class W333:
-    b8x16: W328
-
-class W334:
-    b8x16: W328
-    shared: W333
-    shared__cta: W333
-
-class W335:
-    x1: W334
-    x2: W334
-    x4: W334
-
-class W336:
+    b8x16: W437
+    shared: W438
+    shared__cta: W438
+class W440:
+    trans: W439
+class W441:
+    x1: W440
+    x2: W440
+class W442:
+    s4: Call
+class W443:
+    b8x16: W437
+    s8: W442
+class W444:
+    b8x16: W437
+    s8: W442
+    shared: W443
+    shared__cta: W443
+class W445:
+    x1: W444
+    x2: W444
+    x4: W444
+class W446:
     b16: Call
-
-class W337:
+class W447:
     b16: Call
-    shared: W336
-    shared__cta: W336
-
-class W338:
+    shared: W446
+    shared__cta: W446
+class W448:
     b16: Call
-    shared: W336
-    shared__cta: W336
-    trans: W337
-
-class W339:
-    x1: W338
-    x2: W338
-    x4: W338
-
-class W340:
-    m16n16: W332
-    m8n16: W335
-    m8n8: W339
-
-class W341:
-    aligned: W340
-
-class W342:
-    sync: W341
-
-class W343:
+    shared: W446
+    shared__cta: W446
+    trans: W447
+class W449:
+    x1: W448
+    x2: W448
+    x4: W448
+class W450:
+    m16n16: W441
+    m8n16: W445
+    m8n8: W449
+class W451:
+    aligned: W450
+class W452:
+    sync: W451
+class W453:
     b128: Call
     b16: Call
     b32: Call
@@ -2433,7 +2579,7 @@ class W343:
     b8: Call
     f32: Call
     f64: Call
-    global_: W313
+    global_: W419
     s16: Call
     s32: Call
     s64: Call
@@ -2442,130 +2588,110 @@ class W343:
     u32: Call
     u64: Call
     u8: Call
-    v2: W302
-    v4: W312
-
-class W344:
+    v2: W408
+    v4: W418
+class W454:
     and_: W3
     b32: Call
     or_: W3
-
-class W345:
-    cc: W4
+class W455:
+    cc: W6
     s16: Call
     s32: Call
     s64: Call
-    sat: W208
+    sat: W252
     u16: Call
     u32: Call
     u64: Call
-
-class W346:
-    cc: W4
+class W456:
+    cc: W6
     s16: Call
     s32: Call
     s64: Call
     u16: Call
     u32: Call
     u64: Call
-
-class W347:
+class W457:
     f32: Call
-    sat: W7
-
-class W348:
+    sat: W11
+class W458:
     f32: Call
     f64: Call
-    ftz: W347
-    sat: W7
-
-class W349:
+    ftz: W457
+    sat: W11
+class W459:
     s16: Call
     s32: Call
     u16: Call
     u32: Call
-
-class W350:
-    hi: W345
-    lo: W346
-    rm: W348
-    rn: W348
-    rp: W348
-    rz: W348
-    wide: W349
-
-class W351:
+class W460:
+    hi: W455
+    lo: W456
+    rm: W458
+    rn: W458
+    rp: W458
+    rz: W458
+    wide: W459
+class W461:
     s32: Call
-    sat: W208
+    sat: W252
     u32: Call
-
-class W352:
-    hi: W351
-    lo: W178
-
-class W353:
-    hi: W15
-    lo: W15
-
-class W354:
-    sync: W32
-
-class W355:
-    all: W354
-    any: W354
-
-class W356:
-    abs: W27
-
-class W357:
-    abs: W7
+class W462:
+    hi: W461
+    lo: W219
+class W463:
+    hi: W24
+    lo: W24
+class W464:
+    sync: W51
+class W465:
+    all: W464
+    any: W464
+class W466:
+    abs: W46
+class W467:
+    abs: W11
     bf16: Call
     bf16x2: Call
     f16: Call
     f16x2: Call
     f32: Call
-    xorsign: W356
-
-class W358:
+    xorsign: W466
+class W468:
     abs: W1
-
-class W359:
-    abs: W7
+class W469:
+    abs: W11
     f16: Call
     f16x2: Call
     f32: Call
-    xorsign: W358
-
-class W360:
-    NaN: W359
-    abs: W7
+    xorsign: W468
+class W470:
+    NaN: W469
+    abs: W11
     f16: Call
     f16x2: Call
     f32: Call
-    xorsign: W358
-
-class W361:
+    xorsign: W468
+class W471:
     s16x2: Call
     s32: Call
     s8x4: Call
-
-class W362(Call):
+class W472(Call):
     relu: Call
-
-class W363:
-    NaN: W357
-    abs: W7
+class W473:
+    NaN: W467
+    abs: W11
     bf16: Call
     bf16x2: Call
     f16: Call
     f16x2: Call
     f32: Call
     f64: Call
-    ftz: W360
-    relu: W361
+    ftz: W470
+    relu: W471
     s16: Call
-    s16x2: W362
-    s32: W362
+    s16x2: W472
+    s32: W472
     s64: Call
     s8x4: Call
     u16: Call
@@ -2573,635 +2699,484 @@ class W363:
     u32: Call
     u64: Call
     u8x4: Call
-    xorsign: W356
-
-class W364:
+    xorsign: W466
+class W474:
     b64: Call
-    multicast__cluster__32b: W166
-
-class W365:
+    multicast__cluster__32b: W206
+class W475:
     b64: Call
-    multicast__cluster__32b: W166
-    shared: W166
-    shared__cluster: W364
-    shared__cta: W166
-
-class W366:
-    cluster: W365
-    cta: W365
-
-class W367:
+    multicast__cluster__32b: W206
+    shared: W206
+    shared__cluster: W474
+    shared__cta: W206
+class W476:
+    cluster: W475
+    cta: W475
+class W477:
     b64: Call
-    multicast__cluster__32b: W166
-    relaxed: W366
-    release: W366
-    shared: W166
-    shared__cluster: W364
-    shared__cta: W166
-
-class W368:
-    cta: W167
-
-class W369:
+    multicast__cluster__32b: W206
+    relaxed: W476
+    release: W476
+    shared: W206
+    shared__cluster: W474
+    shared__cta: W206
+class W478:
+    cta: W207
+class W479:
     b64: Call
-    release: W368
-    shared: W166
-    shared__cta: W166
-
-class W370:
+    release: W478
+    shared: W206
+    shared__cta: W206
+class W480:
     b64: Call
-    expect_tx: W367
-    multicast__cluster__32b: W166
-    noComplete: W369
-    relaxed: W366
-    release: W366
-    shared: W166
-    shared__cluster: W364
-    shared__cta: W166
-
-class W371:
-    layout__v0: W167
-    layout__v1: W167
-
-class W372:
+    expect_tx: W477
+    multicast__cluster__32b: W206
+    noComplete: W479
+    relaxed: W476
+    release: W476
+    shared: W206
+    shared__cluster: W474
+    shared__cta: W206
+class W481:
+    layout__v0: W207
+    layout__v1: W207
+class W482:
     b64: Call
-    multicast__cluster__32b: W166
-    relaxed: W366
-    shared: W166
-    shared__cluster: W364
-    shared__cta: W166
-
-class W373:
+    multicast__cluster__32b: W206
+    relaxed: W476
+    shared: W206
+    shared__cluster: W474
+    shared__cta: W206
+class W483:
     b64: Call
-    layout__v0: W167
-    layout__v1: W167
-    shared: W166
-    shared__cta: W166
-
-class W374:
+    layout__v0: W207
+    layout__v1: W207
+    shared: W206
+    shared__cta: W206
+class W484:
     b64: Call
-    layout__v0: W166
-
-class W375:
-    cluster: W167
-    cta: W167
-
-class W376:
-    acquire: W375
+    layout__v0: W206
+class W485:
+    cluster: W207
+    cta: W207
+class W486:
+    acquire: W485
     b64: Call
-    relaxed: W375
-    shared: W166
-    shared__cta: W166
-
-class W377:
-    acquire: W375
+    relaxed: W485
+    shared: W206
+    shared__cta: W206
+class W487:
+    acquire: W485
     b64: Call
-    phase_type__conditional: W376
-    phase_type__primary: W376
-    relaxed: W375
-    shared: W166
-    shared__cta: W166
-
-class W378:
-    acquire: W375
+    phase_type__conditional: W486
+    phase_type__primary: W486
+    relaxed: W485
+    shared: W206
+    shared__cta: W206
+class W488:
+    acquire: W485
     b64: Call
-    parity: W377
-    phase_type__primary: W376
-    relaxed: W375
-    shared: W166
-    shared__cta: W166
-
-class W379:
-    arrive: W370
-    arrive_drop: W370
-    check_layout: W371
-    complete_tx: W372
-    expect_tx: W372
-    init: W373
-    inval: W167
-    pending_count: W374
-    test_wait: W378
-    try_wait: W378
-
-class W380:
+    parity: W487
+    phase_type__primary: W486
+    relaxed: W485
+    shared: W206
+    shared__cta: W206
+class W489:
+    arrive: W480
+    arrive_drop: W480
+    check_layout: W481
+    complete_tx: W482
+    expect_tx: W482
+    init: W483
+    inval: W207
+    pending_count: W484
+    test_wait: W488
+    try_wait: W488
+class W490:
     alias: Call
     async_: Call
-
-class W381:
+class W491:
     cta: Call
     gl: Call
-    proxy: W380
+    proxy: W490
     sys: Call
-
-class W382:
-    s4: W208
-    u4: W208
-
-class W383:
-    s4: W382
-    u4: W382
-
-class W384:
-    s32: W383
-
-class W385:
-    s32: W383
-    satfinite: W384
-
-class W386:
-    col: W385
-
-class W387:
-    row: W386
-
-class W388:
-    f16: W202
-
-class W389:
-    f16: W388
-
-class W390:
-    bf16: W7
-
-class W391:
-    f16: W7
-
-class W392:
-    bf16: W390
-    f16: W391
-    tf32: W246
-
-class W393:
-    f16: W389
-    f32: W392
-
-class W394:
-    col: W393
-
-class W395:
-    row: W394
-
-class W396:
-    bf16: W390
-    f16: W391
-
-class W397:
-    s8: W208
-    u8: W208
-
-class W398:
-    s8: W397
-    u8: W397
-
-class W399:
-    s32: W398
-
-class W400:
-    f16: W389
-    f32: W396
-    s32: W398
-    satfinite: W399
-
-class W401:
-    col: W400
-
-class W402:
-    row: W401
-
-class W403:
-    e4m3: W7
-    e5m2: W7
-
-class W404:
-    e4m3: W403
-    e5m2: W403
-
-class W405:
-    s4: W382
-    s8: W397
-    u4: W382
-    u8: W397
-
-class W406:
-    s32: W405
-
-class W407:
-    f32: W404
-    s32: W405
-    satfinite: W406
-
-class W408:
-    col: W407
-
-class W409:
-    row: W408
-
-class W410:
-    tf32: W246
-
-class W411:
-    f32: W410
-
-class W412:
-    col: W411
-
-class W413:
-    row: W412
-
-class W414:
-    m16n8k128: W387
-    m16n8k16: W395
-    m16n8k32: W402
-    m16n8k64: W409
-    m16n8k8: W413
-
-class W415:
-    aligned: W414
-
-class W416:
-    sync: W415
-
-class W417:
-    e2m1: W202
-    e2m3: W202
-    e3m2: W202
-    e4m3: W202
-    e5m2: W202
-
-class W418:
-    e2m1: W417
-    e2m3: W417
-    e3m2: W417
-    e4m3: W417
-    e5m2: W417
-
-class W419:
-    e2m1: W7
-    e2m3: W7
-    e3m2: W7
-    e4m3: W7
-    e5m2: W7
-
-class W420:
-    e2m1: W419
-    e2m3: W419
-    e3m2: W419
-    e4m3: W419
-    e5m2: W419
-
-class W421:
-    f16: W418
-    f32: W420
-
-class W422:
-    col: W421
-
-class W423:
-    row: W422
-
-class W424:
-    m16n8k64: W423
-
-class W425:
-    ue8m0: Call
-
-class W426:
-    f32: W425
-
-class W427:
-    e2m1: W426
-
-class W428:
-    e2m1: W427
-
-class W429:
-    f32: W428
-
-class W430:
-    col: W429
-
-class W431:
-    row: W430
-
-class W432:
-    m16n8k128: W431
-
-class W433:
-    m16n8k128: W431
-    scale_vec__2X: W432
-
-class W434:
-    block_scale: W433
-
-class W435:
-    ue4m3: Call
-    ue8m0: Call
-
-class W436:
-    f32: W435
-
-class W437:
-    e2m1: W436
-
-class W438:
-    e2m1: W437
-
-class W439:
-    f32: W438
-
-class W440:
-    col: W439
-
-class W441:
-    row: W440
-
-class W442:
-    m16n8k128: W441
-
-class W443:
-    scale_vec__2X: W432
-    scale_vec__4X: W442
-
-class W444:
-    block_scale: W443
-
-class W445:
-    e2m1: W426
-    e2m3: W426
-    e3m2: W426
-    e4m3: W426
-    e5m2: W426
-
-class W446:
-    e2m1: W445
-    e2m3: W445
-    e3m2: W445
-    e4m3: W445
-    e5m2: W445
-
-class W447:
-    f32: W446
-
-class W448:
-    col: W447
-
-class W449:
-    row: W448
-
-class W450:
-    m16n8k64: W449
-
-class W451:
-    m16n8k64: W449
-    scale_vec__1X: W450
-
-class W452:
-    block_scale: W451
-
-class W453:
-    f32: W428
-    scale_vec__2X: W429
-
-class W454:
-    block_scale: W453
-
-class W455:
-    scale_vec__2X: W429
-    scale_vec__4X: W439
-
-class W456:
-    block_scale: W455
-
-class W457:
-    kind__mxf4: W454
-    kind__mxf4nvf4: W456
-    s32: W383
-    satfinite: W384
-
-class W458:
-    col: W457
-
-class W459:
-    row: W458
-
-class W460:
-    e4m3: W202
-    e5m2: W202
-
-class W461:
-    e4m3: W460
-    e5m2: W460
-
-class W462:
-    f32: W446
-    scale_vec__1X: W447
-
-class W463:
-    block_scale: W462
-
-class W464:
-    f16: W461
-    f32: W404
-    kind__f8f6f4: W421
-    kind__mxf8f6f4: W463
-    s32: W405
-    satfinite: W406
-
-class W465:
-    col: W464
-
-class W466:
-    row: W465
-
-class W467:
-    kind__f8f6f4: W424
-    kind__mxf4: W434
-    kind__mxf4nvf4: W444
-    kind__mxf8f6f4: W452
-    m16n8k128: W459
-    m16n8k16: W395
-    m16n8k32: W402
-    m16n8k64: W466
-    m16n8k8: W413
-
-class W468:
-    aligned: W467
-
-class W469:
-    sync: W468
-
-class W470:
-    m16n8k32: W423
-
-class W471:
-    m16n8k64: W431
-
-class W472:
-    m16n8k64: W431
-    scale_vec__2X: W471
-
-class W473:
-    block_scale: W472
-
-class W474:
-    m16n8k64: W441
-
-class W475:
-    scale_vec__2X: W471
-    scale_vec__4X: W474
-
-class W476:
-    block_scale: W475
-
-class W477:
-    m16n8k32: W449
-
-class W478:
-    m16n8k32: W449
-    scale_vec__1X: W477
-
-class W479:
-    block_scale: W478
-
-class W480:
-    popc: Call
-
-class W481:
-    and_: W480
-    xor: W480
-
-class W482:
-    s32: W481
-
-class W483:
-    b1: W482
-
-class W484:
-    b1: W483
-
-class W485:
-    s32: W484
-
-class W486:
-    col: W485
-
-class W487:
-    row: W486
-
-class W488:
-    e4m3: W460
-    e5m2: W460
-    f16: W388
-
-class W489:
-    bf16: W390
-    e4m3: W403
-    e5m2: W403
-    f16: W391
-
-class W490:
-    f64: W222
-
-class W491:
-    f64: W490
-
 class W492:
-    f16: W488
-    f32: W489
-    f64: W491
-    s32: W398
-    satfinite: W399
-
+    s4: W252
+    u4: W252
 class W493:
-    col: W492
-
+    s4: W492
+    u4: W492
 class W494:
-    row: W493
-
+    s32: W493
 class W495:
-    f32: W410
-    f64: W491
-
+    s32: W493
+    satfinite: W494
 class W496:
     col: W495
-
 class W497:
     row: W496
-
 class W498:
-    f16: W389
-    f32: W392
-    f64: W491
-
+    f16: W247
 class W499:
-    col: W498
-
+    f16: W498
 class W500:
-    row: W499
-
+    bf16: W11
 class W501:
-    s32: W398
-    satfinite: W399
-
+    f16: W11
 class W502:
-    col: W501
-
+    bf16: W500
+    f16: W501
+    tf32: W299
 class W503:
-    row: W502
-
+    f16: W499
+    f32: W502
 class W504:
-    f16: W205
-
+    col: W503
 class W505:
-    f16: W504
-
+    row: W504
 class W506:
-    f16: W389
-    f32: W505
-
+    bf16: W500
+    f16: W501
 class W507:
-    col: W506
-    row: W506
-
+    s8: W252
+    u8: W252
 class W508:
-    f16: W389
-    f32: W505
-    f64: W491
-
+    s8: W507
+    u8: W507
 class W509:
-    col: W508
-    row: W506
-
+    s32: W508
 class W510:
-    col: W507
-    row: W509
-
+    f16: W499
+    f32: W506
+    s32: W508
+    satfinite: W509
 class W511:
-    kind__f8f6f4: W470
-    kind__mxf4: W473
-    kind__mxf4nvf4: W476
-    kind__mxf8f6f4: W479
-    m16n8k128: W487
-    m16n8k16: W494
-    m16n8k256: W487
-    m16n8k32: W466
-    m16n8k4: W497
-    m16n8k64: W459
-    m16n8k8: W500
-    m8n8k128: W487
-    m8n8k16: W503
-    m8n8k32: W387
-    m8n8k4: W510
-
+    col: W510
 class W512:
-    aligned: W511
-
+    row: W511
 class W513:
-    sp: W416
-    sp__ordered_metadata: W469
-    sync: W512
-
+    e4m3: W11
+    e5m2: W11
 class W514:
+    e4m3: W513
+    e5m2: W513
+class W515:
+    s4: W492
+    s8: W507
+    u4: W492
+    u8: W507
+class W516:
+    s32: W515
+class W517:
+    f32: W514
+    s32: W515
+    satfinite: W516
+class W518:
+    col: W517
+class W519:
+    row: W518
+class W520:
+    tf32: W299
+class W521:
+    f32: W520
+class W522:
+    col: W521
+class W523:
+    row: W522
+class W524:
+    m16n8k128: W497
+    m16n8k16: W505
+    m16n8k32: W512
+    m16n8k64: W519
+    m16n8k8: W523
+class W525:
+    aligned: W524
+class W526:
+    sync: W525
+class W527:
+    e2m1: W247
+    e2m3: W247
+    e3m2: W247
+    e4m3: W247
+    e5m2: W247
+class W528:
+    e2m1: W527
+    e2m3: W527
+    e3m2: W527
+    e4m3: W527
+    e5m2: W527
+class W529:
+    e2m1: W11
+    e2m3: W11
+    e3m2: W11
+    e4m3: W11
+    e5m2: W11
+class W530:
+    e2m1: W529
+    e2m3: W529
+    e3m2: W529
+    e4m3: W529
+    e5m2: W529
+class W531:
+    f16: W528
+    f32: W530
+class W532:
+    col: W531
+class W533:
+    row: W532
+class W534:
+    m16n8k64: W533
+class W535:
+    ue8m0: Call
+class W536:
+    f32: W535
+class W537:
+    e2m1: W536
+class W538:
+    e2m1: W537
+class W539:
+    f32: W538
+class W540:
+    col: W539
+class W541:
+    row: W540
+class W542:
+    m16n8k128: W541
+class W543:
+    m16n8k128: W541
+    scale_vec__2X: W542
+class W544:
+    block_scale: W543
+class W545:
+    ue4m3: Call
+    ue8m0: Call
+class W546:
+    f32: W545
+class W547:
+    e2m1: W546
+class W548:
+    e2m1: W547
+class W549:
+    f32: W548
+class W550:
+    col: W549
+class W551:
+    row: W550
+class W552:
+    m16n8k128: W551
+class W553:
+    scale_vec__2X: W542
+    scale_vec__4X: W552
+class W554:
+    block_scale: W553
+class W555:
+    e2m1: W536
+    e2m3: W536
+    e3m2: W536
+    e4m3: W536
+    e5m2: W536
+class W556:
+    e2m1: W555
+    e2m3: W555
+    e3m2: W555
+    e4m3: W555
+    e5m2: W555
+class W557:
+    f32: W556
+class W558:
+    col: W557
+class W559:
+    row: W558
+class W560:
+    m16n8k64: W559
+class W561:
+    m16n8k64: W559
+    scale_vec__1X: W560
+class W562:
+    block_scale: W561
+class W563:
+    f32: W538
+    scale_vec__2X: W539
+class W564:
+    block_scale: W563
+class W565:
+    scale_vec__2X: W539
+    scale_vec__4X: W549
+class W566:
+    block_scale: W565
+class W567:
+    kind__mxf4: W564
+    kind__mxf4nvf4: W566
+    s32: W493
+    satfinite: W494
+class W568:
+    col: W567
+class W569:
+    row: W568
+class W570:
+    e4m3: W247
+    e5m2: W247
+class W571:
+    e4m3: W570
+    e5m2: W570
+class W572:
+    f32: W556
+    scale_vec__1X: W557
+class W573:
+    block_scale: W572
+class W574:
+    f16: W571
+    f32: W514
+    kind__f8f6f4: W531
+    kind__mxf8f6f4: W573
+    s32: W515
+    satfinite: W516
+class W575:
+    col: W574
+class W576:
+    row: W575
+class W577:
+    kind__f8f6f4: W534
+    kind__mxf4: W544
+    kind__mxf4nvf4: W554
+    kind__mxf8f6f4: W562
+    m16n8k128: W569
+    m16n8k16: W505
+    m16n8k32: W512
+    m16n8k64: W576
+    m16n8k8: W523
+class W578:
+    aligned: W577
+class W579:
+    sync: W578
+class W580:
+    m16n8k32: W533
+class W581:
+    m16n8k64: W541
+class W582:
+    m16n8k64: W541
+    scale_vec__2X: W581
+class W583:
+    block_scale: W582
+class W584:
+    m16n8k64: W551
+class W585:
+    scale_vec__2X: W581
+    scale_vec__4X: W584
+class W586:
+    block_scale: W585
+class W587:
+    m16n8k32: W559
+class W588:
+    m16n8k32: W559
+    scale_vec__1X: W587
+class W589:
+    block_scale: W588
+class W590:
+    popc: Call
+class W591:
+    and_: W590
+    xor: W590
+class W592:
+    s32: W591
+class W593:
+    b1: W592
+class W594:
+    b1: W593
+class W595:
+    s32: W594
+class W596:
+    col: W595
+class W597:
+    row: W596
+class W598:
+    e4m3: W570
+    e5m2: W570
+    f16: W498
+class W599:
+    bf16: W500
+    e4m3: W513
+    e5m2: W513
+    f16: W501
+class W600:
+    f64: W267
+class W601:
+    f64: W600
+class W602:
+    f16: W598
+    f32: W599
+    f64: W601
+    s32: W508
+    satfinite: W509
+class W603:
+    col: W602
+class W604:
+    row: W603
+class W605:
+    f32: W520
+    f64: W601
+class W606:
+    col: W605
+class W607:
+    row: W606
+class W608:
+    f16: W499
+    f32: W502
+    f64: W601
+class W609:
+    col: W608
+class W610:
+    row: W609
+class W611:
+    s32: W508
+    satfinite: W509
+class W612:
+    col: W611
+class W613:
+    row: W612
+class W614:
+    f16: W249
+class W615:
+    f16: W614
+class W616:
+    f16: W499
+    f32: W615
+class W617:
+    col: W616
+    row: W616
+class W618:
+    f16: W499
+    f32: W615
+    f64: W601
+class W619:
+    col: W618
+    row: W616
+class W620:
+    col: W617
+    row: W619
+class W621:
+    kind__f8f6f4: W580
+    kind__mxf4: W583
+    kind__mxf4nvf4: W586
+    kind__mxf8f6f4: W589
+    m16n8k128: W597
+    m16n8k16: W604
+    m16n8k256: W597
+    m16n8k32: W576
+    m16n8k4: W607
+    m16n8k64: W569
+    m16n8k8: W610
+    m8n8k128: W597
+    m8n8k16: W613
+    m8n8k32: W497
+    m8n8k4: W620
+class W622:
+    aligned: W621
+class W623:
+    sp: W526
+    sp__ordered_metadata: W579
+    sync: W622
+class W624:
     b128: Call
     b16: Call
     b32: Call
@@ -3215,163 +3190,167 @@ class W514:
     u16: Call
     u32: Call
     u64: Call
-
-class W515:
-    trans: W336
-
-class W516:
-    m8n8: W515
-
-class W517:
-    aligned: W516
-
-class W518:
-    sync: W517
-
-class W519:
+class W625:
+    trans: W446
+class W626:
+    m8n8: W625
+class W627:
+    aligned: W626
+class W628:
+    sync: W627
+class W629:
+    f16x2: Call
+class W630(Call):
+    bf16x2: W629
+class W631:
+    e2m1x4: Call
+    e2m3x4: Call
+    e3m2x4: Call
+    e4m3x4: Call
+    e5m2x4: Call
+class W632:
+    e2m1x4: W631
+    e2m3x4: W631
+    e3m2x4: W631
+    e4m3x4: W631
+    e5m2x4: W631
+class W633:
+    bf16x2: Call
+class W634(Call):
+    f16x2: W633
+class W635:
     s16: Call
     s32: Call
     s64: Call
     u16: Call
     u32: Call
     u64: Call
-
-class W520:
+class W636:
     f32: Call
     f32x2: Call
     f64: Call
-    ftz: W8
-    sat: W7
-
-class W521:
+    ftz: W12
+    sat: W11
+class W637:
+    e4m3x4: W632
+    e5m2x4: W632
+class W638:
     bf16: Call
     bf16x2: Call
+    e4m3x4: W632
+    e5m2x4: W632
     f16: Call
     f16x2: Call
     f32: Call
     f32x2: Call
     f64: Call
-    ftz: W6
+    ftz: W15
     sat: W1
-
-class W522:
-    bf16: Call
-    bf16x2: Call
-    f16: Call
-    f16x2: Call
+    satfinite: W637
+class W639:
+    bf16x2: W19
     f32: Call
     f32x2: Call
     f64: Call
-    ftz: W6
-    hi: W519
-    lo: W519
-    rm: W520
-    rn: W521
-    rp: W520
-    rz: W520
+    ftz: W20
+    sat: W11
+class W640:
+    bf16: Call
+    bf16x2: W630
+    e4m3x4: W632
+    e5m2x4: W632
+    f16: Call
+    f16x2: W634
+    f32: Call
+    f32x2: Call
+    f64: Call
+    ftz: W15
+    hi: W635
+    lo: W635
+    rm: W636
+    rn: W638
+    rp: W636
+    rz: W639
     sat: W1
-    wide: W349
-
-class W523:
-    hi: W178
-    lo: W178
-
-class W524:
-    bulk_group: W83
-
-class W525:
-    shared__cta: W524
-
-class W526:
-    bulk_group: W100
-
-class W527:
-    shared__cta: W526
-
-class W528:
-    global_: W527
-
-class W529:
-    cluster: W528
-    cta: W528
-    gpu: W528
-    sys: W528
-
-class W530:
-    global_: W525
-
-class W531:
-    global_: W525
-    relaxed: W529
-    weak: W530
-
-class W532:
-    bulk: W531
-
-class W533:
-    bulk_group: W173
-
-class W534:
-    shared__cta: W533
-
-class W535:
-    global_: W534
-
-class W536:
-    cluster: W535
-    cta: W535
-    gpu: W535
-    sys: W535
-
-class W537:
-    global_: W534
-    relaxed: W536
-
-class W538:
-    bulk: W537
-
-class W539:
-    async_: W538
-
-class W540:
-    async_: W532
-    reduce: W539
-
-class W541:
+    satfinite: W637
+    wide: W459
+class W641:
+    hi: W219
+    lo: W219
+class W642:
+    bulk_group: W102
+class W643:
+    shared__cta: W642
+class W644:
+    bulk_group: W123
+class W645:
+    shared__cta: W644
+class W646:
+    global_: W645
+class W647:
+    cluster: W646
+    cta: W646
+    gpu: W646
+    sys: W646
+class W648:
+    global_: W643
+class W649:
+    global_: W643
+    relaxed: W647
+    weak: W648
+class W650:
+    bulk: W649
+class W651:
+    bulk_group: W214
+class W652:
+    shared__cta: W651
+class W653:
+    global_: W652
+class W654:
+    cluster: W653
+    cta: W653
+    gpu: W653
+    sys: W653
+class W655:
+    global_: W652
+    relaxed: W654
+class W656:
+    bulk: W655
+class W657:
+    async_: W656
+class W658:
+    async_: W650
+    reduce: W657
+class W659:
     e4m3x2: Call
     e4m3x4: Call
     e5m2x2: Call
     e5m2x4: Call
-
-class W542:
+class W660:
     e4m3: Call
     e4m3x2: Call
     e4m3x4: Call
     e5m2: Call
     e5m2x2: Call
     e5m2x4: Call
-
-class W543:
+class W661:
     e4m3: Call
     e4m3x2: Call
     e5m2: Call
     e5m2x2: Call
-
-class W544:
+class W662:
     e4m3x4: Call
     e5m2x4: Call
-    v2: W541
-    v4: W542
-    v8: W543
-
-class W545:
+    v2: W659
+    v4: W660
+    v8: W661
+class W663:
     bf16x2: Call
     f16x2: Call
-    v2: W39
-    v4: W39
-    v8: W28
-
-class W546:
+    v2: W58
+    v4: W58
+    v8: W47
+class W664:
     bf16: Call
     bf16x2: Call
     e4m3x2: Call
@@ -3381,8 +3360,7 @@ class W546:
     f16: Call
     f16x2: Call
     f32: Call
-
-class W547:
+class W665:
     bf16: Call
     bf16x2: Call
     e4m3: Call
@@ -3394,18 +3372,16 @@ class W547:
     f16: Call
     f16x2: Call
     f32: Call
-
-class W548:
+class W666:
     bf16: Call
     e4m3: Call
     e4m3x2: Call
     e5m2: Call
     e5m2x2: Call
     f16: Call
-
-class W549:
-    acc__f16: W544
-    acc__f32: W545
+class W667:
+    acc__f16: W662
+    acc__f32: W663
     bf16x2: Call
     e4m3x4: Call
     e5m2x4: Call
@@ -3415,11 +3391,10 @@ class W549:
     s32: Call
     u32: Call
     u64: Call
-    v2: W546
-    v4: W547
-    v8: W548
-
-class W550:
+    v2: W664
+    v4: W665
+    v8: W666
+class W668:
     bf16: Call
     bf16x2: Call
     e4m3x2: Call
@@ -3428,8 +3403,7 @@ class W550:
     e5m2x4: Call
     f16: Call
     f16x2: Call
-
-class W551:
+class W669:
     bf16: Call
     bf16x2: Call
     e4m3: Call
@@ -3440,8 +3414,7 @@ class W551:
     e5m2x4: Call
     f16: Call
     f16x2: Call
-
-class W552:
+class W670:
     bf16x2: Call
     e4m3x4: Call
     e5m2x4: Call
@@ -3450,46 +3423,41 @@ class W552:
     s64: Call
     u32: Call
     u64: Call
-    v2: W550
-    v4: W551
-    v8: W548
-
-class W553:
-    add: W549
-    and_: W32
-    max: W552
-    min: W552
-    or_: W32
-    xor: W32
-
-class W554:
-    add: W549
-    and_: W32
-    global_: W553
-    max: W552
-    min: W552
-    or_: W32
-    xor: W32
-
-class W555:
-    cluster: W554
-    cta: W554
-    gpu: W554
-    sys: W554
-
-class W556:
-    acquire: W555
-    add: W549
-    and_: W32
-    global_: W553
-    max: W552
-    min: W552
-    or_: W32
-    relaxed: W555
-    weak: W554
-    xor: W32
-
-class W557:
+    v2: W668
+    v4: W669
+    v8: W666
+class W671:
+    add: W667
+    and_: W51
+    max: W670
+    min: W670
+    or_: W51
+    xor: W51
+class W672:
+    add: W667
+    and_: W51
+    global_: W671
+    max: W670
+    min: W670
+    or_: W51
+    xor: W51
+class W673:
+    cluster: W672
+    cta: W672
+    gpu: W672
+    sys: W672
+class W674:
+    acquire: W673
+    add: W667
+    and_: W51
+    global_: W671
+    max: W670
+    min: W670
+    or_: W51
+    relaxed: W673
+    weak: W672
+    xor: W51
+class W675:
     bf16x2: Call
     f16x2: Call
     f32: Call
@@ -3497,67 +3465,58 @@ class W557:
     s32: Call
     u32: Call
     u64: Call
-    v2: W27
-    v4: W27
-    v8: W28
-
-class W558:
-    add: W177
-
-class W559:
-    add: W177
-    global_: W558
-
-class W560:
-    gpu: W559
-    sys: W559
-
-class W561:
-    release: W560
-
-class W562:
-    add: W557
-    and_: W32
-    max: W4
-    min: W4
-    or_: W32
-    xor: W32
-
-class W563:
-    add: W557
-    and_: W32
-    global_: W562
-    max: W4
-    min: W4
-    or_: W32
-    xor: W32
-
-class W564:
-    cluster: W563
-    cta: W563
-    gpu: W563
-    sys: W563
-
-class W565:
-    add: W557
-    and_: W32
-    async_: W561
-    global_: W562
-    max: W4
-    min: W4
-    or_: W32
-    relaxed: W564
-    release: W564
-    xor: W32
-
-class W566:
+    v2: W46
+    v4: W46
+    v8: W47
+class W676:
+    add: W218
+class W677:
+    add: W218
+    global_: W676
+class W678:
+    gpu: W677
+    sys: W677
+class W679:
+    release: W678
+class W680:
+    add: W675
+    and_: W51
+    max: W6
+    min: W6
+    or_: W51
+    xor: W51
+class W681:
+    add: W675
+    and_: W51
+    global_: W680
+    max: W6
+    min: W6
+    or_: W51
+    xor: W51
+class W682:
+    cluster: W681
+    cta: W681
+    gpu: W681
+    sys: W681
+class W683:
+    add: W675
+    and_: W51
+    async_: W679
+    global_: W680
+    max: W6
+    min: W6
+    or_: W51
+    relaxed: W682
+    release: W682
+    xor: W51
+class W684:
     b16: Call
     b32: Call
     b64: Call
     b8: Call
     f32: Call
     f64: Call
-    global_: W302
+    global_: W408
     s16: Call
     s32: Call
     s64: Call
@@ -3566,15 +3525,12 @@ class W566:
     u32: Call
     u64: Call
     u8: Call
-
-class W567:
-    gpu: W566
-    sys: W566
-
-class W568:
-    release: W567
-
-class W569:
+class W685:
+    gpu: W684
+    sys: W684
+class W686:
+    release: W685
+class W687:
     b32: Call
     b64: Call
     bf16x2: Call
@@ -3587,11 +3543,10 @@ class W569:
     s64: Call
     u32: Call
     u64: Call
-    v2: W546
-    v4: W547
-    v8: W548
-
-class W570:
+    v2: W664
+    v4: W665
+    v8: W666
+class W688:
     b32: Call
     b64: Call
     bf16x2: Call
@@ -3600,23 +3555,21 @@ class W570:
     f16x2: Call
     f32: Call
     f64: Call
-    global_: W569
+    global_: W687
     s32: Call
     s64: Call
     u32: Call
     u64: Call
-    v2: W546
-    v4: W547
-    v8: W548
-
-class W571:
-    cluster: W570
-    cta: W570
-    gpu: W570
-    sys: W570
-
-class W572:
-    async_: W568
+    v2: W664
+    v4: W665
+    v8: W666
+class W689:
+    cluster: W688
+    cta: W688
+    gpu: W688
+    sys: W688
+class W690:
+    async_: W686
     b32: Call
     b64: Call
     bf16x2: Call
@@ -3625,25 +3578,23 @@ class W572:
     f16x2: Call
     f32: Call
     f64: Call
-    global_: W569
-    relaxed: W571
-    release: W571
+    global_: W687
+    relaxed: W689
+    release: W689
     s32: Call
     s64: Call
     u32: Call
     u64: Call
-    v2: W546
-    v4: W547
-    v8: W548
-    weak: W570
-
-class W573:
-    cp: W540
-    ld_reduce: W556
-    red: W565
-    st: W572
-
-class W574:
+    v2: W664
+    v4: W665
+    v8: W666
+    weak: W688
+class W691:
+    cp: W658
+    ld_reduce: W674
+    red: W683
+    st: W690
+class W692:
     bf16: Call
     bf16x2: Call
     f16: Call
@@ -3655,194 +3606,163 @@ class W574:
     s32: Call
     s64: Call
     s8x4: Call
-
-class W575(Call):
+class W693(Call):
     mask: Call
-
-class W576:
+class W694:
     valid_addr: Call
-
-class W577:
+class W695:
     tensormap: Call
-
-class W578:
+class W696:
     L1: Call
     L2: Call
     L2__evict_last: Call
     L2__evict_normal: Call
-
-class W579:
+class W697:
     L1: Call
     L2: Call
-
-class W580:
+class W698:
     L1: Call
-    L1__32B: W576
+    L1__32B: W694
     L2: Call
-    const: W577
-    global_: W578
-    local: W579
-    param: W577
+    const: W695
+    global_: W696
+    local: W697
+    param: W695
     tensormap: Call
-
-class W581:
+class W699:
     L1: Call
-
-class W582(Call):
+class W700(Call):
     b4e: Call
     ecl: Call
     ecr: Call
     f4e: Call
     rc16: Call
     rc8: Call
-
-class W583:
-    b32: W582
-
-class W584:
+class W701:
+    b32: W700
+class W702:
     f32: Call
-    ftz: W80
-
-class W585:
-    approx: W584
-    rm: W270
-    rn: W270
-    rp: W270
-    rz: W270
-
-class W586:
-    add: W4
-
-class W587:
-    add: W4
-    global_: W586
-
-class W588:
-    sys: W587
-
-class W589:
-    release: W588
-
-class W590:
-    mbarrier__complete_tx__bytes: W179
-    shared__cluster: W180
-
-class W591:
-    cluster: W590
-
-class W592:
-    gpu: W587
-    sys: W587
-
-class W593:
-    mmio: W589
-    relaxed: W591
-    release: W592
-
-class W594:
-    add: W31
-    and_: W33
-    dec: W36
-    inc: W36
-    max: W42
-    min: W42
-    or_: W33
-    xor: W33
-
-class W595:
-    add: W44
-    and_: W32
-    dec: W35
-    inc: W35
-    max: W4
-    min: W4
-    or_: W32
-    xor: W32
-
-class W596:
-    add: W31
-    and_: W33
-    dec: W36
-    global_: W594
-    inc: W36
-    max: W42
-    min: W42
-    or_: W33
-    shared: W595
-    shared__cluster: W595
-    shared__cta: W595
-    xor: W33
-
-class W597:
-    add: W31
-    and_: W33
-    cluster: W596
-    cta: W596
-    dec: W36
-    global_: W594
-    gpu: W596
-    inc: W36
-    max: W42
-    min: W42
-    or_: W33
-    shared: W595
-    shared__cluster: W595
-    shared__cta: W595
-    sys: W596
-    xor: W33
-
-class W598:
-    add: W31
-    and_: W33
-    async_: W593
-    cluster: W596
-    cta: W596
-    dec: W36
-    global_: W594
-    gpu: W596
-    inc: W36
-    max: W42
-    min: W42
-    or_: W33
-    relaxed: W597
-    release: W597
-    shared: W595
-    shared__cluster: W595
-    shared__cta: W595
-    sys: W596
-    xor: W33
-
-class W599:
-    NaN: W7
+    ftz: W99
+class W703:
+    approx: W702
+    rm: W323
+    rn: W323
+    rp: W323
+    rz: W323
+class W704:
+    add: W6
+class W705:
+    add: W6
+    global_: W704
+class W706:
+    sys: W705
+class W707:
+    release: W706
+class W708:
+    mbarrier__complete_tx__bytes: W220
+    shared__cluster: W221
+class W709:
+    cluster: W708
+class W710:
+    gpu: W705
+    sys: W705
+class W711:
+    mmio: W707
+    relaxed: W709
+    release: W710
+class W712:
+    add: W50
+    and_: W52
+    dec: W55
+    inc: W55
+    max: W61
+    min: W61
+    or_: W52
+    xor: W52
+class W713:
+    add: W63
+    and_: W51
+    dec: W54
+    inc: W54
+    max: W6
+    min: W6
+    or_: W51
+    xor: W51
+class W714:
+    add: W50
+    and_: W52
+    dec: W55
+    global_: W712
+    inc: W55
+    max: W61
+    min: W61
+    or_: W52
+    shared: W713
+    shared__cluster: W713
+    shared__cta: W713
+    xor: W52
+class W715:
+    add: W50
+    and_: W52
+    cluster: W714
+    cta: W714
+    dec: W55
+    global_: W712
+    gpu: W714
+    inc: W55
+    max: W61
+    min: W61
+    or_: W52
+    shared: W713
+    shared__cluster: W713
+    shared__cta: W713
+    sys: W714
+    xor: W52
+class W716:
+    add: W50
+    and_: W52
+    async_: W711
+    cluster: W714
+    cta: W714
+    dec: W55
+    global_: W712
+    gpu: W714
+    inc: W55
+    max: W61
+    min: W61
+    or_: W52
+    relaxed: W715
+    release: W715
+    shared: W713
+    shared__cluster: W713
+    shared__cta: W713
+    sys: W714
+    xor: W52
+class W717:
+    NaN: W11
     f32: Call
-
-class W600:
-    NaN: W7
-    abs: W599
+class W718:
+    NaN: W11
+    abs: W717
     f32: Call
     s32: Call
     u32: Call
-
-class W601:
-    add: W178
+class W719:
+    add: W219
     and_: W3
-    max: W600
-    min: W600
+    max: W718
+    min: W718
     or_: W3
     xor: W3
-
-class W602:
-    sync: W601
-
-class W603:
+class W720:
+    sync: W719
+class W721:
     f32: Call
     f64: Call
-    ftz: W80
-
-class W604:
-    approx: W603
-
-class W605:
+    ftz: W99
+class W722:
+    approx: W721
+class W723:
     b16: Call
     b32: Call
     b64: Call
@@ -3854,8 +3774,7 @@ class W605:
     u16: Call
     u32: Call
     u64: Call
-
-class W606:
+class W724:
     b16: Call
     b32: Call
     b64: Call
@@ -3868,11 +3787,7 @@ class W606:
     u16: Call
     u32: Call
     u64: Call
-
-class W607:
-    bf16x2: Call
-
-class W608:
+class W725:
     b16: Call
     b32: Call
     b64: Call
@@ -3885,20 +3800,15 @@ class W608:
     u16: Call
     u32: Call
     u64: Call
-
-class W609:
-    f16x2: Call
-
-class W610:
-    f16: W205
-    f16x2: W609
-    f32: W7
-    s16: W202
+class W726:
+    f16: W249
+    f16x2: W629
+    f32: W11
+    s16: W247
     s32: W1
-    u16: W202
+    u16: W247
     u32: W1
-
-class W611:
+class W727:
     b16: Call
     b32: Call
     b64: Call
@@ -3914,75 +3824,72 @@ class W611:
     u16: Call
     u32: Call
     u64: Call
-
-class W612:
-    bf16: W606
-    bf16x2: W607
-    f16: W608
-    f16x2: W609
-    f32: W605
-    ftz: W610
-    s16: W28
-    s32: W611
-    u16: W28
-    u32: W611
-
-class W613:
-    and_: W612
-    bf16: W606
-    bf16x2: W607
-    f16: W608
-    f16x2: W609
-    f32: W605
-    ftz: W610
-    or_: W612
-    s16: W28
-    s32: W611
-    u16: W28
-    u32: W611
-    xor: W612
-
-class W614:
+class W728:
+    bf16: W724
+    bf16x2: W633
+    f16: W725
+    f16x2: W629
+    f32: W723
+    ftz: W726
+    s16: W47
+    s32: W727
+    u16: W47
+    u32: W727
+class W729:
+    and_: W728
+    bf16: W724
+    bf16x2: W633
+    f16: W725
+    f16x2: W629
+    f32: W723
+    ftz: W726
+    or_: W728
+    s16: W47
+    s16x2: Call
+    s32: W727
+    s8x4: Call
+    u16: W47
+    u16x2: Call
+    u32: W727
+    u8x4: Call
+    xor: W728
+class W730:
     bf16: Call
     f32: Call
     f64: Call
-
-class W615:
+class W731:
     bf16: Call
     bf16x2: Call
     f16: Call
     f16x2: Call
     f32: Call
     f64: Call
-
-class W616:
-    bf16: W614
-    bf16x2: W607
-    f16: W225
-    f16x2: W609
-    f32: W80
-    ftz: W610
-    s16: W28
-    s32: W615
-    u16: W28
-    u32: W615
-
-class W617:
-    and_: W616
-    bf16: W614
-    bf16x2: W607
-    f16: W225
-    f16x2: W609
-    f32: W80
-    ftz: W610
-    or_: W616
-    s16: W28
-    s32: W615
-    u16: W28
-    u32: W615
-    xor: W616
-
-class W618:
+class W732:
+    bf16: W730
+    bf16x2: W633
+    f16: W270
+    f16x2: W629
+    f32: W99
+    ftz: W726
+    s16: W47
+    s32: W731
+    u16: W47
+    u32: W731
+class W733:
+    and_: W732
+    bf16: W730
+    bf16x2: W633
+    f16: W270
+    f16x2: W629
+    f32: W99
+    ftz: W726
+    or_: W732
+    s16: W47
+    s32: W731
+    u16: W47
+    u32: W731
+    xor: W732
+class W734:
     bf16: Call
     f32: Call
     f64: Call
@@ -3992,8 +3899,7 @@ class W618:
     u16: Call
     u32: Call
     u64: Call
-
-class W619:
+class W735:
     f16: Call
     f32: Call
     f64: Call
@@ -4003,8 +3909,7 @@ class W619:
     u16: Call
     u32: Call
     u64: Call
-
-class W620:
+class W736:
     f32: Call
     f64: Call
     s16: Call
@@ -4013,8 +3918,7 @@ class W620:
     u16: Call
     u32: Call
     u64: Call
-
-class W621:
+class W737:
     bf16: Call
     bf16x2: Call
     f16: Call
@@ -4027,87 +3931,83 @@ class W621:
     u16: Call
     u32: Call
     u64: Call
-
-class W622:
-    bf16: W618
-    bf16x2: W607
-    f16: W619
-    f16x2: W609
-    f32: W620
-    ftz: W610
-    s16: W28
-    s32: W621
-    u16: W28
-    u32: W621
-
-class W623:
-    and_: W622
-    bf16: W618
-    bf16x2: W607
-    f16: W619
-    f16x2: W609
-    f32: W620
-    ftz: W610
-    or_: W622
-    s16: W28
-    s32: W621
-    u16: W28
-    u32: W621
-    xor: W622
-
-class W624:
+class W738:
+    bf16: W734
+    bf16x2: W633
+    f16: W735
+    f16x2: W629
+    f32: W736
+    ftz: W726
+    s16: W47
+    s32: W737
+    u16: W47
+    u32: W737
+class W739:
+    and_: W738
+    bf16: W734
+    bf16x2: W633
+    f16: W735
+    f16x2: W629
+    f32: W736
+    ftz: W726
+    or_: W738
+    s16: W47
+    s16x2: Call
+    s32: W737
+    s8x4: Call
+    u16: W47
+    u16x2: Call
+    u32: W737
+    u8x4: Call
+    xor: W738
+class W740:
     u16: Call
     u32: Call
     u64: Call
-
-class W625:
-    bf16: W624
-    f16: W624
-    f32: W624
-    s32: W624
-    u32: W624
-
-class W626:
-    and_: W625
-    bf16: W624
-    f16: W624
-    f32: W624
-    or_: W625
-    s32: W624
-    u32: W624
-    xor: W625
-
-class W627:
-    eq: W613
-    equ: W617
-    ge: W623
-    geu: W617
-    gt: W623
-    gtu: W617
-    hi: W626
-    hs: W626
-    le: W623
-    leu: W617
-    lo: W626
-    ls: W626
-    lt: W623
-    ltu: W617
-    nan: W617
-    ne: W613
-    neu: W617
-    num: W617
-
-class W628:
-    aligned: W35
-
-class W629:
-    sync: W628
-
-class W630:
-    dec: W629
-    inc: W629
-
-class W631:
+class W741:
+    bf16: W740
+    f16: W740
+    f32: W740
+    s32: W740
+    u32: W740
+class W742:
+    and_: W741
+    bf16: W740
+    f16: W740
+    f32: W740
+    or_: W741
+    s32: W740
+    u16x2: Call
+    u32: W740
+    u8x4: Call
+    xor: W741
+class W743:
+    eq: W729
+    equ: W733
+    ge: W739
+    geu: W733
+    gt: W739
+    gtu: W733
+    hi: W742
+    hs: W742
+    le: W739
+    leu: W733
+    lo: W742
+    ls: W742
+    lt: W739
+    ltu: W733
+    nan: W733
+    ne: W729
+    neu: W733
+    num: W733
+class W744:
+    aligned: W54
+class W745:
+    sync: W744
+class W746:
+    dec: W745
+    inc: W745
+class W747:
     b16: Call
     b32: Call
     b64: Call
@@ -4124,9 +4024,8 @@ class W631:
     u16: Call
     u32: Call
     u64: Call
-
-class W632:
-    and_: W631
+class W748:
+    and_: W747
     b16: Call
     b32: Call
     b64: Call
@@ -4137,16 +4036,15 @@ class W632:
     f32: Call
     f64: Call
     ftz: W1
-    or_: W631
+    or_: W747
     s16: Call
     s32: Call
     s64: Call
     u16: Call
     u32: Call
     u64: Call
-    xor: W631
-
-class W633:
+    xor: W747
+class W749:
     bf16: Call
     bf16x2: Call
     f16: Call
@@ -4154,9 +4052,8 @@ class W633:
     f32: Call
     f64: Call
     ftz: W1
-
-class W634:
-    and_: W633
+class W750:
+    and_: W749
     bf16: Call
     bf16x2: Call
     f16: Call
@@ -4164,10 +4061,9 @@ class W634:
     f32: Call
     f64: Call
     ftz: W1
-    or_: W633
-    xor: W633
-
-class W635:
+    or_: W749
+    xor: W749
+class W751:
     bf16: Call
     bf16x2: Call
     f16: Call
@@ -4181,9 +4077,8 @@ class W635:
     u16: Call
     u32: Call
     u64: Call
-
-class W636:
-    and_: W635
+class W752:
+    and_: W751
     bf16: Call
     bf16x2: Call
     f16: Call
@@ -4191,61 +4086,55 @@ class W636:
     f32: Call
     f64: Call
     ftz: W1
-    or_: W635
+    or_: W751
     s16: Call
     s32: Call
     s64: Call
     u16: Call
     u32: Call
     u64: Call
-    xor: W635
-
-class W637:
-    and_: W624
-    or_: W624
+    xor: W751
+class W753:
+    and_: W740
+    or_: W740
     u16: Call
     u32: Call
     u64: Call
-    xor: W624
-
-class W638:
-    eq: W632
-    equ: W634
-    ge: W636
-    geu: W634
-    gt: W636
-    gtu: W634
-    hi: W637
-    hs: W637
-    le: W636
-    leu: W634
-    lo: W637
-    ls: W637
-    lt: W636
-    ltu: W634
-    nan: W634
-    ne: W632
-    neu: W634
-    num: W634
-
-class W639:
-    l: W64
-    r: W64
-
-class W640:
+    xor: W740
+class W754:
+    eq: W748
+    equ: W750
+    ge: W752
+    geu: W750
+    gt: W752
+    gtu: W750
+    hi: W753
+    hs: W753
+    le: W752
+    leu: W750
+    lo: W753
+    ls: W753
+    lt: W752
+    ltu: W750
+    nan: W750
+    ne: W748
+    neu: W750
+    num: W750
+class W755:
+    l: W83
+    r: W83
+class W756:
     bfly: W3
     down: W3
     idx: W3
     up: W3
-
-class W641:
+class W757:
     bfly: W3
     down: W3
     idx: W3
-    sync: W640
+    sync: W756
     up: W3
-
-class W642:
+class W758:
     b16: Call
     b32: Call
     b64: Call
@@ -4255,55 +4144,120 @@ class W642:
     u16: Call
     u32: Call
     u64: Call
-
-class W643:
+class W759:
     f32: Call
     s32: Call
-
-class W644:
-    b16: W7
-    b32: W7
-    b64: W7
-    f32: W7
-    f64: W7
-    s16: W7
-    s32: W7
-    s64: W7
-    u16: W7
-    u32: W7
-    u64: W7
-
-class W645:
-    b16: W643
-    b32: W643
-    b64: W643
-    f32: W643
-    f64: W643
-    ftz: W644
-    s16: W643
-    s32: W643
-    s64: W643
-    u16: W643
-    u32: W643
-    u64: W643
-
-class W646:
-    approx: W81
-    rm: W270
-    rn: W270
-    rp: W270
-    rz: W270
-
-class W647:
-    L2__cache_hint: W307
-    v4: W306
-    v8: W303
-
-class W648:
-    L2__cache_hint: W304
-    L2__evict_first: W647
-    L2__evict_last: W647
-    L2__evict_normal: W647
+class W760:
+    b16: W11
+    b32: W11
+    b64: W11
+    f32: W11
+    f64: W11
+    s16: W11
+    s32: W11
+    s64: W11
+    u16: W11
+    u32: W11
+    u64: W11
+class W761:
+    b16: W759
+    b32: W759
+    b64: W759
+    f32: W759
+    f64: W759
+    ftz: W760
+    s16: W759
+    s32: W759
+    s64: W759
+    u16: W759
+    u32: W759
+    u64: W759
+class W762:
+    x1: Call
+    x16: Call
+    x2: Call
+    x32: Call
+    x4: Call
+    x64: Call
+    x8: Call
+class W763:
+    sp__2_4: W762
+class W764:
+    b2: W763
+    b4: W763
+class W765:
+    b16: W764
+    b8: W764
+class W766:
+    sp__1_2: W762
+    sp__1_4: W762
+    sp__2_4: W762
+class W767:
+    x1: Call
+    x16: Call
+    x2: Call
+    x4: Call
+    x8: Call
+class W768:
+    x1: Call
+    x16: Call
+    x2: Call
+    x32: Call
+    x4: Call
+    x8: Call
+class W769:
+    sp__1_16: W767
+    sp__1_2: W762
+    sp__1_4: W762
+    sp__1_8: W768
+    sp__2_16: W767
+    sp__2_4: W762
+    sp__2_8: W768
+class W770:
+    b2: W766
+    b4: W769
+class W771:
+    x16: Call
+    x2: Call
+    x32: Call
+    x4: Call
+    x64: Call
+    x8: Call
+class W772:
+    sp__1_2: W771
+    sp__1_4: W762
+    sp__2_4: W762
+class W773:
+    sp__1_16: W768
+    sp__1_2: W771
+    sp__1_4: W762
+    sp__1_8: W762
+    sp__2_16: W768
+    sp__2_4: W762
+    sp__2_8: W762
+    sp__4_16: W768
+    sp__4_8: W762
+class W774:
+    b2: W772
+    b4: W773
+class W775:
+    b16: W770
+    b8: W774
+class W776:
+    approx: W100
+    rm: W323
+    rn: W323
+    rp: W323
+    rz: W323
+class W777:
+    L2__cache_hint: W413
+    v4: W412
+    v8: W409
+class W778:
+    L2__cache_hint: W410
+    L2__evict_first: W777
+    L2__evict_last: W777
+    L2__evict_normal: W777
     b128: Call
     b16: Call
     b32: Call
@@ -4319,11 +4273,10 @@ class W648:
     u32: Call
     u64: Call
     u8: Call
-    v2: W302
-    v4: W302
-    v8: W303
-
-class W649:
+    v2: W408
+    v4: W408
+    v8: W409
+class W779:
     b32: Call
     b64: Call
     f32: Call
@@ -4332,8 +4285,7 @@ class W649:
     s64: Call
     u32: Call
     u64: Call
-
-class W650:
+class W780:
     b128: Call
     b32: Call
     b64: Call
@@ -4343,39 +4295,31 @@ class W650:
     s64: Call
     u32: Call
     u64: Call
-    v2: W649
-    v4: W303
-
-class W651:
-    mbarrier__complete_tx__bytes: W650
-
-class W652:
-    mbarrier__complete_tx__bytes: W650
-    shared__cluster: W651
-
-class W653:
-    sys: W566
-
-class W654:
-    release: W653
-
-class W655:
-    cluster: W652
-    mbarrier__complete_tx__bytes: W650
-    mmio: W654
-    release: W567
-    shared__cluster: W651
-    weak: W652
-
-class W656(Call):
+    v2: W779
+    v4: W409
+class W781:
+    mbarrier__complete_tx__bytes: W780
+class W782:
+    mbarrier__complete_tx__bytes: W780
+    shared__cluster: W781
+class W783:
+    sys: W684
+class W784:
+    release: W783
+class W785:
+    cluster: W782
+    mbarrier__complete_tx__bytes: W780
+    mmio: W784
+    release: W685
+    shared__cluster: W781
+    weak: W782
+class W786(Call):
     shared__cta: Call
-
-class W657(Call):
+class W787(Call):
     shared__cta: Call
-    weak: W656
-
-class W658:
-    L2__cache_hint: W304
+    weak: W786
+class W788:
+    L2__cache_hint: W410
     b128: Call
     b16: Call
     b32: Call
@@ -4391,27 +4335,26 @@ class W658:
     u32: Call
     u64: Call
     u8: Call
-    v2: W302
-    v4: W302
-    v8: W303
-
-class W659:
-    L1__evict_first: W648
-    L1__evict_last: W648
-    L1__evict_normal: W648
-    L1__evict_unchanged: W648
-    L1__no_allocate: W648
-    L2__cache_hint: W304
-    L2__evict_first: W647
-    L2__evict_last: W647
-    L2__evict_normal: W647
+    v2: W408
+    v4: W408
+    v8: W409
+class W789:
+    L1__evict_first: W778
+    L1__evict_last: W778
+    L1__evict_normal: W778
+    L1__evict_unchanged: W778
+    L1__no_allocate: W778
+    L2__cache_hint: W410
+    L2__evict_first: W777
+    L2__evict_last: W777
+    L2__evict_normal: W777
     b128: Call
     b16: Call
     b32: Call
     b64: Call
     b8: Call
-    cg: W658
-    cs: W658
+    cg: W788
+    cs: W788
     f32: Call
     f64: Call
     s16: Call
@@ -4422,20 +4365,19 @@ class W659:
     u32: Call
     u64: Call
     u8: Call
-    v2: W302
-    v4: W302
-    v8: W303
-    wb: W658
-    wt: W658
-
-class W660:
+    v2: W408
+    v4: W408
+    v8: W409
+    wb: W788
+    wt: W788
+class W790:
     b128: Call
     b16: Call
     b32: Call
     b64: Call
     b8: Call
-    cg: W313
-    cs: W313
+    cg: W419
+    cs: W419
     f32: Call
     f64: Call
     s16: Call
@@ -4446,25 +4388,23 @@ class W660:
     u32: Call
     u64: Call
     u8: Call
-    v2: W302
-    v4: W312
-    wb: W313
-    wt: W313
-
-class W661:
-    relaxed: W322
-    release: W322
-
-class W662:
-    L1__evict_first: W648
-    L1__evict_last: W648
-    L1__evict_normal: W648
-    L1__evict_unchanged: W648
-    L1__no_allocate: W648
-    L2__cache_hint: W304
-    L2__evict_first: W647
-    L2__evict_last: W647
-    L2__evict_normal: W647
+    v2: W408
+    v4: W418
+    wb: W419
+    wt: W419
+class W791:
+    relaxed: W431
+    release: W431
+class W792:
+    L1__evict_first: W778
+    L1__evict_last: W778
+    L1__evict_normal: W778
+    L1__evict_unchanged: W778
+    L1__no_allocate: W778
+    L2__cache_hint: W410
+    L2__evict_first: W777
+    L2__evict_last: W777
+    L2__evict_normal: W777
     b128: Call
     b16: Call
     b32: Call
@@ -4480,20 +4420,19 @@ class W662:
     u32: Call
     u64: Call
     u8: Call
-    v2: W302
-    v4: W302
-    v8: W303
-
-class W663:
-    L1__evict_first: W648
-    L1__evict_last: W648
-    L1__evict_normal: W648
-    L1__evict_unchanged: W648
-    L1__no_allocate: W648
-    L2__cache_hint: W304
-    L2__evict_first: W647
-    L2__evict_last: W647
-    L2__evict_normal: W647
+    v2: W408
+    v4: W408
+    v8: W409
+class W793:
+    L1__evict_first: W778
+    L1__evict_last: W778
+    L1__evict_normal: W778
+    L1__evict_unchanged: W778
+    L1__no_allocate: W778
+    L2__cache_hint: W410
+    L2__evict_first: W777
+    L2__evict_last: W777
+    L2__evict_normal: W777
     b128: Call
     b16: Call
     b32: Call
@@ -4501,29 +4440,27 @@ class W663:
     b8: Call
     f32: Call
     f64: Call
-    global_: W662
+    global_: W792
     s16: Call
     s32: Call
     s64: Call
     s8: Call
-    shared: W313
-    shared__cluster: W313
-    shared__cta: W313
+    shared: W419
+    shared__cluster: W419
+    shared__cta: W419
     u16: Call
     u32: Call
     u64: Call
     u8: Call
-    v2: W302
-    v4: W302
-    v8: W303
-
-class W664:
-    cluster: W663
-    cta: W663
-    gpu: W663
-    sys: W663
-
-class W665:
+    v2: W408
+    v4: W408
+    v8: W409
+class W794:
+    cluster: W793
+    cta: W793
+    gpu: W793
+    sys: W793
+class W795:
     b128: Call
     b16: Call
     b32: Call
@@ -4531,215 +4468,199 @@ class W665:
     b8: Call
     f32: Call
     f64: Call
-    global_: W304
-    local: W313
+    global_: W410
+    local: W419
     s16: Call
     s32: Call
     s64: Call
     s8: Call
-    shared: W313
-    shared__cluster: W313
-    shared__cta: W313
+    shared: W419
+    shared__cluster: W419
+    shared__cta: W419
     u16: Call
     u32: Call
     u64: Call
     u8: Call
-    v2: W302
-    v4: W302
-    v8: W303
-
-class W666:
-    L1__evict_first: W648
-    L1__evict_last: W648
-    L1__evict_normal: W648
-    L1__evict_unchanged: W648
-    L1__no_allocate: W648
-    L2__cache_hint: W304
-    L2__evict_first: W647
-    L2__evict_last: W647
-    L2__evict_normal: W647
+    v2: W408
+    v4: W408
+    v8: W409
+class W796:
+    L1__evict_first: W778
+    L1__evict_last: W778
+    L1__evict_normal: W778
+    L1__evict_unchanged: W778
+    L1__no_allocate: W778
+    L2__cache_hint: W410
+    L2__evict_first: W777
+    L2__evict_last: W777
+    L2__evict_normal: W777
     b128: Call
     b16: Call
     b32: Call
     b64: Call
     b8: Call
-    cg: W658
-    cs: W658
+    cg: W788
+    cs: W788
     f32: Call
     f64: Call
-    global_: W659
-    local: W660
-    param: W660
-    param__func: W660
+    global_: W789
+    local: W790
+    param: W790
+    param__func: W790
     s16: Call
     s32: Call
     s64: Call
     s8: Call
-    shared: W660
-    shared__cluster: W660
-    shared__cta: W660
+    shared: W790
+    shared__cluster: W790
+    shared__cta: W790
     u16: Call
     u32: Call
     u64: Call
     u8: Call
-    v2: W302
-    v4: W302
-    v8: W303
-    wb: W658
-    wt: W658
-
-class W667:
-    L1__evict_first: W648
-    L1__evict_last: W648
-    L1__evict_normal: W648
-    L1__evict_unchanged: W648
-    L1__no_allocate: W648
-    L2__cache_hint: W304
-    L2__evict_first: W647
-    L2__evict_last: W647
-    L2__evict_normal: W647
-    async_: W655
+    v2: W408
+    v4: W408
+    v8: W409
+    wb: W788
+    wt: W788
+class W797:
+    L1__evict_first: W778
+    L1__evict_last: W778
+    L1__evict_normal: W778
+    L1__evict_unchanged: W778
+    L1__no_allocate: W778
+    L2__cache_hint: W410
+    L2__evict_first: W777
+    L2__evict_last: W777
+    L2__evict_normal: W777
+    async_: W785
     b128: Call
     b16: Call
     b32: Call
     b64: Call
     b8: Call
-    bulk: W657
-    cg: W658
-    cs: W658
+    bulk: W787
+    cg: W788
+    cs: W788
     f32: Call
     f64: Call
-    global_: W659
-    local: W660
-    mmio: W661
-    param: W660
-    param__func: W660
-    relaxed: W664
-    release: W664
+    global_: W789
+    local: W790
+    mmio: W791
+    param: W790
+    param__func: W790
+    relaxed: W794
+    release: W794
     s16: Call
     s32: Call
     s64: Call
     s8: Call
-    shared: W660
-    shared__cluster: W660
-    shared__cta: W660
+    shared: W790
+    shared__cluster: W790
+    shared__cta: W790
     u16: Call
     u32: Call
     u64: Call
     u8: Call
-    v2: W302
-    v4: W302
-    v8: W303
-    volatile: W665
-    wb: W658
-    weak: W666
-    wt: W658
-
-class W668:
+    v2: W408
+    v4: W408
+    v8: W409
+    volatile: W795
+    wb: W788
+    weak: W796
+    wt: W788
+class W798:
     b8: Call
-
-class W669:
+class W799:
     b8: Call
-    shared: W668
-    shared__cta: W668
-
-class W670:
-    trans: W669
-
-class W671:
-    x1: W670
-    x2: W670
-    x4: W670
-
-class W672:
-    m16n8: W671
-    m8n8: W339
-
-class W673:
-    aligned: W672
-
-class W674:
-    sync: W673
-
-class W675:
+    shared: W798
+    shared__cta: W798
+class W800:
+    trans: W799
+class W801:
+    x1: W800
+    x2: W800
+    x4: W800
+class W802:
+    m16n8: W801
+    m8n8: W449
+class W803:
+    aligned: W802
+class W804:
+    sync: W803
+class W805:
     f16: Call
     f16x2: Call
-    f32: W5
+    f32: W8
     s32: Call
     s8x4: Call
     u8x4: Call
-
-class W676:
+class W806:
     bf16: Call
-    bf16x2: Call
-    cc: W4
+    bf16x2: W5
+    cc: W6
+    e4m3x4: W7
+    e5m2x4: W7
     f16: Call
     f16x2: Call
-    f32: W5
-    f32x2: Call
+    f32: W8
+    f32x2: W9
     f64: Call
-    ftz: W6
-    rm: W10
-    rn: W12
-    rp: W10
-    rz: W10
+    ftz: W10
+    rm: W14
+    rn: W18
+    rp: W14
+    rz: W21
     s16: Call
     s32: Call
     s64: Call
     s8x4: Call
-    sat: W675
+    sat: W805
+    satfinite: W17
     u16: Call
     u32: Call
     u64: Call
     u8x4: Call
-
-class W677:
+class W807:
     clamp: Call
     trap: Call
     zero: Call
-
-class W678:
-    b16: W677
-    b32: W677
-    b64: W677
-    b8: W677
-
-class W679:
-    b16: W677
-    b32: W677
-    b8: W677
-
-class W680:
-    b16: W677
-    b32: W677
-    b64: W677
-    b8: W677
-    v2: W678
-    v4: W679
-
-class W681:
-    b16: W677
-    b32: W677
-    b64: W677
-    b8: W677
-    ca: W680
-    cg: W680
-    cs: W680
-    cv: W680
-    v2: W678
-    v4: W679
-
-class W682:
-    _1d: W681
-    _2d: W681
-    _3d: W681
-    a1d: W681
-    a2d: W681
-
-class W683:
-    b: W682
-
-class W684:
+class W808:
+    b16: W807
+    b32: W807
+    b64: W807
+    b8: W807
+class W809:
+    b16: W807
+    b32: W807
+    b8: W807
+class W810:
+    b16: W807
+    b32: W807
+    b64: W807
+    b8: W807
+    v2: W808
+    v4: W809
+class W811:
+    b16: W807
+    b32: W807
+    b64: W807
+    b8: W807
+    ca: W810
+    cg: W810
+    cs: W810
+    cv: W810
+    v2: W808
+    v4: W809
+class W812:
+    _1d: W811
+    _2d: W811
+    _3d: W811
+    a1d: W811
+    a2d: W811
+class W813:
+    b: W812
+class W814:
     array_size: W3
     channel_data_type: W3
     channel_order: W3
@@ -4747,294 +4668,376 @@ class W684:
     height: W3
     memory_layout: W3
     width: W3
-
-class W685:
-    s32: W677
-    u32: W677
-    u64: W677
-
-class W686:
-    _1d: W685
-    _2d: W685
-    _3d: W685
-
-class W687:
-    b32: W677
-
-class W688:
-    _1d: W687
-    _2d: W687
-    _3d: W687
-
-class W689:
-    s32: W677
-    s64: W677
-    u32: W677
-    u64: W677
-
-class W690:
-    _1d: W689
-    _2d: W689
-    _3d: W689
-
-class W691:
-    add: W686
-    and_: W688
-    max: W690
-    min: W690
-    or_: W688
-
-class W692:
-    b32: W677
-    b64: W677
-
-class W693:
-    _1d: W692
-    _2d: W692
-    _3d: W692
-
-class W694:
-    add: W688
-    and_: W688
-    max: W693
-    min: W693
-    or_: W688
-
-class W695:
-    b: W691
-    p: W694
-
-class W696:
-    b16: W677
-    b32: W677
-    b64: W677
-    b8: W677
-    cg: W680
-    cs: W680
-    v2: W678
-    v4: W679
-    wb: W680
-    wt: W680
-
-class W697:
-    _1d: W696
-    _2d: W696
-    _3d: W696
-    a1d: W696
-    a2d: W696
-
-class W698:
-    b32: W677
-    v2: W687
-    v4: W687
-
-class W699:
-    _1d: W698
-    _2d: W698
-    _3d: W698
-
-class W700:
-    b: W697
-    p: W699
-
-class W701:
-    clamp: W178
-    wrap: W178
-
-class W702:
-    approx: W27
-
-class W703:
+class W815:
+    s32: W807
+    u32: W807
+    u64: W807
+class W816:
+    _1d: W815
+    _2d: W815
+    _3d: W815
+class W817:
+    b32: W807
+class W818:
+    _1d: W817
+    _2d: W817
+    _3d: W817
+class W819:
+    s32: W807
+    s64: W807
+    u32: W807
+    u64: W807
+class W820:
+    _1d: W819
+    _2d: W819
+    _3d: W819
+class W821:
+    add: W816
+    and_: W818
+    max: W820
+    min: W820
+    or_: W818
+class W822:
+    b32: W807
+    b64: W807
+class W823:
+    _1d: W822
+    _2d: W822
+    _3d: W822
+class W824:
+    add: W818
+    and_: W818
+    max: W823
+    min: W823
+    or_: W818
+class W825:
+    b: W821
+    p: W824
+class W826:
+    b16: W807
+    b32: W807
+    b64: W807
+    b8: W807
+    cg: W810
+    cs: W810
+    v2: W808
+    v4: W809
+    wb: W810
+    wt: W810
+class W827:
+    _1d: W826
+    _2d: W826
+    _3d: W826
+    a1d: W826
+    a2d: W826
+class W828:
+    b32: W807
+    v2: W817
+    v4: W817
+class W829:
+    _1d: W828
+    _2d: W828
+    _3d: W828
+class W830:
+    b: W827
+    p: W829
+class W831:
+    clamp: W219
+    wrap: W219
+class W832:
+    approx: W46
+class W833:
     b32: Call
     shared__cta: W3
-
-class W704:
-    aligned: W703
-
-class W705:
-    sync: W704
-
-class W706:
-    cta_group__1: W705
-    cta_group__2: W705
-
-class W707:
+class W834:
+    aligned: W833
+class W835:
+    sync: W834
+class W836:
+    cta_group__1: W835
+    cta_group__2: W835
+class W837:
+    cta_group__1: W835
+    cta_group__2: W835
+    exclusive: W836
+class W838:
     b64: Call
-    multicast__cluster: W166
-
-class W708:
+    multicast__cluster: W206
+    multicast__cluster__16b: W206
+    multicast__cluster__32b: W206
+class W839:
     b64: Call
-    multicast__cluster: W166
-    shared__cluster: W707
-
-class W709:
-    mbarrier__arrive__one: W708
-
-class W710:
-    cta_group__1: W709
-    cta_group__2: W709
-
-class W711(Call):
-    b8x16: W328
-
-class W712:
-    warpx4: W711
-
-class W713:
-    warpx2__01_23: W711
-    warpx2__02_13: W711
-
-class W714:
-    _128x128b: W711
-    _128x256b: W711
-    _32x128b: W712
-    _4x256b: W711
-    _64x128b: W713
-
-class W715:
-    cta_group__1: W714
-    cta_group__2: W714
-
-class W716:
+    multicast__cluster: W206
+    multicast__cluster__16b: W206
+    multicast__cluster__32b: W206
+    shared__cluster: W838
+class W840:
+    b64: Call
+    multicast__cluster: W206
+    multicast__cluster__16b: W206
+    multicast__cluster__32b: W206
+    shared__cluster: W838
+    sync_restrict__shared__read__mma__a: W839
+class W841:
+    mbarrier__arrive__one: W840
+class W842:
+    cta_group__1: W841
+    cta_group__2: W841
+class W843(Call):
+    b8x16: W437
+class W844:
+    warpx4: W843
+class W845:
+    warpx2__01_23: W843
+    warpx2__02_13: W843
+class W846:
+    _128x128b: W843
+    _128x256b: W843
+    _32x128b: W844
+    _4x256b: W843
+    _64x128b: W845
+class W847:
+    cta_group__1: W846
+    cta_group__2: W846
+class W848:
     aligned: W3
-
-class W717:
-    sync: W716
-
-class W718:
-    cta_group__1: W717
-    cta_group__2: W717
-
-class W719:
-    max: W600
-    min: W600
-
-class W720:
-    x128: W719
-    x16: W719
-    x2: W719
-    x32: W719
-    x4: W719
-    x64: W719
-    x8: W719
-
-class W721:
-    _16x32bx2: W720
-    _32x32b: W720
-
-class W722:
-    aligned: W721
-
-class W723:
-    sync: W722
-
-class W724:
+class W849:
+    sync: W848
+class W850:
+    cta_group__1: W849
+    cta_group__2: W849
+class W851:
+    cta_group__1: W849
+    cta_group__2: W849
+    exclusive: W850
+class W852:
+    b2: Call
+class W853:
+    f32: W852
+class W854:
+    NaN: W853
+    f32: W852
+class W855:
+    NaN: W853
+    abs: W854
+    f32: W852
+class W856:
+    sp__2_4: W855
+class W857:
+    max: W856
+    min: W856
+class W858:
+    x128: W857
+    x16: W857
+    x32: W857
+    x4: W857
+    x64: W857
+    x8: W857
+class W859:
+    _32x32b: W858
+class W860:
+    aligned: W859
+class W861:
+    sync: W860
+class W862:
+    max: W718
+    min: W718
+class W863:
+    x128: W862
+    x16: W862
+    x2: W862
+    x32: W862
+    x4: W862
+    x64: W862
+    x8: W862
+class W864:
+    _16x32bx2: W863
+    _32x32b: W863
+class W865:
+    aligned: W864
+class W866:
+    spcompress: W861
+    sync: W865
+class W867:
+    abs: W853
+    f32: W852
+class W868:
+    sp__2_4: W867
+class W869:
+    max: W868
+    min: W868
+class W870:
+    x128: W869
+    x16: W869
+    x32: W869
+    x4: W869
+    x64: W869
+    x8: W869
+class W871:
+    _32x32b: W870
+class W872:
+    aligned: W871
+class W873:
+    sync: W872
+class W874:
     b32: Call
     pack__16b: W3
-
-class W725:
-    x1: W724
-    x16: W724
-    x2: W724
-    x32: W724
-    x4: W724
-    x64: W724
-    x8: W724
-
-class W726:
-    x1: W724
-    x16: W724
-    x2: W724
-    x32: W724
-    x4: W724
-    x8: W724
-
-class W727:
-    x1: W724
-    x128: W724
-    x16: W724
-    x2: W724
-    x32: W724
-    x4: W724
-    x64: W724
-    x8: W724
-
-class W728:
-    _16x128b: W725
-    _16x256b: W726
-    _16x32bx2: W727
-    _16x64b: W727
-    _32x32b: W727
-
-class W729:
-    aligned: W728
-
-class W730:
-    red: W723
-    sync: W729
-
-class W731(Call):
+class W875:
+    x1: W874
+    x16: W874
+    x2: W874
+    x32: W874
+    x4: W874
+    x64: W874
+    x8: W874
+class W876:
+    x1: W874
+    x16: W874
+    x2: W874
+    x32: W874
+    x4: W874
+    x8: W874
+class W877:
+    x1: W874
+    x128: W874
+    x16: W874
+    x2: W874
+    x32: W874
+    x4: W874
+    x64: W874
+    x8: W874
+class W878:
+    _16x128b: W875
+    _16x256b: W876
+    _16x32bx2: W877
+    _16x64b: W877
+    _32x32b: W877
+class W879:
+    aligned: W878
+class W880:
+    red: W866
+    spcompress: W873
+    sync: W879
+class W881(Call):
+    collector__b__discard: Call
+    collector__b__fill: Call
+    collector__b__lastuse: Call
+    collector__b__use: Call
+class W882(Call):
+    collector__a__discard: W881
+    collector__a__lastuse: W881
+    collector__b__discard: Call
+    collector__b__fill: Call
+    collector__b__lastuse: Call
+    collector__b__use: Call
+class W883(Call):
+    ashift: W882
+    collector__a__discard: W881
+    collector__a__fill: W881
+    collector__a__lastuse: W881
+    collector__a__use: W881
+    collector__b__discard: Call
+    collector__b__fill: Call
+    collector__b__lastuse: Call
+    collector__b__use: Call
+class W884(Call):
+    collector__a__discard: W881
+    collector__a__fill: W881
+    collector__a__lastuse: W881
+    collector__a__use: W881
+    collector__b__discard: Call
+    collector__b__fill: Call
+    collector__b__lastuse: Call
+    collector__b__use: Call
+class W885(Call):
+    ashift: W882
+    collector__a__discard: W881
+    collector__a__fill: W881
+    collector__a__lastuse: W881
+    collector__a__use: W881
+    collector__b__discard: Call
+    collector__b__fill: Call
+    collector__b__lastuse: Call
+    collector__b__use: Call
+    decompress__lut__b: W884
+class W886(Call):
     collector__a__discard: Call
     collector__a__lastuse: Call
-
-class W732(Call):
-    ashift: W731
+class W887(Call):
+    ashift: W886
     collector__a__discard: Call
     collector__a__fill: Call
     collector__a__lastuse: Call
     collector__a__use: Call
-
-class W733(Call):
-    collector__a__discard: Call
-    collector__a__fill: Call
-    collector__a__lastuse: Call
-    collector__a__use: Call
-
-class W734(Call):
-    block32: W733
-    collector__a__discard: Call
-    collector__a__fill: Call
-    collector__a__lastuse: Call
-    collector__a__use: Call
-    scale_vec__2X: W733
-
-class W735:
-    block_scale: W734
-
-class W736:
-    block16: W733
-    block32: W733
-    scale_vec__2X: W733
-    scale_vec__4X: W733
-
-class W737:
-    block_scale: W736
-
-class W738(Call):
-    block32: W733
-    collector__a__discard: Call
-    collector__a__fill: Call
-    collector__a__lastuse: Call
-    collector__a__use: Call
-    scale_vec__1X: W733
-
-class W739:
-    block_scale: W738
-
-class W740:
-    kind__f16: W732
-    kind__f8f6f4: W732
-    kind__i8: W732
-    kind__mxf4: W735
-    kind__mxf4nvf4: W737
-    kind__mxf8f6f4: W739
-    kind__tf32: W732
-
-class W741:
-    cta_group__1: W740
-    cta_group__2: W740
-
-class W742(Call):
+class W888(Call):
+    block32: W884
+    collector__a__discard: W881
+    collector__a__fill: W881
+    collector__a__lastuse: W881
+    collector__a__use: W881
+    collector__b__discard: Call
+    collector__b__fill: Call
+    collector__b__lastuse: Call
+    collector__b__use: Call
+    scale_vec__2X: W884
+class W889:
+    block_scale: W888
+class W890:
+    block16: W884
+    block32: W884
+    scale_vec__2X: W884
+    scale_vec__4X: W884
+class W891:
+    block_scale: W890
+class W892(Call):
+    block32: W884
+    collector__a__discard: W881
+    collector__a__fill: W881
+    collector__a__lastuse: W881
+    collector__a__use: W881
+    collector__b__discard: Call
+    collector__b__fill: Call
+    collector__b__lastuse: Call
+    collector__b__use: Call
+    scale_vec__1X: W884
+class W893(Call):
+    block32: W884
+    collector__a__discard: W881
+    collector__a__fill: W881
+    collector__a__lastuse: W881
+    collector__a__use: W881
+    collector__b__discard: Call
+    collector__b__fill: Call
+    collector__b__lastuse: Call
+    collector__b__use: Call
+    decompress__lut__b: W892
+    scale_vec__1X: W884
+class W894:
+    block_scale: W893
+class W895:
+    kind__f16: W883
+    kind__f8f6f4: W885
+    kind__i8: W887
+    kind__mxf4: W889
+    kind__mxf4nvf4: W891
+    kind__mxf8f6f4: W894
+    kind__tf32: W883
+    kind__ti16: W883
+class W896:
+    block_scale: W892
+class W897:
+    kind__f16: W883
+    kind__f8f6f4: W883
+    kind__i8: W887
+    kind__mxf4: W889
+    kind__mxf4nvf4: W891
+    kind__mxf8f6f4: W896
+    kind__tf32: W883
+    kind__ti16: W883
+class W898:
+    cta_group__1: W897
+    cta_group__2: W897
+class W899(Call):
     collector__b0__discard: Call
     collector__b0__fill: Call
     collector__b0__lastuse: Call
@@ -5051,263 +5054,216 @@ class W742(Call):
     collector__b3__fill: Call
     collector__b3__lastuse: Call
     collector__b3__use: Call
-
-class W743:
-    kind__f16: W742
-    kind__f8f6f4: W742
-    kind__i8: W742
-    kind__tf32: W742
-
-class W744:
-    cta_group__1: W743
-
-class W745:
-    cta_group__1: W743
-    sp: W744
-
-class W746:
-    cta_group__1: W740
-    cta_group__2: W740
-    sp: W741
-    ws: W745
-
-class W747:
+class W900:
+    kind__f16: W899
+    kind__f8f6f4: W899
+    kind__i8: W899
+    kind__tf32: W899
+    kind__ti16: W899
+class W901:
+    cta_group__1: W900
+class W902:
+    cta_group__1: W900
+    sp: W901
+class W903:
+    cta_group__1: W895
+    cta_group__2: W895
+    sp: W898
+    ws: W902
+class W904:
     aligned: Call
-
-class W748:
-    sync: W747
-
-class W749:
-    cta_group__1: W748
-    cta_group__2: W748
-
-class W750:
+class W905:
+    sync: W904
+class W906:
+    cta_group__1: W905
+    cta_group__2: W905
+class W907:
     down: Call
-
-class W751:
-    cta_group__1: W750
-    cta_group__2: W750
-
-class W752:
+class W908:
+    cta_group__1: W907
+    cta_group__2: W907
+class W909:
     b32: Call
     unpack__16b: W3
-
-class W753:
-    x1: W752
-    x16: W752
-    x2: W752
-    x32: W752
-    x4: W752
-    x64: W752
-    x8: W752
-
-class W754:
-    x1: W752
-    x16: W752
-    x2: W752
-    x32: W752
-    x4: W752
-    x8: W752
-
-class W755:
-    x1: W752
-    x128: W752
-    x16: W752
-    x2: W752
-    x32: W752
-    x4: W752
-    x64: W752
-    x8: W752
-
-class W756:
-    _16x128b: W753
-    _16x256b: W754
-    _16x32bx2: W755
-    _16x64b: W755
-    _32x32b: W755
-
-class W757:
-    aligned: W756
-
-class W758:
-    sync: W757
-
-class W759:
-    alloc: W706
-    commit: W710
-    cp: W715
-    dealloc: W718
+class W910:
+    x1: W909
+    x16: W909
+    x2: W909
+    x32: W909
+    x4: W909
+    x64: W909
+    x8: W909
+class W911:
+    x1: W909
+    x16: W909
+    x2: W909
+    x32: W909
+    x4: W909
+    x8: W909
+class W912:
+    x1: W909
+    x128: W909
+    x16: W909
+    x2: W909
+    x32: W909
+    x4: W909
+    x64: W909
+    x8: W909
+class W913:
+    _16x128b: W910
+    _16x256b: W911
+    _16x32bx2: W912
+    _16x64b: W912
+    _32x32b: W912
+class W914:
+    aligned: W913
+class W915:
+    sync: W914
+class W916:
+    alloc: W837
+    commit: W842
+    cp: W847
+    dealloc: W851
     fence__after_thread_sync: Call
     fence__before_thread_sync: Call
-    ld: W730
-    mma: W746
-    relinquish_alloc_permit: W749
-    shift: W751
-    st: W758
-    wait__ld: W748
-    wait__st: W748
-
-class W760:
-    cluster: W748
-    cta: W748
-    gpu: W748
-    sys: W748
-
-class W761:
-    release: W760
-
-class W762:
-    tensormap__generic: W761
-
-class W763:
-    shared__cta: W762
-
-class W764:
-    global_: W763
-
-class W765:
+    ld: W880
+    mma: W903
+    relinquish_alloc_permit: W906
+    shift: W908
+    st: W915
+    wait__ld: W905
+    wait__st: W905
+class W917:
+    cluster: W905
+    cta: W905
+    gpu: W905
+    sys: W905
+class W918:
+    release: W917
+class W919:
+    tensormap__generic: W918
+class W920:
+    shared__cta: W919
+class W921:
+    global_: W920
+class W922:
     b1024: W3
-
-class W766:
+class W923:
     b1024: W3
-    global_: W765
-    shared__cta: W765
-
-class W767:
-    b1024: W166
-
-class W768:
-    b1024: W166
-    global_: W767
-    shared__cta: W767
-
-class W769:
-    box_dim: W766
-    element_stride: W766
-    elemtype: W766
-    fill_mode: W766
-    global_address: W768
-    global_dim: W766
-    global_stride: W768
-    interleave_layout: W766
-    rank: W766
-    swizzle_atomicity: W766
-    swizzle_mode: W766
-
-class W770:
-    tile: W769
-
-class W771:
-    cp_fenceproxy: W764
-    replace: W770
-
-class W772:
-    finite: W80
-    infinite: W80
-    normal: W80
-    notanumber: W80
-    number: W80
-    subnormal: W80
-
-class W773:
-    f16x2: W643
-
-class W774:
-    f16: W643
-    f32: W643
-    s32: W643
-    u32: W643
-
-class W775:
-    v2: W773
-    v4: W774
-
-class W776:
-    f16x2: W208
-
-class W777:
-    f16: W208
-    f32: W208
-    s32: W208
-    u32: W208
-
-class W778:
-    v2: W776
-    v4: W777
-
-class W779:
-    f16x2: W7
-
-class W780:
-    f16: W7
-    f32: W7
-    s32: W7
-    u32: W7
-
-class W781:
-    v2: W779
-    v4: W780
-
-class W782:
-    _1d: W775
-    _2d: W775
-    _2dms: W778
-    _3d: W775
-    a1d: W775
-    a2d: W775
-    a2dms: W778
-    acube: W781
-    cube: W781
-
-class W783:
-    _1d: W775
-    _2d: W775
-    _3d: W775
-    a1d: W775
-    a2d: W775
-    acube: W781
-    cube: W781
-
-class W784:
-    _1d: W775
-    _2d: W775
-    _2dms: W778
-    _3d: W775
-    a1d: W775
-    a2d: W775
-    a2dms: W778
-    acube: W781
-    base: W782
-    cube: W781
-    grad: W783
-    level: W783
-
-class W785:
-    f32: W7
-    s32: W7
-    u32: W7
-
-class W786:
-    v4: W785
-
-class W787:
-    _2d: W786
-    a2d: W786
-    acube: W786
-    cube: W786
-
-class W788:
-    a: W787
-    b: W787
-    g: W787
-    r: W787
-
-class W789:
+    global_: W922
+    shared__cta: W922
+class W924:
+    b1024: W206
+class W925:
+    b1024: W206
+    global_: W924
+    shared__cta: W924
+class W926:
+    box_dim: W923
+    element_stride: W923
+    elemtype: W923
+    fill_mode: W923
+    global_address: W925
+    global_dim: W923
+    global_stride: W925
+    interleave_layout: W923
+    rank: W923
+    swizzle_atomicity: W923
+    swizzle_mode: W923
+class W927:
+    tile: W926
+class W928:
+    cp_fenceproxy: W921
+    replace: W927
+class W929:
+    finite: W99
+    infinite: W99
+    normal: W99
+    notanumber: W99
+    number: W99
+    subnormal: W99
+class W930:
+    f16x2: W759
+class W931:
+    f16: W759
+    f32: W759
+    s32: W759
+    u32: W759
+class W932:
+    v2: W930
+    v4: W931
+class W933:
+    f16x2: W252
+class W934:
+    f16: W252
+    f32: W252
+    s32: W252
+    u32: W252
+class W935:
+    v2: W933
+    v4: W934
+class W936:
+    f16x2: W11
+class W937:
+    f16: W11
+    f32: W11
+    s32: W11
+    u32: W11
+class W938:
+    v2: W936
+    v4: W937
+class W939:
+    _1d: W932
+    _2d: W932
+    _2dms: W935
+    _3d: W932
+    a1d: W932
+    a2d: W932
+    a2dms: W935
+    acube: W938
+    cube: W938
+class W940:
+    _1d: W932
+    _2d: W932
+    _3d: W932
+    a1d: W932
+    a2d: W932
+    acube: W938
+    cube: W938
+class W941:
+    _1d: W932
+    _2d: W932
+    _2dms: W935
+    _3d: W932
+    a1d: W932
+    a2d: W932
+    a2dms: W935
+    acube: W938
+    base: W939
+    cube: W938
+    grad: W940
+    level: W940
+class W942:
+    f32: W11
+    s32: W11
+    u32: W11
+class W943:
+    v4: W942
+class W944:
+    _2d: W943
+    a2d: W943
+    acube: W943
+    cube: W943
+class W945:
+    a: W944
+    b: W944
+    g: W944
+    r: W944
+class W946:
     depth: W3
     height: W3
     width: W3
-
-class W790:
+class W947:
     addr_mode_0: W3
     addr_mode_1: W3
     addr_mode_2: W3
@@ -5318,767 +5274,769 @@ class W790:
     filter_mode: W3
     force_unnormalized_coords: W3
     height: W3
-    level: W789
+    level: W946
     normalized_coords: W3
     num_mipmap_levels: W3
     num_samples: W3
     width: W3
-
-class W791(Call):
+class W948(Call):
     add: Call
     max: Call
     min: Call
-
-class W792(Call):
+class W949(Call):
     add: Call
     max: Call
     min: Call
-    sat: W791
-
-class W793:
-    s32: W792
-    u32: W792
-
-class W794:
-    s32: W793
-    u32: W793
-
-class W795:
-    s32: W794
-    u32: W794
-
-class W796(Call):
+    sat: W948
+class W950:
+    s32: W949
+    u32: W949
+class W951:
+    s32: W950
+    u32: W950
+class W952:
+    s32: W951
+    u32: W951
+class W953(Call):
     add: Call
     sat: Call
-
-class W797:
-    s32: W796
-    u32: W796
-
-class W798:
-    s32: W797
-    u32: W797
-
-class W799:
-    s32: W798
-    u32: W798
-
-class W800(Call):
+class W954:
+    s32: W953
+    u32: W953
+class W955:
+    s32: W954
+    u32: W954
+class W956:
+    s32: W955
+    u32: W955
+class W957(Call):
     shr15: Call
     shr7: Call
-
-class W801(Call):
-    sat: W800
+class W958(Call):
+    sat: W957
     shr15: Call
     shr7: Call
-
-class W802(Call):
-    po: W801
-    sat: W800
+class W959(Call):
+    po: W958
+    sat: W957
     shr15: Call
     shr7: Call
-
-class W803:
-    s32: W802
-    u32: W802
-
-class W804:
-    s32: W803
-    u32: W803
-
-class W805:
-    s32: W804
-    u32: W804
-
-class W806:
-    all: W49
-    any: W49
+class W960:
+    s32: W959
+    u32: W959
+class W961:
+    s32: W960
+    u32: W960
+class W962:
+    s32: W961
+    u32: W961
+class W963:
+    all: W68
+    any: W68
     ballot: W3
-    uni: W49
-
-class W807:
-    all: W49
-    any: W49
+    uni: W68
+class W964:
+    all: W68
+    any: W68
     ballot: W3
-    sync: W806
-    uni: W49
-
-class W808:
-    eq: W791
-    ge: W791
-    gt: W791
-    le: W791
-    lt: W791
-    ne: W791
-
-class W809:
-    s32: W808
-    u32: W808
-
-class W810:
-    s32: W809
-    u32: W809
-
-class W811(Call):
+    sync: W963
+    uni: W68
+class W965:
+    eq: W948
+    ge: W948
+    gt: W948
+    le: W948
+    lt: W948
+    ne: W948
+class W966:
+    s32: W965
+    u32: W965
+class W967:
+    s32: W966
+    u32: W966
+class W968(Call):
     add: Call
-
-class W812:
-    eq: W811
-    ge: W811
-    gt: W811
-    le: W811
-    lt: W811
-    ne: W811
-
-class W813:
-    s32: W812
-    u32: W812
-
-class W814:
-    s32: W813
-    u32: W813
-
-class W815:
-    clamp: W791
-    wrap: W791
-
-class W816:
-    clamp: W791
-    sat: W815
-    wrap: W791
-
-class W817:
-    u32: W816
-
-class W818:
-    s32: W817
-    u32: W817
-
-class W819:
-    s32: W818
-    u32: W818
-
-class W820:
-    bf16: W201
-    f16: W202
-
-class W821:
-    f16: W388
-    f32: W820
-
-class W822:
+class W969:
+    eq: W968
+    ge: W968
+    gt: W968
+    le: W968
+    lt: W968
+    ne: W968
+class W970:
+    s32: W969
+    u32: W969
+class W971:
+    s32: W970
+    u32: W970
+class W972:
+    clamp: W948
+    wrap: W948
+class W973:
+    clamp: W948
+    sat: W972
+    wrap: W948
+class W974:
+    u32: W973
+class W975:
+    s32: W974
+    u32: W974
+class W976:
+    s32: W975
+    u32: W975
+class W977:
+    tf32: Call
+class W978:
+    tf32: W977
+class W979:
+    f32: W978
+class W980:
+    bf16: W246
+    f16: W247
+class W981:
+    f16: W498
+    f32: W980
+class W982:
     e4m3: Call
     e5m2: Call
-
-class W823:
-    e4m3: W822
-    e5m2: W822
-
-class W824:
-    f16: W823
-    f32: W823
-
-class W825:
-    tf32: Call
-
-class W826:
-    tf32: W825
-
-class W827:
-    f32: W826
-
-class W828:
-    and_: W480
-
-class W829:
-    b1: W828
-
-class W830:
-    b1: W829
-
-class W831:
-    s32: W830
-
-class W832:
+class W983:
+    e4m3: W982
+    e5m2: W982
+class W984:
+    f16: W983
+    f32: W983
+class W985:
     s8: Call
     u8: Call
-
-class W833:
-    s8: W832
-    u8: W832
-
-class W834:
-    s32: W833
-
-class W835:
-    f16: W823
-    f32: W823
-    s32: W833
-    satfinite: W834
-
-class W836:
-    m64n104k16: W821
-    m64n104k32: W824
-    m64n104k8: W827
-    m64n112k16: W821
-    m64n112k256: W831
-    m64n112k32: W835
-    m64n112k8: W827
-    m64n120k16: W821
-    m64n120k32: W824
-    m64n120k8: W827
-    m64n128k16: W821
-    m64n128k256: W831
-    m64n128k32: W835
-    m64n128k8: W827
-    m64n136k16: W821
-    m64n136k32: W824
-    m64n136k8: W827
-    m64n144k16: W821
-    m64n144k256: W831
-    m64n144k32: W835
-    m64n144k8: W827
-    m64n152k16: W821
-    m64n152k32: W824
-    m64n152k8: W827
-    m64n160k16: W821
-    m64n160k256: W831
-    m64n160k32: W835
-    m64n160k8: W827
-    m64n168k16: W821
-    m64n168k32: W824
-    m64n168k8: W827
-    m64n16k16: W821
-    m64n16k256: W831
-    m64n16k32: W835
-    m64n16k8: W827
-    m64n176k16: W821
-    m64n176k256: W831
-    m64n176k32: W835
-    m64n176k8: W827
-    m64n184k16: W821
-    m64n184k32: W824
-    m64n184k8: W827
-    m64n192k16: W821
-    m64n192k256: W831
-    m64n192k32: W835
-    m64n192k8: W827
-    m64n200k16: W821
-    m64n200k32: W824
-    m64n200k8: W827
-    m64n208k16: W821
-    m64n208k256: W831
-    m64n208k32: W835
-    m64n208k8: W827
-    m64n216k16: W821
-    m64n216k32: W824
-    m64n216k8: W827
-    m64n224k16: W821
-    m64n224k256: W831
-    m64n224k32: W835
-    m64n224k8: W827
-    m64n232k16: W821
-    m64n232k32: W824
-    m64n232k8: W827
-    m64n240k16: W821
-    m64n240k256: W831
-    m64n240k32: W835
-    m64n240k8: W827
-    m64n248k16: W821
-    m64n248k32: W824
-    m64n248k8: W827
-    m64n24k16: W821
-    m64n24k256: W831
-    m64n24k32: W835
-    m64n24k8: W827
-    m64n256k16: W821
-    m64n256k256: W831
-    m64n256k32: W835
-    m64n256k8: W827
-    m64n32k16: W821
-    m64n32k256: W831
-    m64n32k32: W835
-    m64n32k8: W827
-    m64n40k16: W821
-    m64n40k32: W824
-    m64n40k8: W827
-    m64n48k16: W821
-    m64n48k256: W831
-    m64n48k32: W835
-    m64n48k8: W827
-    m64n56k16: W821
-    m64n56k32: W824
-    m64n56k8: W827
-    m64n64k16: W821
-    m64n64k256: W831
-    m64n64k32: W835
-    m64n64k8: W827
-    m64n72k16: W821
-    m64n72k32: W824
-    m64n72k8: W827
-    m64n80k16: W821
-    m64n80k256: W831
-    m64n80k32: W835
-    m64n80k8: W827
-    m64n88k16: W821
-    m64n88k32: W824
-    m64n88k8: W827
-    m64n8k16: W821
-    m64n8k256: W831
-    m64n8k32: W835
-    m64n8k8: W827
-    m64n96k16: W821
-    m64n96k256: W831
-    m64n96k32: W835
-    m64n96k8: W827
-
-class W837:
-    aligned: W836
-
-class W838:
-    sync: W837
-
-class W839:
-    commit_group: W748
-    fence: W748
-    mma_async: W838
-    wait_group: W748
-
-class W840:
+class W986:
+    s8: W985
+    u8: W985
+class W987:
+    s32: W986
+class W988:
+    f16: W983
+    f32: W983
+    s32: W986
+    satfinite: W987
+class W989:
+    m64n104k16: W979
+    m64n104k32: W981
+    m64n104k64: W984
+    m64n112k16: W979
+    m64n112k32: W981
+    m64n112k64: W988
+    m64n120k16: W979
+    m64n120k32: W981
+    m64n120k64: W984
+    m64n128k16: W979
+    m64n128k32: W981
+    m64n128k64: W988
+    m64n136k16: W979
+    m64n136k32: W981
+    m64n136k64: W984
+    m64n144k16: W979
+    m64n144k32: W981
+    m64n144k64: W988
+    m64n152k16: W979
+    m64n152k32: W981
+    m64n152k64: W984
+    m64n160k16: W979
+    m64n160k32: W981
+    m64n160k64: W988
+    m64n168k16: W979
+    m64n168k32: W981
+    m64n168k64: W984
+    m64n16k16: W979
+    m64n16k32: W981
+    m64n16k64: W988
+    m64n176k16: W979
+    m64n176k32: W981
+    m64n176k64: W988
+    m64n184k16: W979
+    m64n184k32: W981
+    m64n184k64: W984
+    m64n192k16: W979
+    m64n192k32: W981
+    m64n192k64: W988
+    m64n200k16: W979
+    m64n200k32: W981
+    m64n200k64: W984
+    m64n208k16: W979
+    m64n208k32: W981
+    m64n208k64: W988
+    m64n216k16: W979
+    m64n216k32: W981
+    m64n216k64: W984
+    m64n224k16: W979
+    m64n224k32: W981
+    m64n224k64: W988
+    m64n232k16: W979
+    m64n232k32: W981
+    m64n232k64: W984
+    m64n240k16: W979
+    m64n240k32: W981
+    m64n240k64: W988
+    m64n248k16: W979
+    m64n248k32: W981
+    m64n248k64: W984
+    m64n24k16: W979
+    m64n24k32: W981
+    m64n24k64: W988
+    m64n256k16: W979
+    m64n256k32: W981
+    m64n256k64: W988
+    m64n32k16: W979
+    m64n32k32: W981
+    m64n32k64: W988
+    m64n40k16: W979
+    m64n40k32: W981
+    m64n40k64: W984
+    m64n48k16: W979
+    m64n48k32: W981
+    m64n48k64: W988
+    m64n56k16: W979
+    m64n56k32: W981
+    m64n56k64: W984
+    m64n64k16: W979
+    m64n64k32: W981
+    m64n64k64: W988
+    m64n72k16: W979
+    m64n72k32: W981
+    m64n72k64: W984
+    m64n80k16: W979
+    m64n80k32: W981
+    m64n80k64: W988
+    m64n88k16: W979
+    m64n88k32: W981
+    m64n88k64: W984
+    m64n8k16: W979
+    m64n8k32: W981
+    m64n8k64: W988
+    m64n96k16: W979
+    m64n96k32: W981
+    m64n96k64: W988
+class W990:
+    aligned: W989
+class W991:
+    sync: W990
+class W992:
+    and_: W590
+class W993:
+    b1: W992
+class W994:
+    b1: W993
+class W995:
+    s32: W994
+class W996:
+    m64n104k16: W981
+    m64n104k32: W984
+    m64n104k8: W979
+    m64n112k16: W981
+    m64n112k256: W995
+    m64n112k32: W988
+    m64n112k8: W979
+    m64n120k16: W981
+    m64n120k32: W984
+    m64n120k8: W979
+    m64n128k16: W981
+    m64n128k256: W995
+    m64n128k32: W988
+    m64n128k8: W979
+    m64n136k16: W981
+    m64n136k32: W984
+    m64n136k8: W979
+    m64n144k16: W981
+    m64n144k256: W995
+    m64n144k32: W988
+    m64n144k8: W979
+    m64n152k16: W981
+    m64n152k32: W984
+    m64n152k8: W979
+    m64n160k16: W981
+    m64n160k256: W995
+    m64n160k32: W988
+    m64n160k8: W979
+    m64n168k16: W981
+    m64n168k32: W984
+    m64n168k8: W979
+    m64n16k16: W981
+    m64n16k256: W995
+    m64n16k32: W988
+    m64n16k8: W979
+    m64n176k16: W981
+    m64n176k256: W995
+    m64n176k32: W988
+    m64n176k8: W979
+    m64n184k16: W981
+    m64n184k32: W984
+    m64n184k8: W979
+    m64n192k16: W981
+    m64n192k256: W995
+    m64n192k32: W988
+    m64n192k8: W979
+    m64n200k16: W981
+    m64n200k32: W984
+    m64n200k8: W979
+    m64n208k16: W981
+    m64n208k256: W995
+    m64n208k32: W988
+    m64n208k8: W979
+    m64n216k16: W981
+    m64n216k32: W984
+    m64n216k8: W979
+    m64n224k16: W981
+    m64n224k256: W995
+    m64n224k32: W988
+    m64n224k8: W979
+    m64n232k16: W981
+    m64n232k32: W984
+    m64n232k8: W979
+    m64n240k16: W981
+    m64n240k256: W995
+    m64n240k32: W988
+    m64n240k8: W979
+    m64n248k16: W981
+    m64n248k32: W984
+    m64n248k8: W979
+    m64n24k16: W981
+    m64n24k256: W995
+    m64n24k32: W988
+    m64n24k8: W979
+    m64n256k16: W981
+    m64n256k256: W995
+    m64n256k32: W988
+    m64n256k8: W979
+    m64n32k16: W981
+    m64n32k256: W995
+    m64n32k32: W988
+    m64n32k8: W979
+    m64n40k16: W981
+    m64n40k32: W984
+    m64n40k8: W979
+    m64n48k16: W981
+    m64n48k256: W995
+    m64n48k32: W988
+    m64n48k8: W979
+    m64n56k16: W981
+    m64n56k32: W984
+    m64n56k8: W979
+    m64n64k16: W981
+    m64n64k256: W995
+    m64n64k32: W988
+    m64n64k8: W979
+    m64n72k16: W981
+    m64n72k32: W984
+    m64n72k8: W979
+    m64n80k16: W981
+    m64n80k256: W995
+    m64n80k32: W988
+    m64n80k8: W979
+    m64n88k16: W981
+    m64n88k32: W984
+    m64n88k8: W979
+    m64n8k16: W981
+    m64n8k256: W995
+    m64n8k32: W988
+    m64n8k8: W979
+    m64n96k16: W981
+    m64n96k256: W995
+    m64n96k32: W988
+    m64n96k8: W979
+class W997:
+    aligned: W996
+class W998:
+    sp: W991
+    sync: W997
+class W999:
+    commit_group: W905
+    fence: W905
+    mma_async: W998
+    wait_group: W905
+class W1000:
     bf16: Call
     f16: Call
     s8: Call
     u8: Call
-
-class W841:
+class W1001:
     bf16: Call
     f16: Call
-    global_: W840
+    global_: W1000
     s8: Call
-    shared: W840
-    shared__cta: W840
+    shared: W1000
+    shared__cta: W1000
     u8: Call
-
-class W842:
-    global_: W825
-    shared: W825
-    shared__cta: W825
+class W1002:
+    global_: W977
+    shared: W977
+    shared__cta: W977
     tf32: Call
-
-class W843:
+class W1003:
     f64: Call
-    global_: W222
-    shared: W222
-    shared__cta: W222
-
-class W844:
-    m16n16k16: W841
-    m16n16k8: W842
-    m32n8k16: W841
-    m8n32k16: W841
-    m8n8k4: W843
-
-class W845:
+    global_: W267
+    shared: W267
+    shared__cta: W267
+class W1004:
+    m16n16k16: W1001
+    m16n16k8: W1002
+    m32n8k16: W1001
+    m8n32k16: W1001
+    m8n8k4: W1003
+class W1005:
     b1: Call
-
-class W846:
+class W1006:
     b1: Call
-    global_: W845
-    shared: W845
-    shared__cta: W845
-
-class W847:
+    global_: W1005
+    shared: W1005
+    shared__cta: W1005
+class W1007:
     s4: Call
     u4: Call
-
-class W848:
-    global_: W847
+class W1008:
+    global_: W1007
     s4: Call
-    shared: W847
-    shared__cta: W847
+    shared: W1007
+    shared__cta: W1007
     u4: Call
-
-class W849:
-    m16n16k16: W841
-    m16n16k8: W842
-    m32n8k16: W841
-    m8n32k16: W841
-    m8n8k128: W846
-    m8n8k32: W848
-    m8n8k4: W843
-
-class W850:
-    col: W844
-    row: W849
-
-class W851:
+class W1009:
+    m16n16k16: W1001
+    m16n16k8: W1002
+    m32n8k16: W1001
+    m8n32k16: W1001
+    m8n8k128: W1006
+    m8n8k32: W1008
+    m8n8k4: W1003
+class W1010:
+    col: W1004
+    row: W1009
+class W1011:
     f16: Call
-    global_: W202
-    shared: W202
-
-class W852:
-    m16n16k16: W851
-    m32n8k16: W851
-    m8n32k16: W851
-
-class W853:
-    aligned: W850
-    col: W852
-    row: W852
-
-class W854:
-    sync: W853
-
-class W855:
-    col: W849
-    row: W844
-
-class W856:
-    aligned: W855
-    col: W852
-    row: W852
-
-class W857:
-    sync: W856
-
-class W858:
+    global_: W247
+    shared: W247
+class W1012:
+    m16n16k16: W1011
+    m32n8k16: W1011
+    m8n32k16: W1011
+class W1013:
+    aligned: W1010
+    col: W1012
+    row: W1012
+class W1014:
+    sync: W1013
+class W1015:
+    col: W1009
+    row: W1004
+class W1016:
+    aligned: W1015
+    col: W1012
+    row: W1012
+class W1017:
+    sync: W1016
+class W1018:
     f16: Call
     f32: Call
     s32: Call
-
-class W859:
+class W1019:
     f16: Call
     f32: Call
-    global_: W858
+    global_: W1018
     s32: Call
-    shared: W858
-    shared__cta: W858
-
-class W860:
+    shared: W1018
+    shared__cta: W1018
+class W1020:
     f32: Call
-    global_: W7
-    shared: W7
-    shared__cta: W7
-
-class W861:
-    global_: W208
+    global_: W11
+    shared: W11
+    shared__cta: W11
+class W1021:
+    global_: W252
     s32: Call
-    shared: W208
-    shared__cta: W208
-
-class W862:
-    m16n16k16: W859
-    m16n16k8: W860
-    m32n8k16: W859
-    m8n32k16: W859
-    m8n8k128: W861
-    m8n8k32: W861
-    m8n8k4: W843
-
-class W863:
-    col: W862
-    row: W862
-
-class W864:
+    shared: W252
+    shared__cta: W252
+class W1022:
+    m16n16k16: W1019
+    m16n16k8: W1020
+    m32n8k16: W1019
+    m8n32k16: W1019
+    m8n8k128: W1021
+    m8n8k32: W1021
+    m8n8k4: W1003
+class W1023:
+    col: W1022
+    row: W1022
+class W1024:
     f16: Call
     f32: Call
-    global_: W205
-    shared: W205
-
-class W865:
-    m16n16k16: W864
-    m32n8k16: W864
-    m8n32k16: W864
-
-class W866:
-    aligned: W863
-    col: W865
-    row: W865
-
-class W867:
-    sync: W866
-
-class W868:
-    a: W854
-    b: W857
-    c: W867
-
-class W869:
-    b1: W208
-
-class W870:
-    b1: W869
-
-class W871:
-    s32: W870
-
-class W872:
-    m8n8k128: W871
-
-class W873:
-    col: W872
-
-class W874:
-    row: W873
-
-class W875:
-    aligned: W874
-
-class W876:
-    sync: W875
-
-class W877:
-    popc: W876
-
-class W878:
-    bf16: W390
+    global_: W249
+    shared: W249
+class W1025:
+    m16n16k16: W1024
+    m32n8k16: W1024
+    m8n32k16: W1024
+class W1026:
+    aligned: W1023
+    col: W1025
+    row: W1025
+class W1027:
+    sync: W1026
+class W1028:
+    a: W1014
+    b: W1017
+    c: W1027
+class W1029:
+    b1: W252
+class W1030:
+    b1: W1029
+class W1031:
+    s32: W1030
+class W1032:
+    m8n8k128: W1031
+class W1033:
+    col: W1032
+class W1034:
+    row: W1033
+class W1035:
+    aligned: W1034
+class W1036:
+    sync: W1035
+class W1037:
+    popc: W1036
+class W1038:
+    bf16: W500
     f16: Call
     f32: Call
-
-class W879(Call):
+class W1039(Call):
     satfinite: Call
-
-class W880:
-    s32: W879
-
-class W881:
-    s8: W880
-
-class W882:
-    u8: W880
-
-class W883:
-    s8: W881
-    u8: W882
-
-class W884:
-    f16: W205
-    f32: W878
-    s32: W883
-
-class W885:
-    f64: W491
-
-class W886:
-    f64: W491
-    rm: W885
-    rn: W885
-    rp: W885
-    rz: W885
-
-class W887:
-    m16n16k16: W884
-    m16n16k8: W411
-    m32n8k16: W884
-    m8n32k16: W884
-    m8n8k4: W886
-
-class W888:
-    col: W887
-    row: W887
-
-class W889:
-    s4: W880
-
-class W890:
-    u4: W880
-
-class W891:
-    s4: W889
-    u4: W890
-
-class W892:
-    s32: W891
-
-class W893:
-    m16n16k16: W884
-    m16n16k8: W411
-    m32n8k16: W884
-    m8n32k16: W884
-    m8n8k32: W892
-    m8n8k4: W886
-
-class W894:
-    col: W893
-    row: W887
-
-class W895:
-    col: W888
-    row: W894
-
-class W896:
-    f16: W205
-    f32: W205
-
-class W897:
-    m16n16k16: W896
-    m32n8k16: W896
-    m8n32k16: W896
-
-class W898:
-    col: W897
-    row: W897
-
-class W899:
-    aligned: W895
-    col: W898
-    row: W898
-
-class W900:
-    and_: W877
-    sync: W899
-    xor: W877
-
-class W901:
-    d: W867
-
-class W902:
-    load: W868
-    mma: W900
-    store: W901
-
+class W1040:
+    s32: W1039
+class W1041:
+    s8: W1040
+class W1042:
+    u8: W1040
+class W1043:
+    s8: W1041
+    u8: W1042
+class W1044:
+    f16: W249
+    f32: W1038
+    s32: W1043
+class W1045(Call):
+    rm: Call
+    rn: Call
+    rp: Call
+    rz: Call
+class W1046:
+    f64: W1045
+class W1047:
+    f64: W1046
+class W1048:
+    f64: W1047
+class W1049:
+    f64: W601
+class W1050:
+    f64: W1048
+    rm: W1049
+    rn: W1049
+    rp: W1049
+    rz: W1049
+class W1051:
+    m16n16k16: W1044
+    m16n16k8: W521
+    m32n8k16: W1044
+    m8n32k16: W1044
+    m8n8k4: W1050
+class W1052:
+    col: W1051
+    row: W1051
+class W1053:
+    s4: W1040
+class W1054:
+    u4: W1040
+class W1055:
+    s4: W1053
+    u4: W1054
+class W1056:
+    s32: W1055
+class W1057:
+    m16n16k16: W1044
+    m16n16k8: W521
+    m32n8k16: W1044
+    m8n32k16: W1044
+    m8n8k32: W1056
+    m8n8k4: W1050
+class W1058:
+    col: W1057
+    row: W1051
+class W1059:
+    col: W1052
+    row: W1058
+class W1060:
+    f16: W249
+    f32: W249
+class W1061:
+    m16n16k16: W1060
+    m32n8k16: W1060
+    m8n32k16: W1060
+class W1062:
+    col: W1061
+    row: W1061
+class W1063:
+    aligned: W1059
+    col: W1062
+    row: W1062
+class W1064:
+    and_: W1037
+    sync: W1063
+    xor: W1037
+class W1065:
+    d: W1027
+class W1066:
+    load: W1028
+    mma: W1064
+    store: W1065
 class Axes:
     x: Value
     y: Value
     z: Value
-
 class Instructions:
     abs: W2
     activemask: W3
-    add: W14
-    addc: W15
-    alloca: W16
-    and_: W17
-    applypriority: W25
-    atom: W48
-    bar: W53
-    barrier: W62
-    bfe: W4
-    bfi: W32
-    bfind: W63
-    bmsk: W64
-    bra: W65
-    brev: W32
+    add: W23
+    addc: W24
+    alloca: W25
+    and_: W26
+    applypriority: W44
+    atom: W67
+    bar: W72
+    barrier: W81
+    bfe: W6
+    bfi: W51
+    bfind: W82
+    bmsk: W83
+    bra: W84
+    brev: W51
     brkpt: Call
-    brx: W66
-    call: W65
-    clmad: W68
-    clusterlaunchcontrol: W78
-    clz: W32
-    cnot: W79
-    copysign: W80
-    cos: W82
-    cp: W195
-    createpolicy: W200
-    cvt: W265
-    cvta: W267
-    discard: W269
-    div: W271
-    dp2a: W273
-    dp4a: W272
-    elect: W52
-    ex2: W276
+    brx: W85
+    call: W84
+    clmad: W87
+    clusterlaunchcontrol: W97
+    clz: W51
+    cnot: W98
+    copysign: W99
+    cos: W101
+    cp: W240
+    createpolicy: W245
+    cvt: W318
+    cvta: W320
+    discard: W322
+    div: W324
+    dp2a: W326
+    dp4a: W325
+    elect: W71
+    ex2: W329
     exit: Call
-    fence: W292
-    fma: W297
+    fabric: W378
+    fence: W394
+    fma: W403
     fns: W3
-    getctarank: W298
-    griddepcontrol: W299
-    isspacep: W300
-    istypep: W301
-    ld: W327
-    ldmatrix: W342
-    ldu: W343
-    lg2: W82
-    lop3: W344
-    mad: W350
-    mad24: W352
-    madc: W353
-    mapa: W298
-    match: W355
-    max: W363
-    mbarrier: W379
-    membar: W381
-    min: W363
-    mma: W513
-    mov: W514
-    movmatrix: W518
-    mul: W522
-    mul24: W523
-    multimem: W573
-    nanosleep: W35
-    neg: W574
-    not_: W17
-    or_: W17
-    pmevent: W575
-    popc: W32
-    prefetch: W580
-    prefetchu: W581
-    prmt: W583
-    rcp: W585
-    red: W598
-    redux: W602
-    rem: W519
-    ret: W65
-    rsqrt: W604
-    sad: W519
-    selp: W605
-    set: W627
-    setmaxnreg: W630
-    setp: W638
-    shf: W639
-    shfl: W641
-    shl: W79
-    shr: W642
-    sin: W82
-    slct: W645
-    sqrt: W646
-    st: W667
-    stackrestore: W16
-    stacksave: W16
-    stmatrix: W674
-    sub: W676
-    subc: W15
-    suld: W683
-    suq: W684
-    sured: W695
-    sust: W700
-    szext: W701
-    tanh: W702
-    tcgen05: W759
-    tensormap: W771
-    testp: W772
-    tex: W784
-    tld4: W788
+    getctarank: W404
+    griddepcontrol: W405
+    isspacep: W406
+    istypep: W407
+    ld: W436
+    ldmatrix: W452
+    ldu: W453
+    lg2: W101
+    lop3: W454
+    mad: W460
+    mad24: W462
+    madc: W463
+    mapa: W404
+    match: W465
+    max: W473
+    mbarrier: W489
+    membar: W491
+    min: W473
+    mma: W623
+    mov: W624
+    movmatrix: W628
+    mul: W640
+    mul24: W641
+    multimem: W691
+    nanosleep: W54
+    neg: W692
+    not_: W26
+    or_: W26
+    pmevent: W693
+    popc: W51
+    prefetch: W698
+    prefetchu: W699
+    prmt: W701
+    rcp: W703
+    red: W716
+    redux: W720
+    rem: W635
+    ret: W84
+    rsqrt: W722
+    sad: W635
+    selp: W723
+    set: W743
+    setmaxnreg: W746
+    setp: W754
+    shf: W755
+    shfl: W757
+    shl: W98
+    shr: W758
+    sin: W101
+    slct: W761
+    spcompress: W765
+    spdecompress: W775
+    sqrt: W776
+    st: W797
+    stackrestore: W25
+    stacksave: W25
+    stmatrix: W804
+    sub: W806
+    subc: W24
+    suld: W813
+    suq: W814
+    sured: W825
+    sust: W830
+    szext: W831
+    tanh: W832
+    tcgen05: W916
+    tensormap: W928
+    testp: W929
+    tex: W941
+    tld4: W945
     trap: Call
-    txq: W790
-    vabsdiff: W795
-    vabsdiff2: W799
-    vabsdiff4: W799
-    vadd: W795
-    vadd2: W799
-    vadd4: W799
-    vavrg2: W799
-    vavrg4: W799
-    vmad: W805
-    vmax: W795
-    vmax2: W799
-    vmax4: W799
-    vmin: W795
-    vmin2: W799
-    vmin4: W799
-    vote: W807
-    vset: W810
-    vset2: W814
-    vset4: W814
-    vshl: W819
-    vshr: W819
-    vsub: W795
-    vsub2: W799
-    vsub4: W799
-    wgmma: W839
-    wmma: W902
-    xor: W17
+    txq: W947
+    vabsdiff: W952
+    vabsdiff2: W956
+    vabsdiff4: W956
+    vadd: W952
+    vadd2: W956
+    vadd4: W956
+    vavrg2: W956
+    vavrg4: W956
+    vmad: W962
+    vmax: W952
+    vmax2: W956
+    vmax4: W956
+    vmin: W952
+    vmin2: W956
+    vmin4: W956
+    vote: W964
+    vset: W967
+    vset2: W971
+    vset4: W971
+    vshl: W976
+    vshr: W976
+    vsub: W952
+    vsub2: W956
+    vsub4: W956
+    wgmma: W999
+    wmma: W1066
+    xor: W26
     aggr_smem_size: Value
     cluster_ctaid: Axes
     cluster_ctarank: Value

@@ -9,7 +9,7 @@ from isa.operands import OperandKind, OperandSlot
 from ptxgen.build.blame import fail, failure
 from ptxgen.build.handles import Label, Not, Offset, SpecialRegister, Symbol, Value, sink
 from ptxgen.build.immediates import UnfitNumber, immediate
-from ptxgen.ir import Address, Int, Negated, Operand, Register, Scalar, Sink, SymbolAddress, TensorCoordinate
+from ptxgen.ir import Address, Bracket, Int, Negated, Operand, Register, Scalar, Sink, SymbolAddress, TensorCoordinate
 from ptxgen.verify.operands import refusal, told, wanted
 
 if TYPE_CHECKING:
@@ -23,6 +23,8 @@ def operand(kernel: Draft, name: str, slot: OperandSlot, given: object) -> Opera
     """
     if slot.kind is OperandKind.COORDINATE:
         node: Operand = _tensor_coordinate(kernel, name, slot, given)
+    elif slot.kind is OperandKind.BRACKET:
+        node = _bracket(kernel, name, slot, given)
     elif isinstance(given, tuple | list):
         node = tuple(scalar(kernel, name, slot, each) for each in given)
     else:
@@ -75,6 +77,13 @@ def _tensor_coordinate(kernel: Draft, name: str, slot: OperandSlot, given: objec
         if isinstance(each, Register) and each.type not in slot.accepts:
             fail("type.mismatch", f"{name}: operand {slot.name} wants {slot.type} coordinates, got {told(each)}")
     return TensorCoordinate(handles_made[0], made, handles_made[1] if slot.sampler else None)
+
+
+def _bracket(kernel: Draft, name: str, slot: OperandSlot, given: object) -> Bracket:
+    if not (isinstance(given, tuple | list) and len(given) == len(slot.parts)):
+        wants = ", ".join(part.name for part in slot.parts)
+        fail("operand.kind", f"{name}: operand {slot.name} wants ({wants}), got {given!r}")
+    return Bracket(tuple(operand(kernel, name, part, each) for part, each in zip(slot.parts, given, strict=True)))
 
 
 def _handle(kernel: Draft, name: str, slot: OperandSlot, given: object) -> Register | SymbolAddress:

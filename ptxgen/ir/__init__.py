@@ -30,6 +30,7 @@ from ptxgen.ir.nodes import (
 )
 from ptxgen.ir.operands import (
     Address,
+    Bracket,
     Component,
     Float,
     Guard,
@@ -64,7 +65,7 @@ from ptxgen.ir.variables import (
 )
 
 __all__ = [
-    "Address", "Alias", "Attribute", "AttributeKind", "BranchTargets", "Call", "CallTargets", "Comment", "Component",
+    "Address", "Alias", "Attribute", "AttributeKind", "Bracket", "BranchTargets", "Call", "CallTargets", "Comment", "Component",
     "DebugData", "DebugEntry", "DebugLabel", "DebugSection", "Difference", "Directive", "DirectiveKind", "DwarfLine",
     "Fields", "File", "Float", "Function", "FunctionKind", "GenericAddress", "Guard", "Initial", "Instruction", "Int",
     "Item", "Label", "LabelName", "Linkage", "Loc", "MaskedAddress", "Minus", "Module", "Negated", "Operand", "Origin",

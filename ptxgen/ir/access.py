@@ -9,6 +9,7 @@ from isa.operands import OperandKind, OperandSlot, Signature
 from ptxgen.ir.nodes import Instruction
 from ptxgen.ir.operands import (
     Address,
+    Bracket,
     Component,
     Float,
     Int,
@@ -36,6 +37,7 @@ _STANDS: dict[OperandKind, tuple[type, ...]] = {
     OperandKind.VECTOR: (tuple,),
     OperandKind.ADDRESS: (Address,),
     OperandKind.COORDINATE: (TensorCoordinate,),
+    OperandKind.BRACKET: (Bracket,),
     OperandKind.IMMEDIATE: (Int, Float),
     OperandKind.LABEL: (LabelName,),
     OperandKind.SYMBOL: (SymbolAddress,),
@@ -50,6 +52,8 @@ def stands(slot: OperandSlot, operand: Operand) -> bool:
         return slot.kind is OperandKind.VECTOR and len(operand) == slot.count
     if isinstance(operand, Register) and operand.vector != 1:
         return slot.kind is OperandKind.VECTOR and operand.vector == slot.count
+    if isinstance(operand, Bracket):
+        return len(operand.parts) == len(slot.parts) and all(map(stands, slot.parts, operand.parts))
     if isinstance(operand, TensorCoordinate):
         return slot.kind is OperandKind.COORDINATE and slot.sampler is (operand.sampler is not None)
     if isinstance(operand, _STANDS[slot.kind]):
@@ -103,6 +107,8 @@ def form_of(candidates: Sequence[Form], operands: tuple[Operand, ...]) -> tuple[
 def _accepted(slot: OperandSlot, operand: Operand) -> bool:
     if isinstance(operand, Int):
         return slot.domain is None or slot.domain.holds(operand.value)
+    if isinstance(operand, Bracket):
+        return all(map(_accepted, slot.parts, operand.parts))
     if isinstance(operand, TensorCoordinate):
         operand = operand.coordinates
     return not slot.accepts or all(register.type in slot.accepts for register in registers_of(operand))

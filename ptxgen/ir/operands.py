@@ -126,6 +126,17 @@ class TensorCoordinate:
 
 
 @frozen
+class Bracket:
+    """Operands that stand together in brackets, `[endpoint, offset]` or `[map, base, {sizes}, {c0, c1}]`."""
+
+    parts: tuple[Operand, ...]
+
+    @property
+    def text(self) -> str:
+        return "[" + ", ".join(map(operand_text, self.parts)) + "]"
+
+
+@frozen
 class Component:
     """A part of a register: `v.x` of a vector register or the selector `.b0`, `.h1` of the video instructions."""
 
@@ -200,6 +211,7 @@ Scalar: TypeAlias = (
     | SymbolAddress
     | Address
     | TensorCoordinate
+    | Bracket
     | Component
     | Negated
     | Minus
@@ -235,6 +247,8 @@ def registers_of(operand: Operand) -> tuple[Register, ...]:
             return (register,)
         case Minus(base=base):
             return registers_of(base)
+        case Bracket(parts=parts):
+            return tuple(register for part in parts for register in registers_of(part))
         case TensorCoordinate(map=map_, coordinates=coordinates, sampler=sampler):
             handles = (map_,) if sampler is None else (map_, sampler)
             return registers_of(handles) + registers_of(coordinates)

@@ -34,7 +34,7 @@ from ptxgen.parse.instructions import Instructions
 from ptxgen.parse.names import UNPLACED, Open, close, labels_of
 from ptxgen.parse.reader import Misuse, Reader
 
-_SIMPLE = re.compile(r"\s*(?:@(!?)([\w$%]+)\s+)?([a-z]\w*(?:(?:\.|::)\w+)*)(?:\s+([^;:\"/()@\\]*))?;")
+_SIMPLE = re.compile(r"\s*(?:@(!?)([\w$%]+)\s+)?([a-z]\w*(?:(?:\.|::)\w+|(?<=::\d):\d+)*)(?:\s+([^;:\"/()@\\]*))?;")
 _SPLIT = re.compile(r"\s*,\s*(?![^{\[]*[}\]])")
 REGISTERS_BY_NAME = {type_.name: type_ for type_ in REGISTER_TYPES}
 _WORD = re.compile(r"[A-Za-z][\w$]*|[_$%][\w$]+")

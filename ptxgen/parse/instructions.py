@@ -6,8 +6,10 @@ from typing import Any
 
 from isa.forms import Candidates, Form, UnknownInstruction, resolve
 from isa.operands import OperandKind, OperandSlot, Signature
+from isa.order import rearranged
 from isa.targets import PtxVersion, Target
 from ptxgen.ir import (
+    Bracket,
     Call,
     Float,
     Guard,
@@ -27,8 +29,6 @@ from ptxgen.parse.operands import element, operand
 from ptxgen.parse.reader import Reader
 
 _CALLS = ("call", "call.uni")
-# Compilers write the words of these in another order than the manual, and assemblers take it.
-_ANY_ORDER = ("atom", "mma", "red", "wgmma", "wmma")
 _JUMPS = ("bra", "bra.uni", "brx.idx", "brx.idx.uni")
 
 
@@ -58,7 +58,9 @@ class Instructions:
             operands = tuple(_label(each) for each in operands)
         form, signature = self.form(name, operands, named)
         self._check_bars(form, len(operands), bars, named)
-        if signature is not None and any(each.__class__ is tuple and len(each) == 1 for each in operands):
+        if signature is not None and (
+            any(each.__class__ is tuple and len(each) == 1 for each in operands) or _bracketed(signature)
+        ):
             operands = tuple(map(_unwrapped, operands, signature.slots))
         return Instruction(form, _settled(operands, signature), guard, origin)
 
@@ -101,6 +103,8 @@ class Instructions:
 
     def _remember(self, key: tuple[object, ...], count: int, form: Form, only: bool) -> None:
         """Keeps what `quick` needs: forms told by the number of operands, by a bar behind the first, by their sorts."""
+        if any(map(_bracketed, form.signatures)):
+            return
         joined = joined_slots(form, count)
         if only and not joined:
             self.plain.setdefault(str(key[0]), {})[count] = form
@@ -180,9 +184,8 @@ def _candidates(name: str) -> Candidates | UnknownInstruction:
     try:
         return resolve(name)
     except UnknownInstruction as unknown:
-        if unknown.reordered and name.partition(".")[0] in _ANY_ORDER:
-            return resolve(unknown.reordered)
-        return unknown
+        ordered = rearranged(name)
+        return resolve(ordered) if ordered else unknown
 
 
 def _label(node: Any) -> Any:
@@ -196,6 +199,8 @@ def _sort(node: Any) -> object:
         return node.type if node.vector == 1 else (node.type, node.vector)
     if kind is tuple:
         return tuple(map(_sort, node))
+    if kind is Bracket:
+        return kind, tuple(map(_sort, node.parts))
     if kind is TensorCoordinate:
         return kind, node.sampler is None, _sort(node.coordinates)
     base = getattr(node, "base", None) or getattr(node, "register", None)
@@ -210,8 +215,15 @@ def _settled(operands: tuple[Any, ...], signature: Signature | None) -> tuple[An
     return tuple(_float(each, type_) for each, type_ in zip(operands, types, strict=True))
 
 
+def _bracketed(signature: Signature) -> bool:
+    return any(slot.kind is OperandKind.BRACKET for slot in signature.slots)
+
+
 def _unwrapped(node: Any, slot: OperandSlot) -> Any:
-    """A vector of one element is the element where a single register stands."""
+    """A vector of one element is the element where a single register stands, handles are operands in brackets."""
+    if node.__class__ is TensorCoordinate and slot.kind is OperandKind.BRACKET:
+        handles = (node.map,) if node.sampler is None else (node.map, node.sampler)
+        return Bracket((*handles, *node.coordinates))
     return node[0] if node.__class__ is tuple and len(node) == 1 and slot.kind is not OperandKind.VECTOR else node
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from isa.special import UnknownSpecialRegister, special
 from ptxgen.ir import (
     Address,
+    Bracket,
     Component,
     Int,
     LabelName,
@@ -123,7 +124,7 @@ def _special(reader: Reader, name: str, at: int) -> Special:
     raise reader.error(Misuse, f"register {name} is not declared here", "", at, "register.undeclared")
 
 
-def _bracketed(reader: Reader, scope: Open) -> Address | TensorCoordinate:
+def _bracketed(reader: Reader, scope: Open) -> Address | TensorCoordinate | Bracket:
     reader.expect("[")
     at = reader.start
     base = _base(reader, scope)
@@ -154,20 +155,22 @@ def _base(reader: Reader, scope: Open) -> Register | SymbolAddress | Int:
     raise reader.failure(f"{node.text} cannot be an address", wanted="a register or a variable", at=at)
 
 
-def _coordinates(reader: Reader, scope: Open, map_: Any, at: int) -> TensorCoordinate:
+def _coordinates(reader: Reader, scope: Open, map_: Any, at: int) -> TensorCoordinate | Bracket:
+    """What stands in brackets behind a comma: coordinates behind one or two handles, or any other list of operands."""
     if isinstance(map_, Int):
         reader.fail("a number cannot be a tensor map, a texture or a surface", at=at)
-    reader.expect(",")
-    sampler = None
-    if reader.text != "{":
-        first = element(reader, scope)
-        if reader.text != ",":
-            reader.expect("]")
-            return TensorCoordinate(map_, (first,))
-        if not isinstance(first, Register | SymbolAddress):
-            reader.fail("a sampler is a register or a variable")
-        sampler = first
-        reader.expect(",")
-    parts = _vector(reader, scope) if reader.text == "{" else (element(reader, scope),)
-    reader.expect("]")
-    return TensorCoordinate(map_, parts, sampler)
+    parts: list[Any] = [map_]
+    while reader.accept(","):
+        parts.append(_vector(reader, scope) if reader.text == "{" else element(reader, scope))
+    reader.expect("]", "',' or ']'")
+    handles, last = parts[:-1], parts[-1]
+    coordinates = last if last.__class__ is tuple else (last,)
+    match handles:
+        case [_]:
+            return TensorCoordinate(map_, coordinates)
+        case [_, Register() | SymbolAddress() as sampler]:
+            return TensorCoordinate(map_, coordinates, sampler)
+        case [_, _]:
+            raise reader.failure("a sampler is a register or a variable")
+        case _:
+            return Bracket(tuple(parts))

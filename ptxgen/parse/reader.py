@@ -21,7 +21,7 @@ _TOKEN = re.compile(
     | (?P<sign><<|>>|<=|>=|==|!=|&&|\|\||@@|[-+*/%~!&|^<>?:=,;(){}\[\]@.])""",
     re.VERBOSE,
 )
-_NAME = re.compile(r"[A-Za-z][\w]*(?:(?:\.|::)\w+)*")
+_NAME = re.compile(r"[A-Za-z][\w]*(?:(?:\.|::)\w+|(?<=::\d):\d+)*")
 
 
 class Misuse(PtxSyntaxError):

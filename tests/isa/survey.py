@@ -1,4 +1,4 @@
-"""All verdicts of both assemblers about all families, piece by piece: `python -m tests.isa.survey RESULTS [OPCODE ...]`.
+"""All verdicts of both assemblers about all families in pieces: `python -m tests.isa.survey RESULTS [OPCODE ...]`.
 
 RESULTS is a file of JSON lines, one for each family and subject. A piece whose questions are in it unchanged is not
 asked again, so that a run may be stopped, and repeated after rows have changed.

@@ -74,6 +74,8 @@ def operand(slot: OperandSlot, form: Form | Spelled, choice: Choice, number: Ite
         case OperandKind.COORDINATE:
             handles = "%b64_39, %b64_38" if slot.sampler else "%b64_39"
             return f"[{handles}, {{" + ", ".join(_register(slot, choice, number) for _ in range(slot.count)) + "}]"
+        case OperandKind.BRACKET:
+            return "[" + ", ".join(operand(part, form, choice, number) for part in slot.parts) + "]"
         case OperandKind.SINK:
             return "_"
         case OperandKind.SYMBOL:

@@ -82,7 +82,7 @@ def test_immediates_end_where_the_domains_end():
     assert not wrong, "\n".join(wrong)
 
 
-@pytest.mark.parametrize("name", ["ld.global.u32", "ld.u32", "ld.weak.L1::evict_last.v2.f32"])
+@pytest.mark.parametrize("name", ["ld.global.u32", "ld.u32", "ld.weak.L1::evict_last.v2.f32", "ld.global.nc.u32"])
 def test_the_mark_of_unified_memory_stands_behind_the_address(name: str):
     (form,) = resolve(name)
     (address,) = (slot for slot in form.signatures[0].slots if slot.kind is OperandKind.ADDRESS)

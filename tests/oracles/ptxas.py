@@ -23,7 +23,7 @@ _SINCE_NEW = {"sm_88", "sm_107", "sm_107a", "sm_107f", "sm_110", "sm_110a", "sm_
 _LINE = re.compile(r"line (\d+); (error|fatal)\s*:\s*(.*)")
 _SAMPLED = re.compile(r"(tex|tld4)\..*\[%\w+, %\w+, ")
 PER_MODULE = 60
-REGISTERS = 160
+REGISTERS = 320
 REGISTER_TYPES = [each.name for each in isa.types.REGISTER_TYPES]
 
 
@@ -142,6 +142,9 @@ def _judge(
         if judged.ok:
             return
         guilty = {batch[line - offset]: words for line, words in judged.messages if 0 <= line - offset < len(batch)}
+        doubtful = len(batch) > 1 and any("syntax error" in words for _, words in judged.messages)
+        if doubtful and guilty:
+            guilty = {index: words for index, words in guilty.items() if _alone(lines[index], at, target, by)}
         if not guilty:
             if len(batch) == 1:
                 said[batch[0]] = "; ".join(words for _, words in judged.messages)
@@ -152,3 +155,8 @@ def _judge(
             return
         said.update(guilty)
         batch = [index for index in batch if index not in guilty]
+
+
+def _alone(line: str, at: PtxVersion, target: Target, by: str) -> bool:
+    """True if the statement is refused on its own: a syntax error may be told of the line behind the guilty one."""
+    return not verdict(module([line], at, target)[0], target, by).ok
