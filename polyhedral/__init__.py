@@ -18,7 +18,7 @@ from polyhedral.counting import CountPiece, Polynomial, count, counted
 from polyhedral.dependences import Access, Dependence, Kind, Reduction, ScheduledStatement, dependences, primed
 from polyhedral.difference import negations
 from polyhedral.extent import at_least, at_most
-from polyhedral.extrema import PiecewisePoint, first_points, last_points
+from polyhedral.extrema import PiecewisePoint, first_images, first_points, last_images, last_points
 from polyhedral.isl_lexer import NotationError
 from polyhedral.isl_parser import parse, parse_many, parse_map, parse_members, parse_set
 from polyhedral.layouts import affine_of_bits, bits_of_affine
@@ -127,6 +127,7 @@ __all__ = [
     "counted",
     "dependences",
     "execute",
+    "first_images",
     "first_points",
     "fissioned",
     "full_tiles",
@@ -136,6 +137,7 @@ __all__ = [
     "is_permutable",
     "isolated",
     "known_of_parameters",
+    "last_images",
     "last_points",
     "leaves",
     "legal",

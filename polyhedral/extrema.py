@@ -6,6 +6,7 @@ from attrs import frozen
 
 from polyhedral.affine import Affine, FloorDiv, as_affine, var
 from polyhedral.difference import difference
+from polyhedral.maps import Map
 from polyhedral.quotients import definition
 from polyhedral.sets import Set
 from polyhedral.spelling import is_existential
@@ -69,6 +70,25 @@ def last_points(points: Set) -> PiecewisePoint:
     found = first_points(mirrored)
     turned = [Piece(p.domain, tuple(as_affine(a * -1) for a in p.point), p.quotients) for p in found.pieces]
     return PiecewisePoint(points.dims, tuple(turned))
+
+
+def first_images(pairs: Map) -> Map:
+    """Each input with its lexicographically first output only. Exact; ValueError as of `first_points`."""
+    return _of_points(pairs, first_points(Set(pairs.out_dims, pairs.pieces)))
+
+
+def last_images(pairs: Map) -> Map:
+    """Each input with its lexicographically last output only; as `first_images`."""
+    return _of_points(pairs, last_points(Set(pairs.out_dims, pairs.pieces)))
+
+
+def _of_points(pairs: Map, found: PiecewisePoint) -> Map:
+    pieces = []
+    for piece in found.pieces:
+        at = [var(d).equals(value) for d, value in zip(found.dims, piece.point, strict=True)]
+        whole = System.of(piece.domain, *at, *(definition(n, q) for n, q in piece.quotients))
+        pieces.append(whole.quantified([n for n, _ in piece.quotients]))
+    return Map(pairs.in_dims, pairs.out_dims, tuple(pieces)).normalised()
 
 
 def _first(points: Set, dims: tuple[str, ...]) -> list[Piece]:

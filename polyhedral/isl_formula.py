@@ -13,7 +13,9 @@ from polyhedral.isl_lexer import Words
 from polyhedral.system import UNIVERSE, System
 
 Union = tuple[System, ...]
-_RELATIONS = ("<=", "<", ">=", ">", "=", "!=")
+_LEXICOGRAPHIC = {"<<": ("<", False), "<<=": ("<", True), ">>": (">", False), ">>=": (">", True)}
+_RELATIONS = ("<=", "<", ">=", ">", "=", "!=", *_LEXICOGRAPHIC)
+_JOINTS = ("exists", "and", "or", "not", "true", "false", "implies")
 
 
 @frozen
@@ -46,7 +48,11 @@ class Formulas:
         self.count = 0
 
     def formula(self) -> Union:
-        """A disjunction."""
+        """A disjunction, or one that implies another."""
+        found = self._disjunction()
+        return self._negated(found) + self._disjunction() if self.words.take("implies") else found
+
+    def _disjunction(self) -> Union:
         found = self._conjunction()
         while self.words.take("or"):
             found += self._conjunction()
@@ -88,7 +94,7 @@ class Formulas:
             depth += {"(": 1, ")": -1}.get(word.text, 0)
             if depth == 0 or word.kind == "end":
                 return False
-            if word.text in _RELATIONS or word.text in ("exists", "and", "or", "not", "true", "false"):
+            if word.text in _RELATIONS or word.text in _JOINTS:
                 return True
             count += 1
 
@@ -128,10 +134,24 @@ class Formulas:
             raise self.words.mistake("a comparison is due")
         while (relation := self.words.take(*_RELATIONS)) is not None:
             right = self._list()
-            for a, b in product(left, right):
-                found = conjunction(found, self.compare(a, relation, b))
+            if relation in _LEXICOGRAPHIC:
+                found = conjunction(found, self._lexicographic(left, relation, right))
+            else:
+                for a, b in product(left, right):
+                    found = conjunction(found, self.compare(a, relation, b))
             left = right
         return found
+
+    def _lexicographic(self, left: list[Cases], relation: str, right: list[Cases]) -> Union:
+        if len(left) != len(right):
+            raise self.words.mistake(f"{len(left)} expressions are not in the order of {len(right)}: as many are due")
+        strict, tie = _LEXICOGRAPHIC[relation]
+        found: Union = ()
+        equal: Union = (UNIVERSE,)
+        for a, b in zip(left, right, strict=True):
+            found += conjunction(equal, self.compare(a, strict, b))
+            equal = conjunction(equal, self.compare(a, "=", b))
+        return found + equal if tie else found
 
     def _list(self) -> list[Cases]:
         found = [self.expression()]
@@ -168,7 +188,7 @@ class Formulas:
 
     def _starts_factor(self) -> bool:
         word = self.words.next
-        return (word.kind == "name" and word.text not in ("and", "or", "mod", "exists", "not")) or word.text == "("
+        return (word.kind == "name" and word.text not in (*_JOINTS, "mod")) or word.text == "("
 
     def _product(self, left: Cases, right: Cases) -> Cases:
         if any(not c.value.is_constant for c in left):

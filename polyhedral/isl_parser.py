@@ -16,9 +16,10 @@ from polyhedral.system import UNIVERSE
 def parse(text: str) -> UnionSet | UnionMap:
     """The set or map that `text` says in isl's notation, as `[N] -> { S[i,j] : 0 <= i < N and j = 2i }`.
 
-    Read are named and nested tuples, expressions and ranges in tuples, `and`, `or`, `not`, `exists`, chains of
-    comparisons, `floor`, `ceil`, `mod`, `min` and `max`. A set of parameters alone, `[N] -> { : N > 0 }`, is one of
-    a tuple without dimensions. Raises NotationError where the text is something else.
+    Read are named and nested tuples, expressions and ranges in tuples, `and`, `or`, `not`, `implies`, `exists`, chains
+    of comparisons, lists in lexicographic order (`i, j << k, l`), `floor`, `ceil`, `mod`, `min` and `max`. A set of
+    parameters alone, `[N] -> { : N > 0 }`, is one of a tuple without dimensions. Raises NotationError where the text is
+    something else.
     """
     reader = _Reader(Words(text))
     found = reader.union()

@@ -8,7 +8,7 @@ from attrs import field, frozen
 
 from polyhedral.affine import Affine, as_affine, var
 from polyhedral.isl_text import arrow, body_texts, braces, tuple_text
-from polyhedral.sets import Set
+from polyhedral.sets import Set, primed_apart
 from polyhedral.system import FALSE, Part, System
 
 
@@ -91,6 +91,33 @@ class Map:
         dims = (*self.in_dims, *middle, *out.values())
         joined = Set(dims, tuple(a & b for a in first.pieces for b in second.pieces)).normalised()
         return Map(self.in_dims, tuple(out.values()), joined.project_out(*middle).pieces)
+
+    def product(self, other: Map) -> Map:
+        """The pairs (x, u), (y, v) such that this map has x, y and `other` has u, v."""
+        own = (*self.in_dims, *self.out_dims)
+        names: dict[str, str] = {}
+        for d in (*other.in_dims, *other.out_dims):
+            names[d] = primed_apart(d, (*own, *names.values()))
+        moved = other.as_set().rename(names)
+        in_dims, out_dims = (tuple(names[d] for d in side) for side in (other.in_dims, other.out_dims))
+        pieces = tuple(a & b for a in self.pieces for b in moved.pieces)
+        return Map((*self.in_dims, *in_dims), (*self.out_dims, *out_dims), pieces).normalised()
+
+    def complement(self) -> Map:
+        """The pairs that are not in the map."""
+        return self._of(self.as_set().complement())
+
+    def coalesced(self) -> Map:
+        """The same relation in fewer pieces, as of a set."""
+        return self._of(self.as_set().coalesced())
+
+    def gist(self, context: System | Map) -> Map:
+        """The conditions that are left to test where `context` is known to hold."""
+        return self._of(self.as_set().gist(context if isinstance(context, System) else self._like(context)))
+
+    def sample(self, params: Mapping[str, int] | None = None) -> dict[str, int] | None:
+        """One pair by name, with parameters where they are not given; None where there is none."""
+        return self.as_set().sample(params)
 
     def compose(self, other: Map) -> Map:
         """This map after `other`: the pairs x, z such that `other` has x, y and this one y, z for some y."""

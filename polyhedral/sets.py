@@ -18,6 +18,14 @@ def _checked_dims(instance: Set, attribute: object, dims: tuple[str, ...]) -> No
         raise ValueError(f"the dimensions {dims} repeat a name")
 
 
+def primed_apart(name: str, taken: Iterable[str]) -> str:
+    """The name with as many primes as tell it from those that are taken."""
+    known = set(taken)
+    while name in known:
+        name += "'"
+    return name
+
+
 @frozen(cache_hash=True)
 class Set:
     """A union of systems over the named dimensions `dims`.
@@ -67,6 +75,11 @@ class Set:
     def complement(self) -> Set:
         """The points of the whole space that are not in the set."""
         return Set(self.dims, (UNIVERSE,)) - self
+
+    def product(self, other: Set) -> Set:
+        """The pairs of a point of each, over both lists of dimensions; those of `other` that clash get a prime."""
+        moved = other.rename({d: primed_apart(d, self.dims) for d in other.dims})
+        return Set((*self.dims, *moved.dims), tuple(a & b for a in self.pieces for b in moved.pieces)).normalised()
 
     def intersect(self, *parts: Part) -> Set:
         """The points that satisfy all parts as well."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from functools import reduce
 
 from attrs import field, frozen
 
@@ -42,6 +43,11 @@ def _renamed(points: Set, dims: tuple[str, ...]) -> Set:
     return points if points.dims == dims else points.rename(dict(zip(points.dims, dims, strict=True)))
 
 
+def wrapped(first: Space, second: Space) -> Space:
+    """The space of pairs of points of the two."""
+    return Space("", first.width + second.width, (first, second))
+
+
 @frozen
 class UnionSet:
     """Sets of differently named tuples, one for each space; empty ones are left out."""
@@ -75,6 +81,23 @@ class UnionSet:
 
     def _with(self, other: UnionSet, join: Callable[[Set, Set], Set]) -> UnionSet:
         return UnionSet(tuple((s, join(p, _renamed(other.get(s), p.dims))) for s, p in self.parts))
+
+    def product(self, other: UnionSet) -> UnionSet:
+        """The pairs of a point of each, in spaces that wrap both."""
+        return UnionSet(tuple((wrapped(s, t), p.product(q)) for s, p in self.parts for t, q in other.parts))
+
+    def coalesced(self) -> UnionSet:
+        """The same union in fewer pieces."""
+        return UnionSet(tuple((s, p.coalesced()) for s, p in self.parts))
+
+    def gist(self, context: UnionSet) -> UnionSet:
+        """The conditions that are left to test where `context` is known to hold; spaces that it lacks are gone."""
+        return UnionSet(tuple((s, p.gist(_renamed(context.get(s), p.dims))) for s, p in self.parts))
+
+    def sample(self, params: Mapping[str, int] | None = None) -> tuple[Space, dict[str, int]] | None:
+        """The space and the names' values of one point; None where there is none."""
+        found = ((s, p.sample(params)) for s, p in self.parts)
+        return next(((s, point) for s, point in found if point is not None), None)
 
     @property
     def params(self) -> tuple[str, ...]:
@@ -127,6 +150,54 @@ class UnionMap:
     def intersect_domain(self, points: UnionSet) -> UnionMap:
         """The pairs that start in `points`."""
         return self._kept((a, b, m.intersect_domain(points.get(a))) for a, b, m in self.parts)
+
+    def intersect_range(self, points: UnionSet) -> UnionMap:
+        """The pairs that end in `points`."""
+        return self._kept((a, b, m.intersect_range(points.get(b))) for a, b, m in self.parts)
+
+    def get(self, source: Space, target: Space) -> Map:
+        """The map between two spaces, empty where there is none."""
+        own = [m for a, b, m in self.parts if (a, b) == (source, target)]
+        if not own:
+            dims = tuple(f"i{k}" for k in range(source.width + target.width))
+            return Map(dims[: source.width], dims[source.width :], ())
+        return reduce(Map.__or__, own)
+
+    def _with(self, other: UnionMap, join: Callable[[Map, Map], Map]) -> UnionMap:
+        pairs = dict.fromkeys((a, b) for a, b, _ in self.parts)
+        return self._kept((a, b, join(self.get(a, b), other.get(a, b))) for a, b in pairs)
+
+    def __and__(self, other: UnionMap) -> UnionMap:
+        return self._with(other, Map.__and__)
+
+    def __sub__(self, other: UnionMap) -> UnionMap:
+        return self._with(other, Map.__sub__)
+
+    def gist(self, context: UnionMap) -> UnionMap:
+        """The conditions that are left to test where `context` is known to hold; pairs of spaces it lacks are gone."""
+        return self._with(context, Map.gist)
+
+    def coalesced(self) -> UnionMap:
+        """The same union with one map for each pair of spaces, in fewer pieces."""
+        return self._with(self, lambda a, _: a.coalesced())
+
+    def product(self, other: UnionMap) -> UnionMap:
+        """The pairs (x, u), (y, v) such that this map has x, y and `other` has u, v, in spaces that wrap both."""
+        return self._kept(
+            (wrapped(a, c), wrapped(b, d), m.product(o)) for a, b, m in self.parts for c, d, o in other.parts
+        )
+
+    def is_empty(self) -> bool:
+        """Whether there is no pair for any value of the parameters."""
+        return all(m.is_empty() for _, _, m in self.parts)
+
+    def is_subset(self, other: UnionMap) -> bool:
+        """Whether each pair is in `other`, for every value of the parameters."""
+        return (self - other).is_empty()
+
+    def equals(self, other: UnionMap) -> bool:
+        """Whether both have the same pairs for every value of the parameters."""
+        return self.is_subset(other) and other.is_subset(self)
 
     def then(self, other: UnionMap) -> UnionMap:
         """The pairs x, z such that this map has x, y and `other` has y, z for some y."""

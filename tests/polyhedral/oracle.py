@@ -2,25 +2,41 @@
 
 from __future__ import annotations
 
-import itertools
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TypeAlias
 
 import islpy as isl
+import numpy as np
+from numpy.typing import NDArray
 
 from polyhedral import Affine, Condition, Congruence, Constraint, Map, Set, System
 
+Grid: TypeAlias = NDArray[np.bool_]
 EXISTENTIAL_REACH = range(-45, 46)
 
 
 def holds(conditions: Sequence[Condition], values: dict[str, int], exists: Sequence[str] = ()) -> bool:
     """Whether all conditions hold for some values of `exists` between -45 and 45."""
-    if not exists:
-        return all(c.holds(values) for c in conditions)
-    return any(
-        all(c.holds(values | dict(zip(exists, own, strict=True))) for c in conditions)
-        for own in itertools.product(EXISTENTIAL_REACH, repeat=len(exists))
-    )
+    return bool(held(conditions, {n: (v,) for n, v in values.items()}, exists).any())
+
+
+def held(conditions: Sequence[Condition], axes: Mapping[str, Sequence[int]], exists: Sequence[str] = ()) -> Grid:
+    """Where on the grid of `axes`, one axis each, all conditions hold for some `exists` between -45 and 45."""
+    ranges = [np.asarray(values, dtype=np.int64) for values in axes.values()]
+    ranges += [np.asarray(EXISTENTIAL_REACH, dtype=np.int64)] * len(exists)
+    values = dict(zip((*axes, *exists), np.meshgrid(*ranges, indexing="ij", sparse=True), strict=True))
+    found: Grid = np.ones([len(r) for r in ranges], dtype=np.bool_)
+    for condition in conditions:
+        terms = condition.affine.terms
+        total = sum((c * values[n] for n, c in terms), np.int64(condition.affine.constant))
+        match condition:
+            case Constraint(_, equality):
+                found &= total == 0 if equality else total >= 0
+            case Congruence(_, modulus):
+                found &= total % modulus == 0
+    own = tuple(range(len(axes), found.ndim))
+    return np.asarray(found.any(axis=own)) if own else found
 
 
 def _name(name: str) -> str:

@@ -52,7 +52,7 @@ def test_counts_of_polytopes_in_closed_form() -> None:
         counted(Set.of(("i",), 2 * i >= n, i <= 9))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(two_sets())
 def test_the_hull_holds_the_pieces_and_is_isl_s_simple_hull(
     case: tuple[tuple[str, ...], bool, Written, Written],
@@ -67,7 +67,7 @@ def test_the_hull_holds_the_pieces_and_is_isl_s_simple_hull(
     assert isl_set(joined, ("N",)).is_equal(theirs)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(written_sets(("i", "j"), ()))
 def test_extents_cover_all_points(written: Written) -> None:
     points = build(written, ("i", "j"))

@@ -1,44 +1,21 @@
-"""Twenty thousand random cases of the set algebra against islpy, and against enumeration where the box is small."""
+"""Random sets and maps: every operation against brute force on the conditions as written, and against islpy."""
 
 import islpy as isl
+import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given, seed, settings
 
-from polyhedral import Set
-from tests.polyhedral.oracle import isl_set, isl_written
-from tests.polyhedral.test_sets import Written, build, enumerated, points_of, two_sets
+from polyhedral import Map, Set, first_images, last_images
+from tests.polyhedral.oracle import Grid, held, isl_map, isl_set, isl_written
+from tests.polyhedral.random_input import HIGH, LOW
+from tests.polyhedral.test_sets import PARAMETER_VALUES, Written, build, two_sets
 
 Case = tuple[tuple[str, ...], bool, Written, Written]
+SHARDS, CASES_PER_SHARD, CASES_EVERY_RUN = 20, 1000, 500
+AXIS = range(LOW, HIGH + 1)
 
 
-def compare(case: Case) -> None:
-    dims, parametric, one, other = case
-    a, b = build(one, dims), build(other, dims)
-    first, second = (_theirs(dims, written) for written in (one, other))
-    for ours, theirs in (
-        (a, first),
-        (a & b, first.intersect(second)),
-        (a | b, first.union(second)),
-        (a - b, first.subtract(second)),
-        ((a | b).coalesced(), first.union(second)),
-        (a.project_out(dims[-1]), first.project_out(_dim(), len(dims) - 1, 1)),
-    ):
-        assert isl_set(ours, ("N",)).is_equal(theirs)
-    assert a.is_empty() == first.is_empty()
-    assert a.is_subset(b) == first.is_subset(second)
-    gist = a.gist(b.hull())
-    hull = isl_set(Set(dims, (b.hull(),)), ("N",))
-    assert isl_set(gist, ("N",)).intersect(hull).is_equal(first.intersect(hull))
-    if not parametric:
-        assert enumerated(a - b, False) == points_of(one, dims, False) - points_of(other, dims, False)
-
-
-def _dim() -> isl.dim_type:
-
-    return isl.dim_type.set
-
-
-def _theirs(dims: tuple[str, ...], written: Written) -> isl.Set:
+def theirs_of(dims: tuple[str, ...], written: Written) -> isl.Set:
     found = [isl_written(dims, ("N",), c, e) for c, e in written]
     total = found[0]
     for more in found[1:]:
@@ -46,14 +23,104 @@ def _theirs(dims: tuple[str, ...], written: Written) -> isl.Set:
     return total
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+def grid_of(written: Written, dims: tuple[str, ...], values: tuple[int, ...]) -> Grid:
+    """Which points of the box that holds the sets are in them, at each value of the parameter."""
+    axes = {"N": values, **dict.fromkeys(dims, AXIS)}
+    found: Grid = np.any([held(c, axes, e) for c, e in written], axis=0)
+    return found
+
+
+def grid_of_points(points: Set, values: tuple[int, ...]) -> Grid:
+    found: Grid = np.zeros([len(values)] + [len(AXIS)] * len(points.dims), dtype=np.bool_)
+    for number, value in enumerate(values):
+        for point in points.points({"N": value}):
+            place = (number, *(v - LOW for v in point))
+            assert not found[place], (points, point)
+            found[place] = True
+    return found
+
+
+def same(ours: Set, theirs: isl.Set) -> bool:
+    return bool(isl_set(ours, ("N",)).is_equal(theirs))
+
+
+def compare_with_brute_force(a: Set, b: Set, one: Grid, other: Grid, values: tuple[int, ...]) -> None:
+    assert (grid_of_points(a, values) == one).all()
+    assert (grid_of_points(a - b, values) == one & ~other).all()
+    assert (grid_of_points((a | b).project_out(a.dims[-1]), values) == (one | other).any(axis=-1)).all()
+    for number, value in enumerate(values):
+        listed = [tuple(int(v) + LOW for v in p) for p in np.argwhere(one[number])]
+        assert a.lexmin({"N": value}) == (listed[0] if listed else None)
+        assert a.lexmax({"N": value}) == (listed[-1] if listed else None)
+        sample = a.sample({"N": value})
+        assert (tuple(sample[d] for d in a.dims) in listed) if sample is not None else not listed
+
+
+def compare_with_isl(a: Set, b: Set, first: isl.Set, second: isl.Set) -> None:
+    both = first.union(second)
+    assert same(a, first)
+    assert same(a & b, first.intersect(second))
+    assert same(a | b, both)
+    assert same(a - b, first.subtract(second))
+    assert same((a | b).coalesced(), both)
+    assert same((a | b).disjoint(), both)
+    assert same(a.simplified(), first)
+    assert same(a.complement(), first.complement())
+    assert same(a.project_out(a.dims[-1]), first.project_out(isl.dim_type.set, len(a.dims) - 1, 1))
+    assert same(a.product(b), first.flat_product(second))
+    assert a.is_empty() == first.is_empty()
+    assert a.is_subset(b) == first.is_subset(second)
+    assert a.equals(b) == first.is_equal(second)
+    hull = Set(a.dims, (b.hull(),))
+    assert second.is_subset(isl_set(hull, ("N",)))
+    known = isl_set(hull, ("N",))
+    assert isl_set(a.gist(b.hull()), ("N",)).intersect(known).is_equal(first.intersect(known))
+
+
+def compare_maps_with_isl(a: Set, b: Set) -> None:
+    one, other = (Map(("i",), ("j",), s.pieces) for s in (a, b))
+    first, second = isl_map(one, ("N",)), isl_map(other, ("N",))
+    assert same(one.domain(), first.domain())
+    assert same(one.range(), first.range())
+    assert isl_map(one.inverse(), ("N",)).is_equal(first.reverse())
+    assert isl_map(one.then(other), ("N",)).is_equal(first.apply_range(second))
+    assert isl_map(one.compose(other), ("N",)).is_equal(second.apply_range(first))
+    assert isl_map(one - other, ("N",)).is_equal(first.subtract(second))
+    assert isl_map(one.complement(), ("N",)).is_equal(first.complement())
+    assert isl_map(one.product(other), ("N",)).is_equal(first.flat_product(second))
+    assert same(one.apply(other.range()), second.range().apply(first))
+    assert one.is_injective() == first.is_injective()
+    assert isl_map(first_images(one), ("N",)).is_equal(first.lexmin())
+    assert isl_map(last_images(other), ("N",)).is_equal(second.lexmax())
+
+
+def compare(case: Case) -> None:
+    dims, parametric, one, other = case
+    values = PARAMETER_VALUES if parametric else (0,)
+    a, b = build(one, dims), build(other, dims)
+    compare_with_brute_force(a, b, grid_of(one, dims, values), grid_of(other, dims, values), values)
+    compare_with_isl(a, b, theirs_of(dims, one), theirs_of(dims, other))
+    if len(dims) == 2:
+        compare_maps_with_isl(a, b)
+
+
+@settings(max_examples=CASES_EVERY_RUN, deadline=None, suppress_health_check=list(HealthCheck))
 @given(two_sets())
-def test_a_few_random_cases(case: Case) -> None:
+def test_five_hundred_random_cases(case: Case) -> None:
     compare(case)
 
 
 @pytest.mark.slow
-@settings(max_examples=20_000, deadline=None, suppress_health_check=list(HealthCheck))
-@given(two_sets())
-def test_twenty_thousand_random_cases(case: Case) -> None:
-    compare(case)
+@pytest.mark.parametrize("shard", range(SHARDS))
+def test_twenty_thousand_random_cases(shard: int) -> None:
+    seen: list[Case] = []
+
+    @seed(shard)
+    @settings(max_examples=CASES_PER_SHARD, deadline=None, suppress_health_check=list(HealthCheck), database=None)
+    @given(two_sets())
+    def compared(case: Case) -> None:
+        seen.append(case)
+        compare(case)
+
+    compared()
+    assert len(seen) >= CASES_PER_SHARD

@@ -2,7 +2,7 @@
 
 import islpy as isl
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from polyhedral import Condition, NotationError, Set, UnionMap, UnionSet, parse, parse_map, parse_members, parse_set
@@ -24,6 +24,9 @@ TEXTS = (
     "[N] -> { [i] : false; B[i, 3] : true }",
     "{ [a, b] : exists b': 0 <= 10a,10b' and 10a+9+10b'+9 <= 100 and b = 3b' }",
     "[N] -> { : N >= 3 }",
+    "{ [i, j] -> [k, l] : i, j << k, l and 0 <= i, j, k, l <= 3; A[i] -> A[j] : i >>= j }",
+    "{ [i, j, k] : i, j, k <<= 2, j, 5; B[i, j] : i, 2j >> j, i }",
+    "{ [i] : 0 <= i < 10 implies i > 3; C[i, j] : (i = 3 or j > 2 implies i > j) and j < 9 }",
     "{ [i] : -floor(-i/4) >= 2 and 4*floor((i)/4) <= 12 }",
 )
 
@@ -45,7 +48,7 @@ def test_what_we_write_is_what_isl_read(text: str) -> None:
     assert same(str(parse(kind(text).to_str())), text, found)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.lists(conditions(("i", "j", "N")), min_size=1, max_size=3), min_size=1, max_size=2))
 def test_a_set_comes_back_from_its_text(parts: list[list[Condition]]) -> None:
     points = Set.empty(("i", "j"))
@@ -74,6 +77,7 @@ def test_unions_by_name() -> None:
         ("{ [i] : k < 3 }", "a name that is known"),
         ("{ [i]; [i] -> [j] }", "not of both"),
         ("{ [i] : floor(i + 1/2) > 3 }", "is written in parentheses"),
+        ("{ [i, j] : i, j << 3 }", "2 expressions are not in the order of 1"),
         ("{ [i] : i < 3", "';' or '}' is due"),
     ],
 )

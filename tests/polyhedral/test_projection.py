@@ -1,7 +1,7 @@
 """Integer projection and its exactness flag against islpy."""
 
 import islpy as isl
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from polyhedral import Affine, Condition, Set, System, var
@@ -16,7 +16,7 @@ def shadow_of(written: list[Condition], names: tuple[str, ...], gone: tuple[str,
     return isl_written(left, (), written, gone)
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(conditions(NAMES), min_size=1, max_size=6), st.sampled_from([("i",), ("j", "k"), ("i", "j", "k")]))
 def test_projection_is_exact_over_the_integers(parts: list[Condition], gone: tuple[str, ...]) -> None:
     left = tuple(n for n in NAMES if n not in gone)
@@ -24,7 +24,7 @@ def test_projection_is_exact_over_the_integers(parts: list[Condition], gone: tup
     assert isl_set(shadow).is_equal(shadow_of(parts, NAMES, gone))
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(conditions(NAMES), min_size=1, max_size=6), st.sampled_from([("i",), ("j", "k"), ("i", "j", "k")]))
 def test_elimination_covers_and_says_when_it_is_exact(parts: list[Condition], gone: tuple[str, ...]) -> None:
     left = tuple(n for n in NAMES if n not in gone)
