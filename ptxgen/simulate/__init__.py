@@ -6,6 +6,7 @@ from ptxgen.simulate.report import Count, Region, Report, Statement
 from ptxgen.simulate.scheduler import LimitReached
 from ptxgen.simulate.simulation import Simulation, Step
 from ptxgen.simulate.simulator import Simulator, simulate, simulator
+from ptxgen.simulate.support import unsupported
 from ptxgen.simulate.traffic import GlobalTraffic, SharedTraffic
 
 __all__ = [
@@ -25,5 +26,6 @@ __all__ = [
     "Step",
     "simulate",
     "simulator",
+    "unsupported",
     "unwritten",
 ]  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -26,6 +26,8 @@ from ptxgen.simulate.specials import special_values
 
 Array: TypeAlias = NDArray[Any]
 
+Progress: TypeAlias = Callable[[int, int], None]
+_TURNS_BETWEEN = 256
 LANES_PER_BATCH = 32768
 BYTES_PER_BATCH = 64 << 20
 
@@ -65,12 +67,30 @@ class Launch:
         return -(-self.threads // LANES)
 
 
-def run(program: Program, layout: Layout, memory: GlobalMemory, parameters: bytes, launch: Launch) -> Journal:
-    """Run all CTAs, batch after batch; `memory` is left as the kernel left it."""
+def run(
+    program: Program, layout: Layout, memory: GlobalMemory, parameters: bytes, launch: Launch,
+    progress: Progress | None = None,
+) -> Journal:  # fmt: skip
+    """Run all CTAs, batch after batch; `memory` is left as the kernel left it.
+
+    `progress` is called now and then with the threads that have ended and those of the whole launch.
+    """
     journal = journal_of(program, launch)
     for scheduler, start in sessions(program, layout, memory, parameters, launch, journal):
-        scheduler.run(start)
+        if progress is None:
+            scheduler.run(start)
+        else:
+            _told(scheduler, start, launch, progress)
     return journal
+
+
+def _told(scheduler: Scheduler, start: Group, launch: Launch, progress: Progress) -> None:
+    batch, all_threads = scheduler.batch, launch.ctas * launch.threads
+    for _ in scheduler.turns(start):
+        if scheduler.turn % _TURNS_BETWEEN == 0:
+            running = int(batch.present.sum())
+            progress((batch.first + batch.ctas) * launch.threads - running, all_threads)
+    progress((batch.first + batch.ctas) * launch.threads, all_threads)
 
 
 def journal_of(program: Program, launch: Launch) -> Journal:

@@ -17,7 +17,7 @@ from ptxgen.ir import DirectiveKind, Function, Module
 from ptxgen.simulate.arguments import Argument, bind
 from ptxgen.simulate.functions import Body, body_of, reachable
 from ptxgen.simulate.journal import ALL_CHECKS, Check, Journal
-from ptxgen.simulate.launch import Launch, run
+from ptxgen.simulate.launch import Launch, Progress, run
 from ptxgen.simulate.layout import Layout, layout_of
 from ptxgen.simulate.memory import FUNCTIONS_BASE
 from ptxgen.simulate.program import Program, decode
@@ -44,6 +44,7 @@ def simulate(
     checks: frozenset[Check] = ALL_CHECKS,
     seed: int | None = None,
     limit: int | None = None,
+    progress: Progress | None = None,
 ) -> Report:
     """Run a kernel of `module` (the only one, or the one named) and report what was found and counted.
 
@@ -51,17 +52,19 @@ def simulate(
     parameters or by name: a numpy array for a pointer, written in place like device memory; `(array, byte_offset)` for
     an address inside it; `unwritten(array)` where reading before writing is a fault; a number for a scalar; bytes for
     an array parameter; `(array, TensorMap)` for the map of a tensor. `cluster` are the CTAs of a cluster, as of `grid`;
-    by default what the kernel demands, else one. `shared_bytes` are dynamic shared memory. Tensor cores follow the numerics of `target`, by
-    default the module's. `seed` replaces the order of the warps by a random one. LimitReached after more than `limit`
-    warp- instructions.
+    by default what the kernel demands, else one. `shared_bytes` are dynamic shared memory. Tensor cores follow the
+    numerics of `target`, by default the module's. `seed` replaces the order of the warps by a random one. LimitReached
+    after more than `limit` warp-instructions. `progress` is called now and then with the threads that have ended and
+    those of the whole launch.
 
     Raises KernelError naming every instruction that the simulator does not run, before anything ran, and
     LaunchError for arguments that do not fit. What goes wrong while it runs is in the report's findings.
     """
     decoded = simulator(module, kernel, target=target, checks=checks)
     return decoded.run(
-        grid=grid, block=block, args=args, cluster=cluster, shared_bytes=shared_bytes, seed=seed, limit=limit
-    )
+        grid=grid, block=block, args=args, cluster=cluster, shared_bytes=shared_bytes, seed=seed, limit=limit,
+        progress=progress,
+    )  # fmt: skip
 
 
 @frozen(eq=False)
@@ -83,6 +86,7 @@ class Simulator:
         shared_bytes: int = 0,
         seed: int | None = None,
         limit: int | None = None,
+        progress: Progress | None = None,
     ) -> Report:
         """As `simulate`."""
         shape = extents(grid, "grid"), extents(block, "block")
@@ -90,7 +94,7 @@ class Simulator:
         memory, parameters = bind(self.function, args, layout.global_bytes, layout.heap_bytes)
         launch = Launch(*shape, self.checks, seed, limit, cluster_of(self.function, shape[0], cluster))
         with np.errstate(all="ignore"):
-            journal = run(self.program, layout, memory, parameters, launch)
+            journal = run(self.program, layout, memory, parameters, launch, progress)
         memory.copy_back()
         return report_of(self.function, self.program, journal, launch)
 

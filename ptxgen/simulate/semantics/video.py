@@ -157,7 +157,8 @@ def _product(site: Site) -> Compute:
         result = total >> scale
         if saturated:
             result = _clamped(result, 32, signed)
-        return (result & 0xFFFFFFFF).astype(np.int64)
+        cut: Array = (result & 0xFFFFFFFF).astype(np.int64)
+        return cut
 
     return compute
 
