@@ -9,7 +9,7 @@ from typing import Any
 
 from attrs import field, frozen
 
-from isa.availability import ALWAYS, Availability
+from isa.availability import Availability
 from isa.instructions import FAMILIES
 from isa.operands import Signature
 from isa.rows import Family, Line, Slot
@@ -297,28 +297,3 @@ def _open(family: Family, line: Line, at: int, chosen: dict[str, str]) -> bool:
 def families() -> tuple[Family, ...]:
     """All families, in the order of the chapters."""
     return tuple(family for group in FAMILIES.values() for family in group)
-
-
-def explain(name: str) -> str:
-    """Plain text about a family (`"mad"`) or a name (`"mad.lo.u32"`): lines, operands, and where it exists."""
-    words = tuple(name.split("."))
-    text = []
-    for family in FAMILIES.get(words[0], ()):
-        if family.opcode == name or len(words) == 1:
-            text.append(f"{family.opcode}: {family.about}" if family.about else family.opcode)
-            text += [f"  {_spelled(family.opcode, line)}" for line in family.lines]
-    if text:
-        return "\n".join(text)
-    for form in resolve(name):
-        text.append(f"{form.name}: {form.availability}")
-        text += [f"  {form.name} {signature};" for signature in form.signatures]
-    return "\n".join(text)
-
-
-def _spelled(opcode: str, line: Line) -> str:
-    text = opcode
-    for slot in line.slots:
-        choices = " ".join(f".{each}" for each in slot.choices)
-        text += f"{{{choices}}}" if slot.optional else choices if len(slot.choices) == 1 else f"<{choices}>"
-    operands = ", ".join(f"[{each.name}]" if each.optional else each.name for each in line.operands)
-    return f"{text} {operands}".rstrip() + ("" if line.since is ALWAYS else f"   # {line.since}")

@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from isa.forms import explain as explain
+    from isa.explaining import explain as explain
     from isa.types import b8 as b8
     from isa.types import b16 as b16
     from isa.types import b32 as b32
@@ -69,7 +69,7 @@ _ERRORS = (
 )
 _ROOMS = {
     "isa.types": _TYPES,
-    "isa.forms": "explain",
+    "isa.explaining": "explain",
     "ptxgen.errors": _ERRORS,
     "ptxgen.build": "Kernel Module Value array pointer python sink",
     "ptxgen.emit": "Listing",

@@ -19,7 +19,7 @@ def check_outputs(options: MatmulOptions) -> None:
         if path is None:
             continue
         try:
-            _check_writable(path)
+            check_writable(path)
         except OSError as error:
             raise Unusable(f"{path} cannot be written: {error.strerror}") from None
         other = taken.setdefault(path.resolve(), option)
@@ -27,7 +27,8 @@ def check_outputs(options: MatmulOptions) -> None:
             raise Unusable(f"{path} is given to {other} and to {option}")
 
 
-def _check_writable(path: Path) -> None:
+def check_writable(path: Path) -> None:
+    """Unusable where a file cannot be written; OSError where that cannot be told."""
     if not path.parent.is_dir():
         raise Unusable(f"{path} cannot be written: there is no folder {path.parent}")
     if path.is_dir():

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from attrs import frozen
 
-from ptxgen.cli.texts import Parser, add_text_commands
+from ptxgen.cli.texts import ABOUT, Parser, add_text_commands
 from ptxgen.cli.unusable import Unusable
 from ptxgen.compute import Element, f16, f32
 from ptxgen.kernels.epilogue import PIECES, Epilogue, parse_epilogue
@@ -72,13 +72,14 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True, metavar="command", parser_class=Parser)
     matmul = commands.add_parser(
         "matmul",
-        help="a matrix product, derived from a statement and a schedule, run and checked against float64",
+        help=ABOUT["matmul"],
         description="D = epilogue(A @ B) with f16 operands. Arrays that no file gives are random numbers.",
         epilog=f"pieces of an epilogue: {', '.join(map(str, PIECES))}. "
         "Exit status: 0 good, 1 wrong result, 2 unusable input, 3 the machine lacks what is needed.",
         allow_abbrev=False,
     )
     add_text_commands(commands)
+    commands.add_parser("run", help=ABOUT["run"], allow_abbrev=False)
     _add_shape(matmul)
     _add_files(matmul)
     matmul.add_argument(

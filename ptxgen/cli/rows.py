@@ -1,55 +1,76 @@
-"""`ptxgen explain`: what an instruction takes and where it exists."""
+"""`ptxgen explain`: what a name means and where it exists."""
 
 from __future__ import annotations
 
+import json
+from enum import Enum
+from typing import Any
+
+from attrs import Attribute, asdict
+
 from isa.availability import Availability
-from isa.forms import UnknownInstruction, explain, families, resolve
-from isa.special import UnknownSpecialRegister, special
+from isa.explaining import explain
+from isa.explanation import Explanation, Subject, UnknownName
 from isa.targets import Target, target
+from ptxgen.cli.terminal import show
 from ptxgen.cli.texts import ExplainOptions
 from ptxgen.cli.unusable import Unusable
 from ptxgen.verify import CODES
 
 
 def explained(name: str, on: Target | None = None) -> str:
-    """What a name means: an instruction or family, a special register, the code of a finding; Unusable for others.
+    """What a name means: a beginning of instructions, a special register, a directive, a state space, a type, a
+    modifier, the code of a finding; Unusable for others.
 
-    With a target, whether it has the instruction or register, and since which PTX version.
+    With a target, whether it has the thing, and since which PTX version.
     """
     if name in CODES:
         return f"{name}: {CODES[name]}"
-    if name.startswith("%"):
-        return _register(name, on)
+    found = asked(name, on)
+    return str(found) + _on(found, on)
+
+
+def asked(name: str, on: Target | None) -> Explanation:
+    """The explanation of a name on a target; without regard to the target where that has nothing of it."""
     try:
-        text = explain(name)
-        since = None if _is_family(name) else resolve(name).availability
-    except UnknownInstruction as unknown:
+        found = explain(name, target=on)
+        if on is not None and found.subject is Subject.INSTRUCTION and not (found.forms or found.longer):
+            return explain(name)
+    except UnknownName as unknown:
         raise Unusable(str(unknown)) from None
-    return text + _on(name, since, on)
+    return found
 
 
-def _is_family(name: str) -> bool:
-    return any(family.opcode == name or family.opcode.partition(".")[0] == name for family in families())
-
-
-def _register(name: str, on: Target | None) -> str:
-    try:
-        fact = special(name)
-    except UnknownSpecialRegister as unknown:
-        raise Unusable(str(unknown)) from None
-    shared = "each thread has its own" if fact.shared_by == "thread" else f"the same for a whole {fact.shared_by}"
-    changes = "two reads by one thread may differ" if fact.volatile else shared
-    return f"{fact}: {fact.type}, {changes}; {fact.availability}" + _on(name, fact.availability, on)
-
-
-def _on(name: str, since: Availability | None, on: Target | None) -> str:
-    if on is None or since is None:
+def _on(found: Explanation, on: Target | None) -> str:
+    if on is None:
         return ""
-    least = since.least_version(on)
-    return f"\n{on}: " + (f"since PTX {least}" if least is not None else f"{name} is not for this target")
+    least = found.availability.least_version(on)
+    return f"\n\n{on}: " + (f"since PTX {least}" if least is not None else f"{found.name} is not for this target")
+
+
+def as_json(name: str, on: Target | None = None) -> dict[str, Any]:
+    """The same as plain values: an explanation with the names of its fields, availability and types in words."""
+    if name in CODES:
+        return {"name": name, "subject": "finding", "about": CODES[name]}
+    found = asked(name, on)
+    plain = asdict(found, value_serializer=_plain)
+    if on is not None:
+        least = found.availability.least_version(on)
+        plain["target"] = {"name": on.name, "since": None if least is None else str(least)}
+    return plain
+
+
+def _plain(owner: object, attribute: Attribute[Any] | None, value: object) -> object:
+    if isinstance(value, Availability):
+        return str(value)
+    return value.value if isinstance(value, Enum) else value
 
 
 def run_explain(options: ExplainOptions) -> int:
     """Prints what a name means."""
-    print(explained(options.name, None if options.target is None else target(options.target)))
+    on = None if options.target is None else target(options.target)
+    if options.json:
+        print(json.dumps(as_json(options.name, on), indent=2))
+    else:
+        show(explained(options.name, on))
     return 0

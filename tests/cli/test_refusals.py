@@ -56,7 +56,10 @@ CASES = {
         "R's extent 1 must be 8 (N = 8 by the sizes given), got 4",
     ),
     "dimensions": (["--a", "cube.npy"], "A must have 2 dimensions (M x K), got shape (2, 16, 4)"),
-    "target without the instruction": (["--target", "sm_60"], "which needs PTX 6.4 on sm_70 and later"),
+    "target without the instruction": (
+        ["--target", "sm_60"],
+        "sm_60 has no tensor cores: a product needs sm_70 or later",
+    ),
     "unknown target": (["--target", "sm_71"], "unknown target 'sm_71'; known: sm_50"),
     "target that the CPU cannot follow": (["--target", "sm_90"], "take --run gpu, --run none or --target sm_70"),
     "unknown epilogue": (["--epilogue", "bias,rely"], "unknown epilogue 'rely'; there are alpha, beta, bias"),

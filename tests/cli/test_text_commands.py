@@ -61,7 +61,7 @@ def test_findings_as_json_and_sarif(written: Path, tmp_path: Path, capsys: pytes
     log = tmp_path / "log.sarif"
     assert main(["check", "--json", "--sarif", str(log), str(written)]) == 1
     told = json.loads(capsys.readouterr().out)
-    assert told["file"] == str(written)
+    assert (told["file"], told["readable"]) == (str(written), True)
     assert [each["code"] for each in told["findings"]] == ["instruction.unknown", "type.mismatch"]
     assert {each["line"] for each in told["findings"]} == {8}
     sarif = json.loads(log.read_text())
@@ -74,6 +74,40 @@ def test_findings_as_json_and_sarif(written: Path, tmp_path: Path, capsys: pytes
         assert result["message"]["text"]
         (place,) = result["locations"]
         assert place["physicalLocation"]["region"] == {"startLine": 8}
+
+
+def test_what_cannot_be_read_is_in_json_and_sarif_too(
+    written: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    written.write_text(GOOD.replace("mov.u32 a, 5", "mov.u32 a 5"))
+    log = tmp_path / "log.sarif"
+    assert main(["check", "--json", "--sarif", str(log), str(written)]) == 2
+    told = json.loads(capsys.readouterr().out)
+    assert told["readable"] is False
+    (finding,) = told["findings"]
+    assert (finding["code"], finding["line"]) == ("ptx.syntax", 8)
+    assert finding["message"] == "unexpected '5'; wanted ',' or ';'"
+    (result,) = json.loads(log.read_text())["runs"][0]["results"]
+    assert (result["ruleId"], result["level"]) == ("ptx.syntax", "error")
+
+
+def test_related_places_are_told(written: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    divided = ".reg .pred q; mov.u32 a, %tid.x;\n  setp.eq.u32 q, a, 0;\n  @q bra out;\n  bar.sync 0;\nout: ret;"
+    written.write_text(GOOD.replace("ret;", divided))
+    log = tmp_path / "log.sarif"
+    assert main(["check", "--json", "--sarif", str(log), str(written)]) == 1
+    (finding,) = json.loads(capsys.readouterr().out)["findings"]
+    (result,) = json.loads(log.read_text())["runs"][0]["results"]
+    (related,) = finding["related"]
+    assert (finding["code"], finding["line"], related["line"]) == ("convergence.guard", 13, 12)
+    (place,) = result["relatedLocations"]
+    assert place["physicalLocation"]["region"] == {"startLine": 12}
+    assert place["message"]["text"] == related["message"]
+
+
+def test_a_log_that_cannot_be_written(written: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", "--sarif", "none/log.sarif", str(written)]) == 2
+    assert "none/log.sarif cannot be written: No such file or directory" in capsys.readouterr().err
 
 
 def test_a_comment_allows_a_finding(written: Path) -> None:
@@ -114,33 +148,11 @@ def test_the_program_builds_the_module(written: Path, tmp_path: Path, capsys: py
 
 
 @pytest.mark.parametrize(
-    "name, words",
-    [
-        ("mad.lo.u32", "mad.lo.u32: PTX 1.0\n  mad.lo.u32 d, a, b, c;"),
-        ("mad", "mad"),
-        ("%clock64", "%clock64: u64, two reads by one thread may differ; PTX 2.0"),
-        ("%tid.x", "each thread has its own"),
-        ("type.mismatch", "a register of the wrong type"),
-    ],
-)
-def test_explain(name: str, words: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["explain", name]) == 0
-    assert words in capsys.readouterr().out
-
-
-def test_explain_for_a_target(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["explain", "cp.async.wait_all", "--target", "sm_80"]) == 0
-    assert "sm_80: since PTX 7.0" in capsys.readouterr().out
-    assert main(["explain", "cp.async.wait_all", "--target", "sm_70"]) == 0
-    assert "sm_70: cp.async.wait_all is not for this target" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize(
     "arguments, words",
     [
         (["check", "missing.ptx"], "missing.ptx cannot be read"),
-        (["explain", "mad.lo.u33"], "'u33' cannot stand there"),
-        (["explain", "%nothing"], "unknown special register"),
+        (["explain", "mad.lo.u33"], "'u33' cannot stand behind mad.lo; perhaps: mad.lo.u32"),
+        (["explain", "%nothing"], "no special register is called %nothing"),
         (["format", "--write", "-"], "--write wants a file"),
         (["check"], "the following arguments are required: FILE"),
     ],

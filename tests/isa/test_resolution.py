@@ -11,7 +11,7 @@ import sys
 import pytest
 
 from isa.availability import ALWAYS
-from isa.forms import UnknownInstruction, continuations, explain, families, resolve
+from isa.forms import UnknownInstruction, continuations, families, resolve
 from isa.operands import OperandKind, Role
 from isa.rows import family, line, rule, slot, table, word
 from isa.targets import target, version
@@ -137,11 +137,6 @@ def test_ill_formed_rows_are_refused():
     with pytest.raises(ValueError, match="2 cells"):
         table("a b", (ALWAYS, "x"))
     assert family("x", line(word("y"))).opcode == "x"
-
-
-def test_explanations_tell_lines_and_availability():
-    assert "mad.hi.sat.s32 d, a, b, c" in explain("mad")
-    assert explain("tanh.approx.f32").splitlines()[0] == "tanh.approx.f32: PTX 7.0 on sm_75 and later"
 
 
 def test_candidates_on_a_target():
