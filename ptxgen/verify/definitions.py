@@ -93,8 +93,8 @@ class _Facts:
         implied: Callable[[Guard], tuple[Guard, ...]],
     ) -> None:
         self._implied = implied
-        guards = list(dict.fromkeys(step.guard for step in steps if step.guard is not None))
-        guards += [each for guard in guards if (each := Guard(guard.register, not guard.negated)) not in guards]
+        met = dict.fromkeys(step.guard for step in steps if step.guard is not None)
+        guards = list(dict.fromkeys([*met, *(Guard(each.register, not each.negated) for each in met)]))
         width = len(guards) + 1
         self.written = {number: 1 << index * width for index, number in enumerate(sorted(suspects))}
         every = sum(self.written.values())

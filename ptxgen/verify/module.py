@@ -9,7 +9,7 @@ from isa.targets import target as target_named
 from ptxgen.errors import Finding, KernelError, Severity
 from ptxgen.ir import Alias, Function, Guard, Linkage, Module, Parameter, Variable
 from ptxgen.verify.addresses import address_findings
-from ptxgen.verify.allowed import without_allowed
+from ptxgen.verify.allowed import allowed_everywhere, without_allowed
 from ptxgen.verify.barriers import barrier_findings
 from ptxgen.verify.body import Body, body_of, endless_functions
 from ptxgen.verify.budgets import budget_findings, constant_budget_findings
@@ -34,6 +34,7 @@ from ptxgen.verify.tensor_memory import tensor_memory_findings
 from ptxgen.verify.values import Values
 from ptxgen.verify.versions import things
 
+_EARLY = "uninitialised.register"
 _CHECKS: tuple[Callable[[Values], Iterator[Finding]], ...] = (
     address_findings,
     constant_findings,
@@ -119,7 +120,8 @@ def _function(module: Module, function: Function, target: Target, symbols: froze
 
 def _body(module: Module, body: Body, target: Target, effects: Mapping[str, Effects]) -> Iterator[Finding]:
     values = Values(body, effects)
-    yield from _early(values)
+    if _EARLY not in allowed_everywhere(module):
+        yield from _early(values)
     for findings in _CHECKS:
         yield from findings(values)
     yield from quota_findings(values, target)
@@ -142,7 +144,7 @@ def _early(values: Values) -> Iterator[Finding]:
         message = (
             f"{register.type} register {register.name} is read before it is written on some path: {early.instruction}"
         )
-        yield Finding("uninitialised.register", Severity.ERROR, message, early.instruction.origin)
+        yield Finding(_EARLY, Severity.ERROR, message, early.instruction.origin)
 
 
 def _duplicates(module: Module) -> Iterator[Finding]:

@@ -11,7 +11,7 @@ from ptxgen.verify.values import ENTRY, Values
 
 _LANE_BITS = 5
 _COLUMN, _ROW, _PLANE, _ROW_OF_ALL, _SCALED_ROW, _SCALED_PLANE = range(-1_000_000, -999_994)
-_UNIFORM = frozenset({"vote", "redux.sync", "activemask"})
+_UNIFORM = frozenset({"vote", "redux.sync", "activemask", "bar", "barrier"})
 _DIFFERING = frozenset({"lanemask_eq", "lanemask_le", "lanemask_lt", "lanemask_ge", "lanemask_gt"})
 _PASSING = frozenset({"mov", "cvt", "cvta"})
 

@@ -64,8 +64,8 @@ def words_by_code() -> dict[str, list[str]]:
         for given in cases(path):
             for wanted in given.expected().values():
                 for each in wanted:
-                    words, _, code = each.rpartition("[")
-                    found.setdefault(code.rstrip("]"), []).append(words.strip())
+                    begin, _, code = each.rpartition("[")
+                    found.setdefault(code.rstrip("]"), []).append(begin.strip())
     return found
 
 
