@@ -20,12 +20,17 @@ from ptxgen.build.specials import STEADY, VECTORS
 STUB = Path(__file__).with_name("instructions.pyi")
 _HEAD = '''"""What may follow what in an instruction's name: made by `python -m ptxgen.build.stubs`, not by hand."""
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, SupportsFloat, SupportsIndex, TypeAlias
 
-from ptxgen.build.handles import Value
+from ptxgen.build.handles import Label, Not, Offset, SpecialRegister, Symbol, Value, _SinkType
+
+Scalar: TypeAlias = Value | Not | Offset | Symbol | Label | SpecialRegister | SupportsFloat | SupportsIndex | _SinkType
+Source: TypeAlias = Scalar | Sequence[Scalar | Sequence[Scalar]]
+Destination: TypeAlias = Value | _SinkType
 
 class Call:
-    def __call__(self, *sources: object, into: object = None) -> Any: ...
+    def __call__(self, *sources: Source, into: Destination | Sequence[Destination | None] | None = None) -> Any: ...
 '''
 
 

@@ -11,7 +11,7 @@ from isa.forms import continuations
 from ptxgen.build.stubs import STUB, Names, names, stub
 
 PROGRAM = """
-from ptxgen.build import Kernel
+from ptxgen.build import Kernel, sink
 def write(k: Kernel) -> None:
     k.ld.shared.v4.f32(1)
     k.mad.lo.u32(1, 2, 3, into=None)
@@ -22,6 +22,14 @@ def write(k: Kernel) -> None:
     k.nonsense.u32(1)  # "nonsense"
     k.ld.shared()  # not callable
     k.tid.w  # "w"
+    x = k.add.u32(k.tid.x, 7)
+    k.ld.shared.v4.f32(x + 16, into=(x, x, sink, x))
+    k.st.global_.v2.f32(x, (x, 1.0))
+    k.mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32((x, x), [x, x], (x,) * 8)
+    k.add.u32("x", 1)  # incompatible type "str"
+    k.add.u32(None, 1)  # incompatible type "None"
+    k.ld.shared.f32(k)  # incompatible type "Kernel"
+    k.mov.u32(1, into=3)  # incompatible type "int"
 """
 
 
