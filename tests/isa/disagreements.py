@@ -186,6 +186,9 @@ GROUPS: tuple[Group, ...] = (
                 Question.UNKNOWN, r"st\.async\.(global\.)?(sys|gpu)", "the manual asks for .release with a wide scope"
             ),
             Disagreement(Question.UNKNOWN, r"red\.async\.", "the manual has fewer types and scopes"),
+            Disagreement(
+                Question.UNKNOWN, r" st\.async\.\S*complete_tx\S* \[\S+\], \S+;$", "the manual names the mbarrier"
+            ),
         ),
     ),
     Group(
