@@ -170,12 +170,12 @@ def names() -> Names:
 def stub() -> str:
     """The text of `instructions.pyi`."""
     found = names()
-    lines = [_HEAD]
+    lines = [_HEAD.rstrip()]
     for number, (ends, edges) in enumerate(found.states):
         if edges:
-            lines.append(f"class W{number}{'(Call)' if ends else ''}:")
+            lines += ["", f"class W{number}{'(Call)' if ends else ''}:"]
             lines += [f"    {attribute_of(word)}: {_class(found, after)}" for word, after in edges]
-    lines += ["class Axes:", "    x: Value", "    y: Value", "    z: Value", "class Instructions:"]
+    lines += ["", "class Axes:", "    x: Value", "    y: Value", "    z: Value", "", "class Instructions:"]
     lines += [f"    {attribute_of(word)}: {_class(found, after)}" for word, after in found.first]
     special = sorted({name.partition(".")[0] for name in STEADY})
     lines += [f"    {name}: {'Axes' if name in VECTORS else 'Value'}" for name in special]
