@@ -9,9 +9,8 @@ from attrs import frozen
 from isa.availability import ALWAYS, Availability
 from isa.directives import ALIAS, B128, COMMON, DIRECTIVES, INLINED_AT, MASKED_ADDRESS, UNIFIED_ATTRIBUTE
 from isa.drivers import cuda_version, first_driver, newest_ptx
-from isa.targets import PtxVersion, Target
+from isa.targets import ALL_TARGETS, PtxVersion, Target, named_in
 from isa.types import Type, b128
-from ptxgen.errors import place_text
 from ptxgen.ir import (
     Address,
     Alias,
@@ -47,21 +46,26 @@ class Use:
 
 @frozen
 class Reason:
-    """A use and the least version that has it for the module's target; None where no version has."""
+    """A use, the target of the module, and the least version that has it for that; None where no version has."""
 
     use: Use
+    target: Target
     version: PtxVersion | None
 
     def __str__(self) -> str:
-        needs = f"needs PTX {self.version}" if self.version is not None else "is not for this target"
-        return f"{place_text(self.use.origin)}{self.use.what} {needs} (it exists since {self.use.availability})"
+        """Such as `cp.async.wait_all needs PTX 7.0 and sm_80: kernel.py:42`."""
+        place = "" if self.use.origin is None else f": {self.use.origin.file}:{self.use.origin.line}"
+        if self.version is None:
+            return f"{self.use.what} is not for {self.target}, it exists since {self.use.availability}{place}"
+        lowest = _lowest(self.use.availability, self.target)
+        return f"{self.use.what} needs PTX {self.version}{'' if lowest is None else f' and {lowest}'}{place}"
 
 
 @frozen
 class VersionReport:
     """The least version for a target, and what asks for it.
 
-    `reasons` are the uses that need more than the target's own first version, the most demanding first, one for each
+    `reasons` are the uses that came with the target's own first version or later, the most demanding first, one for each
     thing used; those that no version has for the target come before them. `driver` is the CUDA version that was asked
     about and `newest` what it takes, None where none was.
     """
@@ -101,14 +105,25 @@ def least_version(module: Module, *, driver: int | tuple[int, int] | None = None
     reasons: dict[str, Reason] = {}
     for use in uses(module):
         least = use.availability.least_version(target)
-        if (least is None or least > target.first_version) and use.what not in reasons:
-            reasons[use.what] = Reason(use, least)
+        if (least is None or _first(use.availability, target) >= target.first_version) and use.what not in reasons:
+            reasons[use.what] = Reason(use, target, least)
     ordered = sorted(reasons.values(), key=lambda each: (each.version is not None, _descending(each.version)))
     at = max((each.version for each in ordered if each.version is not None), default=target.first_version)
     if driver is None:
         return VersionReport(at, target, tuple(ordered))
     cuda = cuda_version(driver) if isinstance(driver, int) else driver
     return VersionReport(at, target, tuple(ordered), cuda, newest_ptx(cuda))
+
+
+def _first(availability: Availability, target: Target) -> PtxVersion:
+    """The first version that has something for a target, older than the target's own where it was there before."""
+    return min(term.first for term in availability.terms if term.targets & target.bit)
+
+
+def _lowest(availability: Availability, target: Target) -> Target | None:
+    """The lowest target of those that have something as this one does; None where all have it."""
+    mask = next(term.targets for term in availability.terms if term.targets & target.bit)
+    return None if mask == ALL_TARGETS else named_in(mask)[0]
 
 
 def _descending(version: PtxVersion | None) -> tuple[int, int]:

@@ -16,9 +16,9 @@ USES = [
     ("sm_70", "", "", "fence.proxy.alias;", "7.5", "fence.proxy.alias"),
     ("sm_75", "", "", "mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16 {%r1, %r2}, {%r1, %r2}, {%r3}, {%r1, %r2};",
      "6.5", "mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16"),
-    ("sm_80", "", "", "cp.async.ca.shared.global [%rd1], [%rd2], 16;", None, None),
+    ("sm_80", "", "", "cp.async.ca.shared.global [%rd1], [%rd2], 16;", "7.0", "cp.async.ca.shared.global"),
     ("sm_75", "", ".noreturn", "", "6.4", ".noreturn"),
-    ("sm_90", "", ".maxclusterrank 4", "", None, None),
+    ("sm_90", "", ".maxclusterrank 4", "", "7.8", ".maxclusterrank"),
     ("sm_90", "", ".blocksareclusters", "", "9.0", ".blocksareclusters"),
     ("sm_75", ".common .global .u32 x;", "", "", None, None),
     ("sm_52", ".common .global .u32 x;", "", "", "5.0", ".common"),
@@ -57,8 +57,18 @@ def test_the_least_version_is_what_ptxas_says(
 
 def test_the_reason_names_the_line() -> None:
     report = least_version(module("sm_75", "", "", "nanosleep.u32 1;\nmov.u32 %r1, 2;\nfence.proxy.alias;"))
-    assert str(report).startswith("PTX 7.5 for sm_75\n    user.ptx:9: fence.proxy.alias needs PTX 7.5 (it exists since")
-    assert len(report.reasons) == 1
+    assert str(report) == (
+        "PTX 7.5 for sm_75\n    fence.proxy.alias needs PTX 7.5 and sm_70: user.ptx:9\n"
+        "    nanosleep.u32 needs PTX 6.3 and sm_70: user.ptx:7"
+    )
+
+
+def test_what_came_with_the_target_is_a_reason() -> None:
+    multiply = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
+    fragments = "{f, f, f, f}, {%r1, %r1, %r1, %r1}, {%r1, %r1}, {f, f, f, f}"
+    given = module("sm_80", "", "", f".reg .f32 f;\n{multiply} {fragments};")
+    assert str(least_version(given)) == f"PTX 7.0 for sm_80\n    {multiply} needs PTX 7.0 and sm_80: user.ptx:8"
+    assert str(least_version(module("sm_80", "", "", "membar.cta;"))) == "PTX 7.0 for sm_80, which exists since PTX 7.0"
 
 
 def test_the_line_of_the_builder_is_named() -> None:
@@ -74,7 +84,8 @@ def test_the_line_of_the_builder_is_named() -> None:
 def test_what_a_target_never_has() -> None:
     report = least_version(module("sm_70", "", "", "cp.async.wait_all;"))
     assert not report.possible
-    assert "cp.async.wait_all is not for this target" in str(report)
+    wanted = "cp.async.wait_all is not for sm_70, it exists since PTX 7.0 on sm_80 and later: user.ptx:7"
+    assert wanted in str(report)
 
 
 def test_a_driver_caps_it() -> None:
