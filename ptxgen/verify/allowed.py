@@ -18,8 +18,8 @@ _OF_COMPILERS = frozenset({"uninitialised.register", "flow.unreachable"})
 def allowed_codes(comment: str) -> frozenset[str]:
     """The codes that a comment's text allows; none for any other comment.
 
-    The heading of LLVM and of NVIDIA's compiler allows reads of registers that nothing has written, where the value does
-    not matter to them, and instructions that an `exit` or `trap` of inline assembly cuts off.
+    The heading of LLVM and of NVIDIA's compiler allows reads of registers that nothing has written, where the value
+    does not matter to them, and instructions that an `exit` or `trap` of inline assembly cuts off.
     """
     if _COMPILERS.search(comment):
         return _OF_COMPILERS
