@@ -66,8 +66,8 @@ class VersionReport:
     """The least version for a target, and what asks for it.
 
     `reasons` are the uses that came with the target's own first version or later, the most demanding first, one for
-    each thing used; those that no version has for the target come before them. `driver` is the CUDA version that was asked
-    about and `newest` what it takes, None where none was.
+    each thing used; those that no version has for the target come before them. `driver` is the CUDA version that was
+    asked about and `newest` what it takes, None where none was.
     """
 
     version: PtxVersion
