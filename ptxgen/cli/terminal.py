@@ -37,9 +37,7 @@ def show(text: str) -> None:
         print(text)
         return
 
-    class Highlighter(RegexHighlighter):
-        base_style = "ptxgen."
-        highlights = PATTERNS
-
-    console = Console(theme=Theme(STYLES), highlighter=Highlighter(), soft_wrap=True)
+    highlighter = RegexHighlighter()
+    vars(highlighter).update(base_style="ptxgen.", highlights=PATTERNS)
+    console = Console(theme=Theme(STYLES), highlighter=highlighter, soft_wrap=True)
     console.print(text, markup=False, emoji=False)

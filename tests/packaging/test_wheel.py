@@ -1,6 +1,7 @@
 """The wheel: what is in it, that it works away from the checkout, and that a stranger of the same name is found out."""
 
 import os
+import re
 import subprocess
 import sys
 import sysconfig
@@ -61,6 +62,16 @@ def test_the_wheel_names_its_command_and_only_three_dependencies(wheel: Path) ->
     required = [line for line in archive.read(metadata).decode().splitlines() if line.startswith("Requires-Dist:")]
     always = {line.split()[1].split(">")[0] for line in required if "extra ==" not in line}
     assert always == {"attrs", "numpy", "cuda-python"}
+
+
+def test_the_extras_are_those_that_errors_name(wheel: Path) -> None:
+    archive = zipfile.ZipFile(wheel)
+    (name,) = (each for each in archive.namelist() if each.endswith("METADATA"))
+    lines = archive.read(name).decode().splitlines()
+    extras = {line.split()[1] for line in lines if line.startswith("Provides-Extra:")}
+    assert extras == {"ptxas", "nvjitlink", "sass", "colour", "test", "lint"}
+    texts = "".join(path.read_text() for path in (CHECKOUT / "ptxgen").rglob("*.py"))
+    assert set(re.findall(r"pip install 'ptxgen\[(\w+)\]'", texts)) <= extras
 
 
 def test_the_installed_packages_import_away_from_the_checkout(installed: Path, tmp_path: Path) -> None:
