@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from isa.tensor_maps import MAP_ALIGNMENT, MAP_BYTES, TensorMap
 from isa.types import Kind
 from ptxgen.errors import LaunchError
 from ptxgen.ir import Function, Parameter
@@ -15,7 +16,9 @@ from ptxgen.simulate.layout import parameter_offsets
 from ptxgen.simulate.memory import GLOBAL_BASE, GlobalMemory, Unwritten, place
 
 Array: TypeAlias = NDArray[Any]
-Argument: TypeAlias = "Array | Unwritten | tuple[Array | Unwritten, int] | int | float | bytes | np.generic"
+Argument: TypeAlias = (
+    "Array | Unwritten | tuple[Array | Unwritten, int | TensorMap] | int | float | bytes | np.generic"
+)
 
 _FLOATS = {16: np.float16, 32: np.float32, 64: np.float64}
 
@@ -60,6 +63,8 @@ def _encoded(function: Function, parameter: Parameter, value: Argument, memory: 
     size = parameter.size_bytes
     if isinstance(value, tuple):
         array, offset = value
+        if isinstance(offset, TensorMap):
+            return _map(where, parameter, array, memory, offset)
         return _address(where, parameter, array, memory, int(offset))
     if isinstance(value, (np.ndarray, Unwritten)):
         return _address(where, parameter, value, memory, 0)
@@ -70,6 +75,15 @@ def _encoded(function: Function, parameter: Parameter, value: Argument, memory: 
     if parameter.shape:
         raise LaunchError(f"{where} is an array of {size} bytes and takes bytes, got {value!r}")
     return _scalar(where, parameter, value)
+
+
+def _map(where: str, parameter: Parameter, value: Array | Unwritten, memory: GlobalMemory, given: TensorMap) -> bytes:
+    if parameter.size_bytes != MAP_BYTES or parameter.align_bytes < MAP_ALIGNMENT:
+        raise LaunchError(
+            f"{where} is to hold a tensor map: {MAP_BYTES} bytes aligned to {MAP_ALIGNMENT}, but has "
+            f"{parameter.size_bytes} aligned to {parameter.align_bytes}"
+        )
+    return given.encode(memory.address_of(value.array if isinstance(value, Unwritten) else value))
 
 
 def _address(where: str, parameter: Parameter, value: Array | Unwritten, memory: GlobalMemory, offset: int) -> bytes:

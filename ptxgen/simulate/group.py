@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -23,11 +23,11 @@ class Group:
     [warps, 32]; what dead lanes compute nobody reads. `last_turn` is when the group was last scheduled, `forced` lets
     it pass a meeting that cannot come about, `missing` are the lanes of its warps that were elsewhere when it arrived
     at a barrier, `barrier` and `threads` what it waits for there, `answer` writes what a reducing barrier found.
-    `waits` is what it is parked for. `frames` are the calls that it is in, the outermost first.
+    `waits` is what it is parked for. One that is `alone` runs its instruction before it is joined with others. `frames` are the calls that it is in, the outermost first.
     """
 
     __slots__ = (
-        "_census", "alive", "answer", "barrier", "forced", "frames", "last_turn", "missing", "pc", "registers",
+        "_census", "alive", "alone", "answer", "barrier", "forced", "frames", "last_turn", "missing", "pc", "registers",
         "threads", "waits", "warps",
     )  # fmt: skip
 
@@ -41,6 +41,7 @@ class Group:
         self.barrier = 0
         self.threads: int | None = None
         self.waits: tuple[Wait, ...] = ()
+        self.alone = False
         self.answer: Callable[[Group, Array, Array], None] | None = None
         self._census: tuple[int, int] | None = None
 
@@ -55,7 +56,7 @@ class Group:
             if self.alive is None:
                 self._census = (len(self.warps), len(self.warps) * LANES)
             else:
-                self._census = (int(self.alive.any(axis=1).sum()), int(self.alive.sum()))
+                self._census = (int(np.count_nonzero(some_lane(self.alive))), int(np.count_nonzero(self.alive)))
         return self._census
 
     def lanes(self) -> Array:
@@ -81,8 +82,8 @@ class Group:
         Registers are shared. Warps without a live lane are dropped when they are the majority or all that is left is
         whole.
         """
-        rows = np.logical_or.reduce(alive, axis=1)
-        count = int(rows.sum())
+        rows = some_lane(alive)
+        count = int(np.count_nonzero(rows))
         if count == 0:
             return None
         turn, frames = self.last_turn, self.frames
@@ -114,6 +115,13 @@ class Group:
         )
 
 
+def some_lane(lanes: Array) -> Array:
+    """The warps with a lane that is set, [warps] from [warps, 32]."""
+    words = np.ascontiguousarray(lanes).view(np.uint64)
+    some: Array = (words[:, 0] | words[:, 1] | words[:, 2] | words[:, 3]) != 0
+    return some
+
+
 @frozen(eq=False)
 class Frame:
     """A call that has not come back: the instruction `site`, where its frame starts in local memory, `base`, and the
@@ -136,7 +144,7 @@ def _rows(registers: list[Any], rows: Array) -> list[Any]:
 
 def merged(a: Group, b: Group, live: Callable[[int], Iterable[int]]) -> Group:
     """The two groups, which meet, as one; only the registers at the places `live` at their instruction survive."""
-    union = a.warps if np.array_equal(a.warps, b.warps) else np.union1d(a.warps, b.warps)
+    union = a.warps if np.array_equal(a.warps, b.warps) else _union([a.warps, b.warps])
     a_rows, a_lanes = _spread(a, union)
     b_rows, b_lanes = _spread(b, union)
     registers: list[Any] = [None] * len(a.registers)
@@ -159,6 +167,49 @@ def merged(a: Group, b: Group, live: Callable[[int], Iterable[int]]) -> Group:
         missing = _missing(a, a_rows, union) | _missing(b, b_rows, union)
         together.missing = missing & ~alive
     return together
+
+
+def merged_all(groups: Sequence[Group], live: Callable[[int], Iterable[int]]) -> Group:
+    """Any number of groups, which meet, as one; as `merged`."""
+    first = groups[0]
+    if len(groups) < _MANY or any(each.frames is not first.frames for each in groups):
+        for other in groups[1:]:
+            first = merged(first, other, live)
+        return first
+    union = _union([each.warps for each in groups])
+    rows = [np.searchsorted(union, each.warps) for each in groups]
+    alive = np.zeros((len(union), LANES), np.bool_)
+    for each, places in zip(groups, rows, strict=True):
+        alive[places] |= each.lanes()
+    registers: list[Any] = [None] * len(first.registers)
+    for place in live(first.pc):
+        registers[place] = _gathered([each.registers[place] for each in groups], groups, rows, alive.shape)
+    turn = min(each.last_turn for each in groups)
+    return Group(first.pc, union, None if alive.all() else alive, registers, turn, first.frames)
+
+
+_MANY = 3
+
+
+def _union(warps: Sequence[Array]) -> Array:
+    """The sorted numbers that stand in any of the arrays."""
+    here = np.zeros(1 + max(int(each[-1]) for each in warps), np.bool_)
+    for each in warps:
+        here[each] = True
+    return np.flatnonzero(here)
+
+
+def _gathered(values: list[Any], groups: Sequence[Group], rows: list[Array], shape: tuple[int, int]) -> Any:
+    """One register of all groups; lanes of none hold anything."""
+    same = values[0]
+    if all(each is same for each in values) and (same is None or same.shape[0] == 1):
+        return same
+    dtype = next(each.dtype for each in values if each is not None)
+    whole = np.zeros(shape, dtype)
+    for value, group, places in zip(values, groups, rows, strict=True):
+        if value is not None:
+            whole[places] = value if group.alive is None else np.where(group.alive, value, whole[places])
+    return whole
 
 
 def _joined(a: Group, b: Group, live: Callable[[int], Iterable[int]]) -> tuple[Frame, ...]:

@@ -14,8 +14,9 @@ from ptxgen.simulate.asynchronous.clusters import settle_clusters
 from ptxgen.simulate.asynchronous.waiting import press_on, report_parked, wake
 from ptxgen.simulate.barriers import release, report_stuck
 from ptxgen.simulate.batch import Batch
-from ptxgen.simulate.group import Group, merged
+from ptxgen.simulate.group import Group, merged, merged_all
 from ptxgen.simulate.program import Program
+from ptxgen.simulate.ready import Ready
 from ptxgen.simulate.signals import Outcome, Parted, Signal
 
 Array: TypeAlias = NDArray[Any]
@@ -40,7 +41,7 @@ class Turn:
 class Scheduler:
     """Runs the groups of one batch to their end.
 
-    A ready group that was passed over for `PATIENCE` turns per ready group goes first. With `chance` the order is
+    Groups that were passed over for `PATIENCE` turns per ready group go first. With `chance` the order is
     random, and groups are split at random. With `single` a turn is one instruction.
     """
 
@@ -49,7 +50,7 @@ class Scheduler:
     limit: int | None = None
     chance: random.Random | None = None
     single: bool = False
-    ready: list[Group] = field(factory=list)
+    ready: Ready = field(factory=lambda: Ready(PATIENCE))
     apart: list[Group] = field(factory=list)
     turn: int = 0
     seen: int = 0
@@ -66,6 +67,7 @@ class Scheduler:
             if self.chance is not None:
                 self.batch.engines.some_completes(self.batch)
             group = self._next()
+            group.alone = False
             group.last_turn = self.turn = self.turn + 1
             turn = Turn(group.pc, group.warps, group.alive)
             self._advance(group)
@@ -75,27 +77,10 @@ class Scheduler:
             yield turn
 
     def _next(self) -> Group:
-        ready = self.ready
-        if len(ready) == 1 and self.chance is None:
-            return ready.pop()
-        chosen = self._chosen()
-        same = [group for group in ready if group.meets(chosen)]
-        self.ready = [group for group in ready if not group.meets(chosen)]
-        for other in same:
-            if other is not chosen:
-                chosen = merged(chosen, other, self.program.live_places)
-        return chosen if self.chance is None else self._split(chosen)
-
-    def _chosen(self) -> Group:
-        if self.chance is not None:
-            return self.chance.choice(self.ready)
-        oldest = min(self.ready, key=lambda group: group.last_turn)
-        if self.turn - oldest.last_turn > PATIENCE * len(self.ready):
-            return oldest
-        rank = self.program.rank
-        if any(group.frames for group in self.ready):
-            return min(self.ready, key=lambda group: (*(rank[each.site] for each in group.frames), rank[group.pc]))
-        return min(self.ready, key=lambda group: rank[group.pc])
+        chosen, *others = self.ready.take(self.turn, self.program.rank, self.chance)
+        if others:
+            chosen = merged_all([chosen, *others], self.program.live_places)
+        return chosen if self.chance is None or chosen.alone else self._split(chosen)
 
     def _split(self, group: Group) -> Group:
         """Under a random order, now and then let only some of the group's warps go on."""
@@ -165,7 +150,7 @@ class Scheduler:
             settle_clusters(self.batch)
             self.ready += wake(self.batch)
 
-    def _meet(self, parked: list[Group], group: Group, then: list[Group]) -> None:
+    def _meet(self, parked: list[Group], group: Group, then: list[Group] | Ready) -> None:
         """Join a group with those parked at the same instruction; a join goes to `then`, a lone group is parked."""
         same = [other for other in parked if other.meets(group) and other.barrier == group.barrier]
         if not same:

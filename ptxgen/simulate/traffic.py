@@ -61,6 +61,13 @@ def count_shared(traffic: SharedTraffic, byte_offsets: Array, mask: Array | None
     """
     unit_bytes = max(width_bytes, BANK_BYTES)
     lanes = BANKS * BANK_BYTES // unit_bytes
+    if mask is None and _side_by_side(byte_offsets, unit_bytes):
+        phases = byte_offsets.size // lanes
+        traffic.requests += len(byte_offsets)
+        traffic.passes += phases
+        traffic.least += phases
+        traffic.worst = max(traffic.worst, 1)
+        return
     units = (byte_offsets // unit_bytes).reshape(-1, lanes)
     if mask is not None:
         traffic.requests += int(mask.any(axis=1).sum())
@@ -78,6 +85,12 @@ def count_shared(traffic: SharedTraffic, byte_offsets: Array, mask: Array | None
 
 def count_global(traffic: GlobalTraffic, addresses: Array, mask: Array | None, width_bytes: int) -> None:
     """Add a request per warp for `addresses` [warps, 32], each aligned to the width."""
+    if mask is None and _side_by_side(addresses, width_bytes):
+        traffic.requests += len(addresses)
+        traffic.bytes += addresses.size * width_bytes
+        ends = (addresses[:, 0] // SECTOR_BYTES, (addresses[:, -1] + width_bytes - 1) // SECTOR_BYTES)
+        traffic.sectors += int((ends[1] - ends[0] + 1).sum())
+        return
     if mask is not None:
         traffic.requests += int(mask.any(axis=1).sum())
         addresses = np.where(mask, addresses, _NOWHERE)
@@ -88,6 +101,11 @@ def count_global(traffic: GlobalTraffic, addresses: Array, mask: Array | None, w
     inside = ordered != _NOWHERE
     ordered //= SECTOR_BYTES
     traffic.sectors += int((_first_of_each(ordered) & inside).sum())
+
+
+def _side_by_side(addresses: Array, width_bytes: int) -> bool:
+    """Whether the lanes of each warp go to places one behind the other."""
+    return bool((addresses[:, 1:] - addresses[:, :-1] == width_bytes).all())
 
 
 def _first_of_each(ordered: Array) -> Array:

@@ -25,7 +25,7 @@ def mutants(module: Module) -> Iterator[Mutant]:
     instructions = list(kernel.instructions())
     for place, instruction in enumerate(instructions):
         for operation, replaced in _faults(instruction):
-            body = _replaced(kernel.body, instruction, replaced)
+            body = replaced(kernel.body, instruction, replaced)
             changed = evolve(
                 module, items=tuple(evolve(kernel, body=body) if each is kernel else each for each in module.items)
             )
@@ -38,7 +38,7 @@ def _faults(instruction: Instruction) -> Iterator[tuple[str, Instruction | None]
         yield "drop barrier", None
     if "wait_group" in words:
         yield "drop wait", None
-        yield "weaken wait", _with(instruction, 0, Int(instruction.operands[0].value + 1))  # type: ignore[union-attr]
+        yield "weaken wait", with_operand(instruction, 0, Int(instruction.operands[0].value + 1))  # type: ignore[union-attr]
     if "commit_group" in words:
         yield "drop commit", None
     if opcode in ("ld", "st") and instruction.guard is not None:
@@ -54,27 +54,27 @@ def _faults(instruction: Instruction) -> Iterator[tuple[str, Instruction | None]
 def _misplaced(instruction: Instruction) -> Iterator[tuple[str, Instruction]]:
     for place, operand in enumerate(instruction.operands):
         if isinstance(operand, Address):
-            yield "break alignment", _with(instruction, place, evolve(operand, offset=operand.offset + 1))
-            yield "move far away", _with(instruction, place, evolve(operand, offset=operand.offset + (1 << 20)))
+            yield "break alignment", with_operand(instruction, place, evolve(operand, offset=operand.offset + 1))
+            yield "move far away", with_operand(instruction, place, evolve(operand, offset=operand.offset + (1 << 20)))
 
 
 def _bounds(instruction: Instruction) -> Iterator[tuple[str, Instruction]]:
     for place, operand in enumerate(instruction.operands):
         if isinstance(operand, Int):
-            yield "move bound", _with(instruction, place, Int(operand.value + 1))
+            yield "move bound", with_operand(instruction, place, Int(operand.value + 1))
 
 
-def _with(instruction: Instruction, place: int, operand: Any) -> Instruction:
+def with_operand(instruction: Instruction, place: int, operand: Any) -> Instruction:
     operands = list(instruction.operands)
     operands[place] = operand
     return evolve(instruction, operands=tuple(operands))
 
 
-def _replaced(scope: Scope, wanted: Instruction, by: Instruction | None) -> Scope:
+def replaced(scope: Scope, wanted: Instruction, by: Instruction | None) -> Scope:
     made: list[Any] = []
     for statement in scope.statements:
         if statement is wanted:
             made += [by] if by is not None else []
         else:
-            made.append(_replaced(statement, wanted, by) if isinstance(statement, Scope) else statement)
+            made.append(replaced(statement, wanted, by) if isinstance(statement, Scope) else statement)
     return Scope(tuple(made))

@@ -23,11 +23,12 @@ def barrier_cluster(site: Site) -> Step:
 def _arrive(site: Site) -> Step:
     relaxed = site.has("relaxed")
 
-    def step(group: Group, batch: Batch) -> None:
+    def step(group: Group, batch: Batch) -> Outcome:
+        if (apart := _together(site, group, batch)) is not None:
+            return apart
         barriers = barriers_of(batch)
         clusters = group.warps // batch.clocks.warps_per_cluster
         lanes = group.lanes()
-        _judge(site, group, batch)
         twice = lanes & (barriers.arrivals[group.warps] > barriers.complete[clusters][:, None])
         if twice.any():
             _report(site, group, batch, twice, "arrives a second time without having waited")
@@ -36,30 +37,36 @@ def _arrive(site: Site) -> Step:
         rows = batch.clocks.release(group.warps[here], relaxed=relaxed)
         np.maximum.at(barriers.gathered, clusters[here], rows)
         settle_clusters(batch)
+        return None
 
     return step
 
 
-def _judge(site: Site, group: Group, batch: Batch) -> None:
-    """Report an aligned barrier that only a part of a warp reaches."""
+def _together(site: Site, group: Group, batch: Batch) -> Outcome:
+    """None once all lanes of the warps that have not ended are here, which an aligned barrier wants; those that cannot
+    come are reported.
+    """
     lanes = group.lanes()
     apart = batch.present[group.warps] & ~lanes & lanes.any(axis=1, keepdims=True)
-    if site.has("aligned") and apart.any():
-        some = lanes & apart.any(axis=1, keepdims=True)
-        _report(site, group, batch, some, "is reached by a part of a warp", "barrier.divergent")
+    if not site.has("aligned") or not apart.any():
+        return None
+    if not group.forced:
+        return Signal.REPEAT
+    group.forced = False
+    some = lanes & apart.any(axis=1, keepdims=True)
+    _report(site, group, batch, some, "is reached by a part of a warp", "barrier.divergent")
+    return None
 
 
-def _report(
-    site: Site, group: Group, batch: Batch, lanes: Array, what: str, code: str = "cluster.barrier"
-) -> None:
+def _report(site: Site, group: Group, batch: Batch, lanes: Array, what: str, code: str = "cluster.barrier") -> None:
     row, lane = map(int, np.argwhere(lanes)[0])
-    batch.journal.fault(
-        code, site.index, lambda: what, thread=batch.thread(group, row, lane), count=int(lanes.sum())
-    )
+    batch.journal.fault(code, site.index, lambda: what, thread=batch.thread(group, row, lane), count=int(lanes.sum()))
 
 
 def _wait(site: Site) -> Step:
     def step(group: Group, batch: Batch) -> Outcome:
+        if (apart := _together(site, group, batch)) is not None:
+            return apart
         barriers = barriers_of(batch)
         clusters = group.warps // batch.clocks.warps_per_cluster
         lanes = group.lanes()
@@ -74,7 +81,6 @@ def _wait(site: Site) -> Step:
                 ClusterWait(barriers, each, int(barriers.complete[each])) for each in np.unique(clusters[rows]).tolist()
             )
             return Signal.PARK
-        _judge(site, group, batch)
         early = lanes & (arrivals == barriers.waited[group.warps])
         if early.any():
             _report(site, group, batch, early, "waits without having arrived")
@@ -128,4 +134,3 @@ def fence(site: Site) -> Step:
             batch.clocks.fence(warps)
 
     return step
-

@@ -69,8 +69,10 @@ def brx(site: Site, targets: tuple[int, ...]) -> Step:
 
 def parted(group: Group, ways: tuple[tuple[Array, int], ...], *, counted: bool = True) -> Parted:
     """The group's lanes sent different ways."""
-    groups = (group.part(lanes, pc) for lanes, pc in ways)
-    return Parted(tuple(each for each in groups if each is not None), counted)
+    groups = tuple(each for each in (group.part(lanes, pc) for lanes, pc in ways) if each is not None)
+    for each in groups:
+        each.alone = not counted
+    return Parted(groups, counted)
 
 
 def end(site: Site) -> Step:

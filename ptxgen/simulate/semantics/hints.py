@@ -15,12 +15,12 @@ from ptxgen.simulate.steps import assigned
 DISCARDED_BYTES = 128
 _WORD_BYTES = 8
 REFUSED_PREFIXES = {
-    "multimem": "addresses of several devices at once",
+    "multimem": "memory of several devices at once",
     "tex": "textures", "tld4": "textures", "txq": "textures", "istypep": "textures and surfaces",
     "suld": "surfaces", "sust": "surfaces", "sured": "surfaces", "suq": "surfaces",
     "tcgen05": "tensor memory",
-    "alloca": "a stack that grows while a function runs", "stacksave": "a stack that grows while a function runs",
-    "stackrestore": "a stack that grows while a function runs",
+    "alloca": "stack that grows while a function runs", "stacksave": "stack that grows while a function runs",
+    "stackrestore": "stack that grows while a function runs",
 }  # fmt: skip
 
 

@@ -99,8 +99,9 @@ def _start(batch: Batch, arriving: LaneArrivals) -> None:
         for due in batch.copies.due(limit):
             _deliver(due, batch, at_issue=True)
         barrier = arriving.barrier
-        barrier.gather(arriving.released)
-        arrivals(batch, barrier, Arrivals(arriving.site, arriving.thread, np.ones(len(arriving.warps), np.int64)))
+        count = len(arriving.warps)
+        rows = np.broadcast_to(arriving.released, (count, len(arriving.released)))
+        arrivals(batch, barrier, Arrivals(arriving.site, arriving.thread, np.ones(count, np.int64), rows))
         return [(0, 0)]
 
     landing = Landing(arriving.barrier, 0, arriving.barrier.phase)

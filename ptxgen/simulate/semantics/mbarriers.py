@@ -195,10 +195,11 @@ def arrive(site: Site) -> Step:
         if len(rows):
             released[rows] = batch.clocks.release(group.warps[rows], relaxed=relaxed)
         for each in found:
-            each.barrier.gather(released[np.unique(each.rows)].max(axis=0))
             thread = batch.thread(group, int(each.rows[0]), int(each.lanes[0]))
             tx = None if size is None else size[each.rows, each.lanes]
-            given = Arrivals(site.index, thread, count[each.rows, each.lanes], tx, drops, incomplete)
+            given = Arrivals(
+                site.index, thread, count[each.rows, each.lanes], released[each.rows], tx, drops, incomplete
+            )
             states[each.rows, each.lanes] = arrivals(batch, each.barrier, given)
         keep = _kept(request, group)
         for write in writers:
@@ -219,13 +220,14 @@ def _operand(site: Site, name: str) -> Reader | None:
 
 @frozen(eq=False)
 class Arrivals:
-    """Arrivals of lanes at one barrier: how often each counts, the bytes that it expects, and whether the barrier
-    loses its part for good (`drops`) or must not complete by it.
+    """Arrivals of lanes at one barrier: how often each counts, what it releases, the bytes that it expects, and whether
+    the barrier loses its part for good (`drops`) or must not complete by it.
     """
 
     site: int
     thread: int
     counts: Array
+    released: Array
     sizes: Array | None = None
     drops: bool = False
     incomplete: bool = False
@@ -240,6 +242,7 @@ def arrivals(batch: Batch, barrier: MBarrier, given: Arrivals) -> Array:
             expect(batch, barrier, int(given.sizes[number]), given.site, given.thread)
         if given.drops:
             barrier.count = max(barrier.count - count, 0)
+        barrier.gather(given.released[number])
         _arrive_once(batch, barrier, given, count)
     return states
 
@@ -280,7 +283,7 @@ def wait(site: Site) -> Step:
                 over = waiting.over()
                 done[each.rows[here], each.lanes[here]] = over
                 waits += [] if over else [waiting]
-        if waits and not _denied(group, batch):
+        if waits and not _denied(group, batch, waits):
             return _park(group, site.index, done, waits)
         group.forced = False
         for each in found:
@@ -292,9 +295,15 @@ def wait(site: Site) -> Step:
     return step
 
 
-def _denied(group: Group, batch: Batch) -> bool:
-    chance = batch.engines.chance
-    return group.forced or (chance is not None and chance.random() < 0.125)
+def _denied(group: Group, batch: Batch, waits: list[PhaseWait]) -> bool:
+    """Whether the answer is no, at once: the first time that a warp asks for a phase that is not complete, so that a
+    program that does not ask again goes wrong; when nothing else can go on; and in a random order now and then.
+    """
+    asked, chance = batch.engines.asked, batch.engines.chance
+    keys = {(group.pc, int(group.warps[0]), each.barrier.place, each.barrier.phase) for each in waits}
+    first = not keys <= asked
+    asked |= keys
+    return group.forced or first or (chance is not None and chance.random() < 0.125)
 
 
 def _park(group: Group, index: int, done: Array, waits: list[PhaseWait]) -> Outcome:
