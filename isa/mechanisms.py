@@ -14,6 +14,7 @@ class Proxy(Enum):
 
     GENERIC = "generic"
     ASYNC = "async"
+    FABRIC = "fabric"
 
     __hash__ = object.__hash__
 
@@ -61,12 +62,33 @@ class Transaction:
     """Complete when the mbarrier where the data lands has counted its bytes; seen by a wait on the phase."""
 
 
-Completion = AtIssue | Group | Transaction
+@frozen
+class Committed:
+    """Complete when the mbarrier that a later commit of the issuing lane names has its arrival."""
+
+
+class Drain(Enum):
+    """What a wait of the tensor memory waits for."""
+
+    LOADS = "tcgen05.wait::ld"
+    STORES = "tcgen05.wait::st"
+
+    __hash__ = object.__hash__
+
+
+@frozen
+class Drained:
+    """Complete when the issuing warp has waited for all that it issued of this sort."""
+
+    wait: Drain
+
+
+Completion = AtIssue | Group | Transaction | Committed | Drained
 
 
 @frozen
 class Mechanism:
-    """`reads` and `writes` are the proxies of sources and destination, None for registers only."""
+    """`reads` and `writes` are the proxies of sources and destination, None for registers and tensor memory only."""
 
     reads: Proxy | None
     writes: Proxy | None
@@ -91,6 +113,16 @@ WARPGROUP_MULTIPLY = Mechanism(_ASYNC, None, IssuedBy.WARPGROUP, Group(GroupKind
 REMOTE_STORE = Mechanism(None, _GENERIC, IssuedBy.LANE, Transaction())
 REMOTE_ATOMIC = Mechanism(_GENERIC, _GENERIC, IssuedBy.LANE, Transaction())
 WARP_COPY = Mechanism(_GENERIC, _GENERIC, IssuedBy.WARP, AT_ISSUE)
+
+TENSOR_MULTIPLY = Mechanism(_ASYNC, None, IssuedBy.ELECTED, Committed())
+TENSOR_SHIFT = Mechanism(None, None, IssuedBy.ELECTED, Committed())
+TENSOR_LOAD = Mechanism(None, None, IssuedBy.WARP, Drained(Drain.LOADS))
+TENSOR_STORE = Mechanism(None, None, IssuedBy.WARP, Drained(Drain.STORES))
+TENSOR_ALLOCATION = Mechanism(None, _GENERIC, IssuedBy.WARP, AT_ISSUE)
+FABRIC_GET = Mechanism(Proxy.FABRIC, _ASYNC, IssuedBy.LANE, Transaction())
+FABRIC_PUT = Mechanism(_ASYNC, Proxy.FABRIC, IssuedBy.LANE, Transaction())
+FABRIC_PULL = Mechanism(Proxy.FABRIC, _ASYNC, IssuedBy.WARP, Transaction())
+ASYNC_ANSWER = Mechanism(None, _ASYNC, IssuedBy.ELECTED, Transaction())
 
 # The longest prefix of an instruction's name decides.
 _BY_PREFIX: dict[str, Mechanism] = {
@@ -134,6 +166,18 @@ _BY_PREFIX: dict[str, Mechanism] = {
     "multimem.cp.async.bulk": BULK_STORE,
     "multimem.cp.reduce.async.bulk": BULK_STORE,
     "wgmma.mma_async": WARPGROUP_MULTIPLY,
+    "tcgen05.mma": TENSOR_MULTIPLY,
+    "tcgen05.cp": TENSOR_MULTIPLY,
+    "tcgen05.shift": TENSOR_SHIFT,
+    "tcgen05.ld": TENSOR_LOAD,
+    "tcgen05.st": TENSOR_STORE,
+    "tcgen05.alloc": TENSOR_ALLOCATION,
+    "fabric.try_get": FABRIC_GET,
+    "fabric.try_put": FABRIC_PUT,
+    "fabric.try_red": FABRIC_PUT,
+    "fabric.try_pullred": FABRIC_PULL,
+    "fabric.try_atom": FABRIC_PUT,
+    "clusterlaunchcontrol.try_cancel": ASYNC_ANSWER,
 }
 _TENSOR_COPY = ("cp", "async", "bulk", "tensor")
 _ORDERS = frozenset({"weak", "relaxed", "cta", "cluster", "gpu", "sys"})

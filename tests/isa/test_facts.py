@@ -11,7 +11,19 @@ import pytest
 from isa.forms import resolve
 from isa.fragments import fragment
 from isa.limits import limits, shared_base
-from isa.mechanisms import AT_ISSUE, Group, GroupKind, IssuedBy, Proxy, Transaction, mechanism, mechanism_of
+from isa.mechanisms import (
+    AT_ISSUE,
+    Committed,
+    Drain,
+    Drained,
+    Group,
+    GroupKind,
+    IssuedBy,
+    Proxy,
+    Transaction,
+    mechanism,
+    mechanism_of,
+)
 from isa.numerics import Rounding, UnsettledNumerics, numerics
 from isa.special import SPECIAL_REGISTERS, UnknownSpecialRegister, special
 from isa.targets import TARGETS, VERSIONS, PtxVersion, Target, named_in, target, version
@@ -107,6 +119,14 @@ def test_mechanisms_by_name():
     remote = mechanism("st.async.shared::cluster.mbarrier::complete_tx::bytes.u32")
     assert (remote.writes, remote.completes) == (Proxy.GENERIC, Transaction())
     assert mechanism("red.async.release.gpu.global.add.u32").completes is AT_ISSUE
+    multiply = mechanism("tcgen05.mma.ws.sp.cta_group::1.kind::f16")
+    assert (multiply.reads, multiply.writes, multiply.completes) == (Proxy.ASYNC, None, Committed())
+    assert mechanism("tcgen05.cp.cta_group::1.128x256b").completes == Committed()
+    assert mechanism("tcgen05.ld.sync.aligned.32x32b.x1.b32").completes == Drained(Drain.LOADS)
+    assert mechanism("tcgen05.st.sync.aligned.32x32b.x1.b32").completes == Drained(Drain.STORES)
+    assert mechanism("tcgen05.wait::ld.sync.aligned").completes is AT_ISSUE
+    assert mechanism("fabric.try_put.async.shared::cta").writes is Proxy.FABRIC
+    assert mechanism("fabric.submit").writes is None
     assert mechanism("add.u32").reads is None
     assert mechanism("add.u32").writes is None
     assert mechanism("mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32").issued_by is IssuedBy.WARP
