@@ -128,6 +128,13 @@ def test_complement_and_hull() -> None:
     assert parts.coalesced().pieces == Set.of(("i",), i >= 0, i <= 9).pieces
 
 
+def test_pieces_whose_existentials_bound_them_are_not_joined_to_the_whole_space() -> None:
+    one, other = Set.of(("i",), i >= 0, i <= 1, n >= 1), Set.of(("i",), i >= 0, i <= 1, n >= 2 * i, congruent(n + i, 2))
+    assert other.pieces[0].project_out("i").exists
+    for left in ((one | other).project_out("i"), Set((), tuple(p.project_out("i") for p in (one | other).pieces))):
+        assert left.coalesced().equals(Set.of((), n >= 0))
+
+
 def test_mistakes_are_named() -> None:
     with pytest.raises(ValueError, match="their dimensions differ"):
         Set.of(("i",)) & Set.of(("j",))
