@@ -65,7 +65,7 @@ def test_every_recorded_format(shared_folder: Path, device, kind):
     if f"{kind}_d_fp16" in recorded:
         start = c.astype(np.float16)
         if wgmma:
-            half = emulated_bytes(a, b, start, numerics(target(name), "mma", "m16n8k16", "f16"))
+            half = emulated_bytes(a, b, start, numerics(target(name), "mma", "m16n8k16", "f16"), True)
         else:
             half = chained(operand(a, least), operand(b, least), start, record, True)
         found = half[0, 0].astype(np.float32).view(np.uint32)
