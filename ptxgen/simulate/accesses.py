@@ -191,7 +191,8 @@ class _Attempt:
             rank = np.where(self.mask, rank, own)
         if far.any():
             reach(batch, self.request.index, self.group, rank, far)
-        return index + (warps // batch.warps_per_cta - own + rank) * memory.stride
+        placed: Array = index + (warps // batch.warps_per_cta - own + rank) * memory.stride
+        return placed
 
     def _check(self, index: Array) -> None:
         memory, width = self.memory, self.request.width_bytes
@@ -201,12 +202,6 @@ class _Attempt:
         if width > 1:
             what = f"touches {width} bytes of {memory.name} memory at an address that is no multiple of {width}"
             self.drop((index & (width - 1)) != 0, "memory.misaligned", what)
-        if self.mask is not None:
-            index = np.where(self.mask, index, 0)
-        if memory.offsets is None:
-            return index
-        offsets = memory.offsets[self.group.warps]
-        return index + (offsets[:, None] if offsets.ndim == 1 else offsets)
 
 
 def _checked(attempt: _Attempt, reads: bool) -> Target:

@@ -43,12 +43,12 @@ class SpaceMemory:
 class Batch:
     """CTAs `first` to `first + ctas` of the grid, `warps_per_cta` warps each, numbered CTA by CTA.
 
-    CTAs of a cluster of `cluster` follow each other. `existing` [warps, 32] are the lanes that the block has, `present` those that have not ended. `arrivals` holds per
-    barrier what `arrive` brought: threads [ctas] and knowledge [ctas, warps]. `flags` holds what threads of a CTA have
-    released at an address, by space, cell and CTA; None in a kernel without fences, where addresses order nothing.
-    `ballots` are, per barrier, the threads [ctas, 2] that brought false and true, `copies` what is under way, `ticks`
-    the readings of clocks, `heap` what `malloc` may give. `parked` are groups that wait for something that
-    the `engines` tell of.
+    CTAs of a cluster of `cluster` follow each other. `existing` [warps, 32] are the lanes that the block has, `present`
+    those that have not ended. `arrivals` holds per barrier what `arrive` brought: threads [ctas] and knowledge [ctas,
+    warps]. `flags` holds what threads of a CTA have released at an address, by space, cell and CTA; None in a kernel
+    without fences, where addresses order nothing. `ballots` are, per barrier, the threads [ctas, 2] that brought false
+    and true, `copies` what is under way, `ticks` the readings of clocks, `heap` what `malloc` may give. `parked` are
+    groups that wait for something that the `engines` tell of.
     """
 
     first: int

@@ -19,11 +19,12 @@ LANES = 32
 class Group:
     """Warps at one instruction. Registers are immutable arrays that broadcast to [warps, 32]; a step rebinds them.
 
-    `warps` are sorted numbers within the batch. `alive` is None when every lane of every warp is here, else
-    [warps, 32]; what dead lanes compute nobody reads. `last_turn` is when the group was last scheduled, `forced` lets
-    it pass a meeting that cannot come about, `missing` are the lanes of its warps that were elsewhere when it arrived
-    at a barrier, `barrier` and `threads` what it waits for there, `answer` writes what a reducing barrier found.
-    `waits` is what it is parked for. One that is `alone` runs its instruction before it is joined with others. `frames` are the calls that it is in, the outermost first.
+    `warps` are sorted numbers within the batch. `alive` is None when every lane of every warp is here, else [warps,
+    32]; what dead lanes compute nobody reads. `last_turn` is when the group was last scheduled, `forced` lets it pass a
+    meeting that cannot come about, `missing` are the lanes of its warps that were elsewhere when it arrived at a
+    barrier, `barrier` and `threads` what it waits for there, `answer` writes what a reducing barrier found. `waits` is
+    what it is parked for. One that is `alone` runs its instruction before it is joined with others. `frames` are the
+    calls that it is in, the outermost first.
     """
 
     __slots__ = (

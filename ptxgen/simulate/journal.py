@@ -103,8 +103,9 @@ class Journal:
         return f"the other access: {instruction} (statement {index})", instruction.origin
 
     def place(self, thread: int) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
-        """The CTA and the thread, each (x, y, z), of a thread's number in the grid, which counts whole warps, and CTAs cluster
-        by cluster."""
+        """The CTA and the thread, each (x, y, z), of a thread's number in the grid, which counts whole warps, and CTAs
+        cluster by cluster.
+        """
         warp, lane = divmod(thread, 32)
         cta, column = divmod(warp, self.warps_per_cta)
         return cta_of(cta, self.grid, self.cluster), spread(column * 32 + lane, self.block)

@@ -13,7 +13,7 @@ from isa.limits import shared_base
 from isa.targets import Target
 from isa.targets import target as target_named
 from ptxgen.errors import LaunchError
-from ptxgen.ir import DirectiveKind, Function, Module
+from ptxgen.ir import Directive, DirectiveKind, Function, Module
 from ptxgen.simulate.arguments import Argument, bind
 from ptxgen.simulate.functions import Body, body_of, reachable
 from ptxgen.simulate.journal import ALL_CHECKS, Check, Journal
@@ -143,7 +143,8 @@ def cluster_of(function: Function, grid: tuple[int, int, int], given: Extents | 
 
     LaunchError where the two disagree or the grid is no whole number of clusters.
     """
-    demanded = next((each.values for each in function.directives if each.kind is DirectiveKind.REQNCTAPERCLUSTER), None)
+    asked = (each for each in function.directives if isinstance(each, Directive))
+    demanded = next((each.values for each in asked if each.kind is DirectiveKind.REQNCTAPERCLUSTER), None)
     chosen = extents(given if given is not None else demanded or 1, "cluster")
     if demanded and chosen != extents(demanded, "cluster"):
         raise LaunchError(f"{function.name} demands clusters of {demanded}, got {given!r}")

@@ -57,11 +57,10 @@ def value_dtype(of: Type) -> np.dtype[Any]:
 class Bank:
     """The numbering of a kernel's registers, special registers and constants in the list of a group.
 
-    `symbols` are the addresses of variables by name, and the offsets of parameters in their block of
-    `parameter_bytes`. `stacked` are the variables whose places count from the frame of the function, whose start
-    stands at `frame_place`; `ranked` those in shared memory of a CTA whose rank in its cluster is part of the address:
-    its bits stand at `rank_place`. `initial` holds the constants, by place, `parameters` the offset and type to fill a place
-    with.
+    `symbols` are the addresses of variables by name, and the offsets of parameters in their block of `parameter_bytes`.
+    `stacked` are the variables whose places count from the frame of the function, whose start stands at `frame_place`;
+    `ranked` those in shared memory of a CTA whose rank in its cluster is part of the address: its bits stand at
+    `rank_place`. `initial` holds the constants, by place, `parameters` the offset and type to fill a place with.
     """
 
     symbols: dict[str, int] = field(factory=dict)

@@ -94,7 +94,7 @@ def pixels(described: TensorMap, start: Sequence[int], offsets: Sequence[int]) -
     inner = channels[:: unit // element]
     moved = coordinates + np.array([*offsets, 0], np.int64)
     extents = np.array(described.dims[1:], np.int64)
-    here = ((moved >= 0) & (moved < extents)).all(axis=1)
+    here: Array = np.logical_and.reduce((moved >= 0) & (moved < extents), axis=1)
     places = moved @ np.array(described.strides, np.int64)
     whole = places[:, None] + inner[None] * element
     inside = here[:, None] & ((inner >= 0) & (inner < described.dims[0]))[None]

@@ -18,7 +18,8 @@ Array: TypeAlias = NDArray[Any]
 @define(eq=False)
 class ClusterBarriers:
     """The barrier of each cluster of a batch: `arrivals` [warps, 32] counts each thread's, `waited` those that it has
-    waited for, `complete` [clusters] the phases; `gathered` and `released` [clusters, row] are what arrivals have released in this phase and the last.
+    waited for, `complete` [clusters] the phases; `gathered` and `released` [clusters, row] are what arrivals have
+    released in this phase and the last.
     """
 
     arrivals: Array

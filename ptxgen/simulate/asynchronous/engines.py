@@ -26,8 +26,9 @@ class Engines:
 
     `mbarriers` by their byte in the arena of shared memory; `under_way` in the order of issue; `committed` counts the
     bulk groups of each thread that has any. `registers` are the places of those that products use, to their numbers,
-    `held` the registers that warps have asked for, `asked` the phases that they have asked for and where. `version` changes with everything that a parked group may wait for;
-    `denials` counts how often parked groups were told that their phase is not complete since it was `denied_at`.
+    `held` the registers that warps have asked for, `asked` the phases that they have asked for and where. `version`
+    changes with everything that a parked group may wait for; `denials` counts how often parked groups were told that
+    their phase is not complete since it was `denied_at`.
     """
 
     columns: Columns = field(factory=Columns)

@@ -54,8 +54,8 @@ class Landing:
 
 @define(eq=False)
 class Operation:
-    """Work under way. `read` takes what it reads, `write` writes it and gives the (engine, epoch) of its writes, for each
-    of its landings, or the one where it has none.
+    """Work under way. `read` takes what it reads, `write` writes it and gives the (engine, epoch) of its writes, for
+    each of its landings, or the one where it has none.
 
     It ends at a barrier for each of its `landings`, all at once, or with the group of that ordinal of the thread that
     issued it. `reading` is the (engine, epoch) of its reads, `writing` that of its writes once it is complete.

@@ -22,8 +22,8 @@ class Pending:
 
     `ordinals` [warps] are the groups it belongs to, `left` [warps] where it is still to be done. `finish(group, rows,
     own)` writes the accumulators of the group's rows from the product's own rows. `groups` [warps] are the warpgroups,
-    `engines` for each the (engine in the cluster, epoch) of its reads. `accumulators` and `sources` are the registers that it writes and reads, as
-    numbers among those watched.
+    `engines` for each the (engine in the cluster, epoch) of its reads. `accumulators` and `sources` are the registers
+    that it writes and reads, as numbers among those watched.
     """
 
     site: int

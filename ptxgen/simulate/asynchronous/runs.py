@@ -71,15 +71,18 @@ def shared_run(
         rank = own
     start = (address & RANK_MASK) - memory.base
     if address % align:
-        return _refuse(batch, issue, "memory.misaligned", f"{what} at {address:#x}, which is no multiple of {align}")
+        _refuse(batch, issue, "memory.misaligned", f"{what} at {address:#x}, which is no multiple of {align}")
+        return None
     if rank >= batch.cluster or (rank != own and not remote) or not 0 <= start <= memory.size_bytes - size:
         outside = f"{what} of {size} bytes at {address:#x}, outside shared memory"
-        return _refuse(batch, issue, "memory.bounds", outside)
+        _refuse(batch, issue, "memory.bounds", outside)
+        return None
     first = (cta - own + rank) * memory.stride + start
     state = memory.arena.shadow[first : first + size]
     if (state == 0).any():
         outside = f"{what} of {size} bytes at {address:#x}, outside every allocation of shared memory"
-        return _refuse(batch, issue, "memory.bounds", outside)
+        _refuse(batch, issue, "memory.bounds", outside)
+        return None
     unit = min(align, 16)
     return Run(memory, first + np.arange(0, size, unit), unit, address)
 
@@ -89,10 +92,12 @@ def global_run(batch: Batch, issue: Issue, address: int, size: int, *, what: str
     memory = batch.spaces["global"]
     start = address - GLOBAL_BASE
     if address % 16:
-        return _refuse(batch, issue, "memory.misaligned", f"{what} at {address:#x}, which is no multiple of 16")
+        _refuse(batch, issue, "memory.misaligned", f"{what} at {address:#x}, which is no multiple of 16")
+        return None
     if not 0 <= start <= memory.size_bytes - size or (memory.arena.shadow[start : start + size] == 0).any():
         outside = f"{what} of {size} bytes at {address:#x}, outside every allocation of global memory"
-        return _refuse(batch, issue, "memory.bounds", outside)
+        _refuse(batch, issue, "memory.bounds", outside)
+        return None
     return Run(memory, start + np.arange(0, size, 16), 16, address)
 
 

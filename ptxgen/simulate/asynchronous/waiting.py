@@ -18,7 +18,9 @@ _DENIALS = 2
 class Wait(Protocol):
     """What a parked group waits for."""
 
-    deniable: bool
+    @property
+    def deniable(self) -> bool:
+        """Whether it may be told at any time that it has not."""
 
     def over(self) -> bool:
         """True if it has come about."""

@@ -56,8 +56,8 @@ def _wait(site: Site) -> Step:
 
 
 def _arrive(site: Site) -> Step:
-    """Once all copies of a lane are there, it arrives at an mbarrier; without `.noinc` that is one arrival more than the
-    barrier awaits.
+    """Once all copies of a lane are there, it arrives at an mbarrier; without `.noinc` that is one arrival more than
+    the barrier awaits.
     """
     request = barrier_request(site, place_of_slot(site, "mbar"))
     more = not site.has("noinc")

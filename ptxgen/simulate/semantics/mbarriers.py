@@ -63,15 +63,16 @@ def users(request: Request, group: Group, batch: Batch) -> list[Users]:
         thread = batch.thread(group, int(rows[0]), int(lanes[0]))
         address = int(target.addresses[rows[0], lanes[0]])
         if barrier is None:
-            what = f"uses {address:#x}, which holds no mbarrier: nothing has initialised it"
-            batch.journal.fault(
-                "mbarrier.missing", request.index, lambda what=what: what, thread=thread, address=address,
-                count=len(rows),
-            )  # fmt: skip
+            _report_missing(batch, request.index, thread, address, len(rows))
             continue
         check_initialised(batch, barrier, group.warps[rows], request.index, thread)
         found.append(Users(barrier, rows, lanes))
     return found
+
+
+def _report_missing(batch: Batch, site: int, thread: int, address: int, count: int) -> None:
+    what = f"uses {address:#x}, which holds no mbarrier: nothing has initialised it"
+    batch.journal.fault("mbarrier.missing", site, lambda: what, thread=thread, address=address, count=count)
 
 
 def check_initialised(batch: Batch, barrier: MBarrier, warps: Array, site: int, thread: int) -> None:

@@ -238,7 +238,7 @@ def _issue(plan: _Plan, group: Group, batch: Batch) -> None:
     if not ready.any():
         return
     rows = np.flatnonzero(ready)
-    warps, r = group.warps[rows], group.registers
+    warps = group.warps[rows]
     watched = batch.engines.registers
     accumulators = tuple(watched[place] for place in plan.places)
     sources = _sources(plan, watched)
@@ -294,7 +294,7 @@ def _judge_registers(
         what = "uses registers that other instructions have accessed, with no wgmma.fence since"
         thread = batch.thread(group, int(rows[row]), 0)
         batch.journal.fault("wgmma.fence", plan.site.index, lambda: what, thread=thread)
-        products.touched[np.ix_(warps, [*accumulators, *sources])] = False
+        products.touched[warps[:, None], np.array([*accumulators, *sources])] = False
     for earlier in products.pending:
         own, theirs = common(warps, earlier.warps)
         if not len(own) or not earlier.left[theirs].any():
@@ -427,7 +427,8 @@ class _Operands:
         """The operand negated where the instruction says so: the sign bit of every element."""
         if self.plan.signs[operand] == 1:
             return bits
-        return bits ^ bits.dtype.type(1 << (8 * bits.dtype.itemsize - 1))
+        negated: Array = bits ^ bits.dtype.type(1 << (8 * bits.dtype.itemsize - 1))
+        return negated
 
 
 def _differs() -> str:
@@ -505,7 +506,9 @@ def multiplies(instruction: Instruction) -> bool:
     return instruction.form.opcode == "wgmma" and len(instruction.operands) > 2
 
 
-def _touching(step: Step, index: int, guard: Callable[[list[Any]], Any] | None, read: list[int], written: list[int]) -> Step:
+def _touching(
+    step: Step, index: int, guard: Callable[[list[Any]], Any] | None, read: list[int], written: list[int]
+) -> Step:
     either = sorted({*read, *written})
 
     def touching(group: Group, batch: Batch) -> Outcome:
@@ -515,15 +518,13 @@ def _touching(step: Step, index: int, guard: Callable[[list[Any]], Any] | None, 
         warps = group.warps if active is None else group.warps[active.any(axis=1)]
         if products.pending and len(warps):
             _judge_touch(index, group, batch, warps, (read, written))
-        products.touched[np.ix_(warps, either)] = True
+        products.touched[warps[:, None], np.array(either)] = True
         return step(group, batch)
 
     return touching
 
 
-def _judge_touch(
-    index: int, group: Group, batch: Batch, warps: Array, used: tuple[list[int], list[int]]
-) -> None:
+def _judge_touch(index: int, group: Group, batch: Batch, warps: Array, used: tuple[list[int], list[int]]) -> None:
     products, (read, written) = batch.engines.products, used
     for product in products.pending:
         hits = set(product.accumulators) & {*read, *written}

@@ -10,6 +10,8 @@ A_BYTES, B_BYTES = ROWS * DEPTH * 2, COLUMNS * DEPTH * 2
 THREADS = 384
 VALUES = COLUMNS // 2
 
+LOAD = "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+
 HEADER = """.version 8.4
 .target sm_90a
 .address_size 64
@@ -84,8 +86,10 @@ WAIT_EMPTY:
     mad.lo.u32 %r22, %r16, {b_bytes}, %r3;
     add.u32 %r22, %r22, %r14;
     shl.b32 %r23, %r15, 6;
-    cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r21], [%rd1, {{%r23, %r11}}], [%r20];
-    cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster [%r22], [%rd2, {{%r23, %r12}}], [%r20], %h0;
+    {load}
+        [%r21], [%rd1, {{%r23, %r11}}], [%r20];
+    {load}.multicast::cluster
+        [%r22], [%rd2, {{%r23, %r12}}], [%r20], %h0;
     add.u32 %r15, %r15, 1;
     add.u32 %r16, %r16, 1;
     setp.ne.u32 %p5, %r16, {stages};
@@ -228,7 +232,7 @@ def text() -> str:
     return (HEADER + PROLOGUE + PRODUCER + CONSUMER).format(
         threads=THREADS, values=VALUES, a_ring=STAGES * A_BYTES, b_ring=STAGES * B_BYTES, results=2 * 64 * COLUMNS * 2,
         stages=STAGES, init=init, stage_bytes=A_BYTES + B_BYTES, a_bytes=A_BYTES, b_bytes=B_BYTES,
-        descriptor=descriptor, products=products(), stores=stores(),
+        descriptor=descriptor, load=LOAD, products=products(), stores=stores(),
     )  # fmt: skip
 
 
