@@ -18,6 +18,7 @@ DIRECTIVES: dict[str, Availability] = {
     "blocksareclusters": since("9.0", 90),
     "abi_preserve": since("9.0", 80),
     "abi_preserve_control": since("9.0", 80),
+    "minperctamemory": since("9.4", 80),
 }
 ALIAS = since("6.3", 30)
 COMMON = since("5.0")

@@ -65,6 +65,8 @@ _ROWS: tuple[tuple[str, Type, Availability, bool, str], ...] = (
     ("aggr_smem_size", u32, since("8.1", 90), False, "grid"),
     ("dynamic_smem_size", u32, since("4.1", 20), False, "grid"),
     ("current_graph_exec", u64, since("8.0", 50), False, "grid"),
+    ("perctamemoryoffset", u64, since("9.4", 80), False, "cta"),
+    ("perctamemorysize", u32, since("9.4", 80), False, "grid"),
 )
 _VECTORS = ("tid", "ntid", "ctaid", "nctaid", "clusterid", "nclusterid", "cluster_ctaid", "cluster_nctaid")
 

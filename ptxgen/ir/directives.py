@@ -22,6 +22,7 @@ class DirectiveKind(Enum):
     BLOCKSARECLUSTERS = "blocksareclusters"
     ABI_PRESERVE = "abi_preserve"
     ABI_PRESERVE_CONTROL = "abi_preserve_control"
+    MINPERCTAMEMORY = "minperctamemory"
 
 
 @frozen

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from isa.directives import DIRECTIVES
 from isa.forms import resolve
 from isa.fragments import fragment
 from isa.limits import limits, shared_base
@@ -29,6 +30,7 @@ from isa.special import SPECIAL_REGISTERS, UnknownSpecialRegister, special
 from isa.targets import TARGETS, VERSIONS, PtxVersion, Target, named_in, target, version
 from tests.oracles.ptxas import find_ptxas, refused, verdict
 
+PER_CTA = ("perctamemoryoffset", "perctamemorysize")
 SM_70, SM_80, SM_90A = target("sm_70"), target("sm_80"), target("sm_90a")
 
 
@@ -41,7 +43,7 @@ def read(name: str) -> str:
 
 def test_special_registers_are_read_with_their_type():
     by_point: dict[tuple[PtxVersion, Target], list[str]] = {}
-    for register in SPECIAL_REGISTERS:
+    for register in (each for each in SPECIAL_REGISTERS if each.name not in PER_CTA):
         on = SM_90A if register.availability.holds(version("8.1"), SM_90A) else SM_70
         least = register.availability.least_version(on)
         assert least is not None
@@ -49,6 +51,19 @@ def test_special_registers_are_read_with_their_type():
     for (least, on), group in by_point.items():
         said = refused([read(name) for name in group], least, on)
         assert {group[index]: words for index, words in said.items()} == {}
+
+
+@pytest.mark.parametrize("name", PER_CTA)
+def test_memory_of_a_cta_is_read_where_it_is_asked_for(name: str):
+    register = special(name)
+    text = (
+        ".version {}\n.target {}\n.address_size 64\n.visible .entry k() .minperctamemory 2048\n"
+        f"{{{{ .reg .{register.type} %a; mov.{register.type} %a, {register}; ret; }}}}\n"
+    )
+    assert DIRECTIVES["minperctamemory"] is register.availability
+    assert verdict(text.format("9.4", SM_80), SM_80).ok
+    assert not verdict(text.format("9.3", SM_80), SM_80).ok
+    assert not verdict(text.format("9.4", "sm_75"), target("sm_75")).ok
 
 
 def test_newer_special_registers_are_refused_on_older_targets():
