@@ -7162,6 +7162,8 @@ class Instructions:
     nctaid: Axes
     ntid: Axes
     nwarpid: Value
+    perctamemoryoffset: Value
+    perctamemorysize: Value
     reserved_smem_offset_0: Value
     reserved_smem_offset_1: Value
     reserved_smem_offset_begin: Value
