@@ -27,7 +27,6 @@ from polyhedral.legality import (
     QuotientDim,
     Schedules,
     Times,
-    Violation,
     is_parallel,
     is_permutable,
     legal,
@@ -36,8 +35,10 @@ from polyhedral.legality import (
     violations,
 )
 from polyhedral.maps import Map
+from polyhedral.ordering import Violation
 from polyhedral.python_text import payloads_of, to_python
 from polyhedral.scan import scan
+from polyhedral.schedule_legality import band_violation, schedule_violation
 from polyhedral.schedule_scan import known_of_parameters, scan_map, scan_schedule, statements_of_schedule
 from polyhedral.schedule_steps import fissioned, fused, interchanged, skewed, split_index_set, tiled
 from polyhedral.schedule_text import parse_schedule, schedule_text
@@ -118,6 +119,7 @@ __all__ = [
     "as_affine",
     "at_least",
     "at_most",
+    "band_violation",
     "bank_conflict_degree",
     "bits_of_affine",
     "congruent",
@@ -157,6 +159,7 @@ __all__ = [
     "scan_map",
     "scan_schedule",
     "schedule_text",
+    "schedule_violation",
     "skewed",
     "split_index_set",
     "statements_of_schedule",

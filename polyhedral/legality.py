@@ -9,6 +9,7 @@ from attrs import frozen
 
 from polyhedral.affine import Affine, FloorDiv, as_affine, var
 from polyhedral.dependences import Dependence, primed
+from polyhedral.ordering import TimedPairs, Violation
 from polyhedral.quotients import definition
 from polyhedral.system import System
 
@@ -40,30 +41,6 @@ class Times:
 Schedules: TypeAlias = Mapping[Any, Times | Sequence[Entry]]
 
 
-@frozen
-class Violation:
-    """Two instances in the wrong order: dimensions, parameters and array indices are concrete integers."""
-
-    dependence: Dependence
-    source: tuple[tuple[str, int], ...]
-    sink: tuple[tuple[str, int], ...]
-    params: tuple[tuple[str, int], ...]
-    element: tuple[int, ...]
-    level: int | None
-
-    def __str__(self) -> str:
-        def instance(name: Hashable, values: tuple[tuple[str, int], ...]) -> str:
-            return f"{name}({', '.join(f'{d}={v}' for d, v in values)})"
-
-        dependence = self.dependence
-        where = f"{dependence.array}[{', '.join(map(str, self.element))}]"
-        given = f" with {', '.join(f'{n}={v}' for n, v in self.params)}" if self.params else ""
-        return (
-            f"{dependence.kind.value} dependence on {where} from {instance(dependence.source, self.source)} "
-            f"to {instance(dependence.sink, self.sink)}{given}"
-        )
-
-
 def violations(
     found: Iterable[Dependence],
     schedules: Schedules,
@@ -79,9 +56,9 @@ def violations(
     """
     ranks = {name: rank for rank, name in enumerate(order)}
     for dependence in _asked(found, schedules, reductions_are_free):
-        pair = _Pair(dependence, schedules, context or System())
+        pairs = _timed(dependence, schedules, context)
         tie = ranks.get(dependence.source, 0) < ranks.get(dependence.sink, 0)
-        witness = pair.misordered(tie)
+        witness = pairs.misordered(tie)
         if witness is not None:
             return witness
     return None
@@ -107,7 +84,7 @@ def parallelism_violation(
 ) -> Violation | None:
     """A dependent pair with one time before `level` and different times there, or None where it may run in parallel."""
     for dependence in _asked(found, schedules, reductions_are_free):
-        witness = _Pair(dependence, schedules, context or System()).apart_at(level)
+        witness = _timed(dependence, schedules, context).apart_at(level)
         if witness is not None:
             return witness
     return None
@@ -122,7 +99,7 @@ def permutability_violation(
 ) -> Violation | None:
     """A dependent pair that runs backwards at a level of `band` though no level before the band orders it, or None."""
     for dependence in _asked(found, schedules, reductions_are_free):
-        witness = _Pair(dependence, schedules, context or System()).backwards_in(band)
+        witness = _timed(dependence, schedules, context).backwards_in(band)
         if witness is not None:
             return witness
     return None
@@ -171,8 +148,14 @@ def _asked(found: Iterable[Dependence], schedules: Schedules, reductions_are_fre
     return chosen
 
 
-class _Pair:
-    """One dependence with the new times of both its ends."""
+def _timed(dependence: Dependence, schedules: Schedules, context: System | None) -> TimedPairs:
+    times = _NewTimes(dependence, schedules, context or System())
+    pieces = [p & times.defined for p in dependence.relation.pieces]
+    return TimedPairs.of(dependence, pieces, times.ones, times.others)
+
+
+class _NewTimes:
+    """The new times of both ends of a dependence, and in `defined` the quotients that they use."""
 
     def __init__(self, dependence: Dependence, schedules: Schedules, context: System) -> None:
         self.dependence = dependence
@@ -182,9 +165,6 @@ class _Pair:
         sink = {d.removesuffix("'"): var(d) for d in relation.out_dims}
         self.ones = self._times(schedules[dependence.source], source, "<")
         self.others = self._times(schedules[dependence.sink], sink, ">")
-        width = max(len(self.ones), len(self.others))
-        self.ones += [Affine()] * (width - len(self.ones))
-        self.others += [Affine()] * (width - len(self.others))
 
     def _times(self, times: Times | Sequence[Entry], names: dict[str, Affine], mark: str) -> list[Affine]:
         given = times if isinstance(times, Times) else Times(tuple(times))
@@ -207,57 +187,3 @@ class _Pair:
         self.defined = self.defined & definition(own, quotient.substitute(names))
         names[name] = var(own)
         return var(own)
-
-    def _start(self) -> list[System]:
-        pieces = (p & self.defined for p in self.dependence.relation.pieces)
-        return [p for p in pieces if not p.is_empty()]
-
-    def misordered(self, tie: bool) -> Violation | None:
-        pieces = self._start()
-        for level, (one, other) in enumerate(zip(self.ones, self.others, strict=True)):
-            witness = self._witness(pieces, System.of(one > other), level)
-            if witness is not None:
-                return witness
-            pieces = _kept(pieces, System.of(one.equals(other)))
-        return None if tie else self._witness(pieces, System(), None)
-
-    def apart_at(self, level: int) -> Violation | None:
-        pieces = self._start()
-        for one, other in list(zip(self.ones, self.others, strict=True))[:level]:
-            pieces = _kept(pieces, System.of(one.equals(other)))
-        if level >= len(self.ones):
-            return None
-        one, other = self.ones[level], self.others[level]
-        found = self._witness(pieces, System.of(one < other), level)
-        return found or self._witness(pieces, System.of(one > other), level)
-
-    def backwards_in(self, band: Sequence[int]) -> Violation | None:
-        pieces = self._start()
-        for one, other in list(zip(self.ones, self.others, strict=True))[: min(band, default=0)]:
-            pieces = _kept(pieces, System.of(one.equals(other)))
-        for level in band:
-            found = self._witness(pieces, System.of(self.ones[level] > self.others[level]), level)
-            if found is not None:
-                return found
-        return None
-
-    def _witness(self, pieces: list[System], wrong: System, level: int | None) -> Violation | None:
-        for piece in pieces:
-            point = (piece & wrong).sample()
-            if point is not None:
-                return self._violation(point, level)
-        return None
-
-    def _violation(self, point: dict[str, int], level: int | None) -> Violation:
-        relation = self.dependence.relation
-        params = relation.params
-        known = dict.fromkeys((*relation.in_dims, *relation.out_dims, *params), 0) | point
-        source = tuple((d, known[d]) for d in relation.in_dims)
-        sink = tuple((d.removesuffix("'"), known[d]) for d in relation.out_dims)
-        given = tuple((p, known[p]) for p in params)
-        element = tuple(i.evaluate(known) for i in self.dependence.element)
-        return Violation(self.dependence, source, sink, given, element, level)
-
-
-def _kept(pieces: list[System], condition: System) -> list[System]:
-    return [s for p in pieces if not (s := p & condition).is_empty()]
