@@ -33,7 +33,7 @@ def address_findings(values: Values) -> Iterator[Finding]:
     """The findings on accesses whose variable and offset are known: `memory.bounds`, `.alignment`, `.space`.
 
     What is known are symbols and registers that hold a symbol's address plus a constant. An alignment that the
-    declaration does not promise is a warning.
+    declaration does not promise is a warning, but for parameters and what is declared elsewhere.
     """
     body = values.body
     for opcode, indices in body.by_opcode.items():
@@ -50,6 +50,8 @@ def address_findings(values: Values) -> Iterator[Finding]:
 def _conversion(values: Values, index: int) -> Iterator[Finding]:
     """`cvta` of an address that is generic already, or not yet, or of another space than it names."""
     instruction = values.body.flow.instructions[index]
+    if len(instruction.operands) != 2:
+        return
     found = values.pointer(instruction.operands[1], index)
     if found is None or _in(found.variable) is Space.GLOBAL:
         return
@@ -122,7 +124,7 @@ def _judged(instruction: Instruction, slot: OperandSlot, operand: Address, point
     if pointer.offset % min(align, declared):
         message = f"{instruction.form.name} wants an address aligned to {align} bytes: {where}"
         yield Finding("memory.alignment", Severity.ERROR, message, instruction.origin)
-    elif declared < align and not _entry_parameter(variable):
+    elif declared < align and not isinstance(variable, Parameter) and variable.linkage is not Linkage.EXTERN:
         message = (
             f"{instruction.form.name} wants {align} bytes of alignment; {variable.name} is declared with {declared}"
         )
@@ -130,10 +132,6 @@ def _judged(instruction: Instruction, slot: OperandSlot, operand: Address, point
     elif pointer.offset % align:
         message = f"{instruction.form.name} wants an address aligned to {align} bytes: {where}"
         yield Finding("memory.alignment", Severity.ERROR, message, instruction.origin)
-
-
-def _entry_parameter(variable: Variable | Parameter) -> bool:
-    return isinstance(variable, Parameter)
 
 
 def _extent(instruction: Instruction, slot: OperandSlot) -> tuple[int, int]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from isa.forms import Form
 from ptxgen.errors import Finding, Severity
 from ptxgen.ir import Address, FunctionKind, Instruction, Operand, Register
-from ptxgen.ir.flow import NaturalLoop, natural_loops
+from ptxgen.ir.flow import Flow, NaturalLoop, immediate_dominators, natural_loops
 from ptxgen.verify.body import CALL, states
 from ptxgen.verify.values import Pointer, Values
 
@@ -31,7 +31,11 @@ def _at(instruction: Instruction, code: str, message: str) -> Finding:
 
 
 def _initialised(values: Values) -> Iterator[Finding]:
-    """Uses of mbarriers that no initialisation can have reached, or that an invalidation has."""
+    """Uses of mbarriers that nothing has initialised, or that an invalidation has reached.
+
+    Another warp may have initialised it, so an initialisation counts that stands before on a path or on another path;
+    one that every path reaches behind the use does not.
+    """
     body = values.body
     instructions = body.flow.instructions
     uses = {
@@ -46,21 +50,40 @@ def _initialised(values: Values) -> Iterator[Finding]:
     made = frozenset(body.by_opcode.get(_INIT, ())) | frozenset(
         index for index in body.calls if _may_initialise(values, index)
     )
-    ended = frozenset(body.by_opcode.get(_INVAL, ()))
     places = {
         index: _place(values, instructions[index].operands[0], index) for index in made if index not in body.calls
     }
 
+    ends = {index: _place(values, instructions[index].operands[0], index) for index in body.by_opcode.get(_INVAL, ())}
+
     def after(facts: frozenset[int], index: int) -> frozenset[int]:
-        if index in ended and instructions[index].guard is None and (gone := _place(values, uses[index], index)):
-            return frozenset(each for each in facts if places.get(each) != gone)
+        gone = ends.get(index)
+        if gone is not None and instructions[index].guard is None:
+            return frozenset(each for each in facts if places.get(each) != gone) | {index}
+        if index in made and facts.intersection(ends):
+            facts = frozenset(each for each in facts if each not in ends or ends[each] != places.get(index))
         return facts | {index} if index in made else facts
 
+    nearest = immediate_dominators(body.flow)
     for index, facts in states(body.flow, frozenset(), after):
         if index in uses:
             place = _place(values, uses[index], index)
-            if not any(_may_be(place, places.get(each)) for each in facts):
+            known = [each for each in facts if each in made]
+            if not any(place is not None and ends.get(each) == place for each in facts):
+                known += [each for each in made if not _comes_first(body.flow, nearest, index, each)]
+            if not any(_may_be(place, places.get(each)) for each in known):
                 yield _at(instructions[index], "mbarrier.init", f"no mbarrier.init precedes it for {uses[index].text}")
+
+
+def _comes_first(flow: Flow, nearest: tuple[int | None, ...], one: int, other: int) -> bool:
+    """True if every path to the instruction `other` passes `one` before."""
+    above, below = flow.block_of(one), flow.block_of(other)
+    if above == below:
+        return one < other
+    reached: int | None = below
+    while reached is not None and reached != above:
+        reached = nearest[reached]
+    return reached == above
 
 
 def _may_initialise(values: Values, index: int) -> bool:

@@ -60,7 +60,7 @@ def _residence(
     resident = _value(kinds, DirectiveKind.MINNCTAPERSM)
     if registers > bounds.registers_per_thread:
         message = f".maxnreg {registers}: a thread of {target} has at most {bounds.registers_per_thread} registers"
-        yield Finding("registers.budget", Severity.ERROR, message, function.origin)
+        yield Finding("registers.budget", Severity.WARNING, message, function.origin)
     yield from _registers(function, kinds, threads, bounds, target)
     if resident * threads > bounds.threads_per_sm:
         message = f"{resident} CTAs of {threads} threads; an SM of {target} has at most {bounds.threads_per_sm} threads"

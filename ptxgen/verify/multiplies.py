@@ -47,6 +47,7 @@ def multiply_findings(values: Values) -> Iterator[Finding]:
         return
     instructions = body.flow.instructions
     yield from _size(values)
+    registers = body.numbers.registers
     used = frozenset(each for index in body.by_opcode["wgmma"] for each in _register_operands(instructions[index]))
 
     def after(facts: frozenset[_Fact], index: int) -> frozenset[_Fact]:
@@ -55,7 +56,9 @@ def multiply_findings(values: Values) -> Iterator[Finding]:
             return _behind(facts, instruction)
         if instruction.form.opcode == CALL:
             return _behind_call(values, facts, index)
-        touched = used.intersection(body.numbers.registers[each] for each in body.steps[index].writes)
+        touched = used.intersection(map(registers.__getitem__, body.steps[index].writes))
+        if not touched:
+            return facts
         again = touched & {each for fact in facts if isinstance(fact, _Flying) for each in fact.registers}
         return facts.union(map(_Unfenced, again)) if again else facts
 

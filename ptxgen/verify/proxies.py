@@ -93,7 +93,9 @@ def _meetings(
 
 
 def _is_async_fence(form: Form) -> bool:
-    return form.opcode == "fence" and form.has("proxy") and "async" in form.name.split(".")
+    """A fence, or the copy of a tensor map that was put together in shared memory: its words are no operands."""
+    fences = form.opcode == "fence" and form.has("proxy") and "async" in form.name.split(".")
+    return fences or form.opcode == "tensormap.cp_fenceproxy"
 
 
 def _is_map_fence(form: Form) -> bool:

@@ -224,6 +224,8 @@ def _kept(opcode: str, instruction: Instruction, sources: tuple[Operand, ...], p
             return Lane(lane.shift - number)
         case "and" if not number >> lane.shift & 0x1F:
             return SAME
+        case "and" if number >> lane.shift & 0x1F == 0x1F:
+            return lane
         case "div" if number and number % (1 << above) == 0:
             return SAME
         case "mul" if number > 0 and number & (number - 1) == 0 and instruction.form.words.get("mode") != "hi":

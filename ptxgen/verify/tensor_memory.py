@@ -48,7 +48,7 @@ _Fact = _Relinquished | _Freed | _Loading | _Multiplying
 
 
 def tensor_memory_findings(values: Values) -> Iterator[Finding]:
-    """`tcgen05.dealloc`, `tcgen05.relinquish`, `tcgen05.columns`, `tcgen05.commit`, `tcgen05.wait`, `tcgen05.group`."""
+    """`tcgen05.` with `dealloc`, `relinquish`, `columns`, `commit`, `wait`, `early`, `group`."""
     body = values.body
     indices = sorted(each for opcode in body.by_opcode for each in body.by_opcode[opcode] if _family(opcode))
     if not indices:
@@ -204,7 +204,7 @@ def _wrong(
                 return "tcgen05.dealloc", f"{body.numbers.registers[number].name} has been given back on some path"
             case _Loading(index=made) if made != index and (common := touched & loaded[made]):
                 name = min(body.numbers.registers[each].name for each in common)
-                return "tcgen05.wait", f"{name} comes from a tcgen05.ld that no tcgen05.wait::ld has waited for"
+                return "tcgen05.early", f"{name} comes from a tcgen05.ld that no tcgen05.wait::ld has waited for"
             case _Multiplying(place=place, index=made) if does == "ld" and _reads(values, index, place):
                 name = body.flow.instructions[made].form.name
                 return "tcgen05.wait", f"no mbarrier has told on some path that {name} is done"

@@ -38,7 +38,7 @@ def sentences(tree: ast.Module) -> Iterator[tuple[int, str]]:
 def all_sentences() -> list[tuple[str, int, str]]:
     found = []
     for path in sorted(SOURCES.glob("*.py")):
-        if path.name not in ("codes.py", "versions.py"):
+        if path.name not in ("allowed.py", "codes.py", "versions.py"):
             found += [(path.name, line, pattern) for line, pattern in sentences(ast.parse(path.read_text()))]
     return found
 
