@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from isa.forms import Form, UnknownInstruction, resolve
@@ -9,9 +10,10 @@ from isa.operands import OperandKind, OperandSlot, Signature
 from ptxgen.build.blame import fail
 from ptxgen.build.handles import Label, Not, Offset, SpecialRegister, Symbol, Value, sink
 from ptxgen.build.patterns import Call, factory, is_destination, pattern_of, sources_of
-from ptxgen.build.registers import fresh_type, has_registers
+from ptxgen.build.registers import fresh_type
 
 if TYPE_CHECKING:
+    from isa.types import Type
     from ptxgen.build.draft import Draft
 
 
@@ -28,14 +30,15 @@ def function_for(kernel: Draft, name: str) -> Call:
     able = [form for form in candidates if kernel.module.has(form.availability)]
     if not able:
         return _unavailable(kernel, name, str(candidates.availability))
-    made = [(signature, _specialised(kernel, form, signature)) for form in able for signature in form.signatures]
+    ways = [(form, index) for form in able for index in range(len(form.signatures))]
+    made = [(form.signatures[index], _specialised(kernel, form, index)) for form, index in ways]
     if len(made) == 1:
         return made[0][1]
     choose = _choosing(name, made)
     if len({sources_of(signature) for signature, _ in made}) > 1:
         return choose
-    least = min((signature for signature, _ in made), key=_destination_count)
-    return _specialised(kernel, able[0], least, choose)
+    form, index = min(ways, key=lambda way: _destination_count(way[0].signatures[way[1]]))
+    return _specialised(kernel, form, index, choose)
 
 
 def _unavailable(kernel: Draft, name: str, availability: str) -> Call:
@@ -120,11 +123,22 @@ def _stands(slot: OperandSlot, given: object) -> bool:
     )
 
 
-def _specialised(kernel: Draft, form: Form, signature: Signature, choose: Call | None = None) -> Call:
-    """The function for one signature; `choose` takes over where `into` asks for another number of destinations."""
+def _specialised(kernel: Draft, form: Form, index: int, choose: Call | None = None) -> Call:
+    """The function for the signature of that index; `choose` takes over where `into` asks for more destinations."""
+    signature = form.signatures[index]
     slots = signature.slots
-    fresh = [fresh_type(slot.type, slot.accepts) if slot.type and is_destination(slot) else None for slot in slots]
+    make, fresh = _prepared(form)[index]
     takers = [None if type_ is None else kernel.pool(type_).take for type_ in fresh]
-    accepts = [frozenset(map(kernel.pool, filter(has_registers, slot.accepts))) for slot in slots]
-    made: Call = factory(pattern_of(signature))(kernel, form, signature, slots, accepts, takers, choose)
+    accepts = [kernel.accepted(slot.accepts) for slot in slots]
+    made: Call = make(kernel, form, signature, slots, accepts, takers, choose)
     return made
+
+
+@cache
+def _prepared(form: Form) -> tuple[tuple[Call, tuple[Type | None, ...]], ...]:
+    """What is the same in every kernel, per signature: the maker of its function, and each slot's fresh register."""
+    return tuple((factory(pattern_of(each)), tuple(map(_fresh, each.slots))) for each in form.signatures)
+
+
+def _fresh(slot: OperandSlot) -> Type | None:
+    return fresh_type(slot.type, slot.accepts) if slot.type is not None and is_destination(slot) else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import groupby
 from types import CodeType
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ from ptxgen.build.handles import Label, Value
 from ptxgen.build.immediates import UnfitNumber, half_bits
 from ptxgen.build.names import checked_name
 from ptxgen.build.patterns import Call
-from ptxgen.build.registers import Pool, register_type
+from ptxgen.build.registers import Pool, has_registers, register_type
 from ptxgen.ir import (
     Directive,
     DirectiveKind,
@@ -71,6 +72,7 @@ class Draft:
         self._kind, self._linkage, self._where = kind, linkage, where
         self._functions: dict[str, Call] = {}
         self._pools: dict[Type, Pool] = {}
+        self._accepted: dict[frozenset[Type], frozenset[Pool]] = {}
         self._declared: list[Registers] = []
         self._entered = False
         self._entry: list[Any] = []
@@ -103,8 +105,7 @@ class Draft:
         """The code objects that wrote statements or were the first to look at the name of an instruction, each once."""
         codes: dict[int, object] = {id(each): each for each in self._readers}
         for scope in self._braces:
-            places = scope.statements[3::STRIDE]
-            codes |= dict(zip(map(id, places), places, strict=True))
+            codes |= {id(place): place for place, _ in groupby(scope.statements[3::STRIDE])}
         return [each for each in codes.values() if isinstance(each, CodeType)]
 
     def unfinished(self) -> str:
@@ -189,6 +190,13 @@ class Draft:
         found = self._pools.get(type_)
         if found is None:
             found = self._pools[type_] = Pool(self, type_)
+        return found
+
+    def accepted(self, types: frozenset[Type]) -> frozenset[Pool]:
+        """The pools of the registers that an operand of these types takes."""
+        found = self._accepted.get(types)
+        if found is None:
+            found = self._accepted[types] = frozenset(map(self.pool, filter(has_registers, types)))
         return found
 
     def here(self) -> Origin:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from attrs import evolve
@@ -165,9 +166,7 @@ class Module:
 
     def has(self, availability: Availability) -> bool:
         """True if this module's target, in its version or in any where none is fixed, has what exists so."""
-        if self.version is None:
-            return availability.least_version(self.target) is not None
-        return availability.holds(self.version, self.target)
+        return _exists(availability, self.version, self.target)
 
     @property
     def described(self) -> str:
@@ -205,6 +204,11 @@ class Module:
     def _origin(self) -> ir.Origin:
         frame = users_frame()
         return self.resolver.origin(frame.f_code, frame.f_lasti)
+
+
+@cache
+def _exists(availability: Availability, at: PtxVersion | None, on: Target) -> bool:
+    return availability.least_version(on) is not None if at is None else availability.holds(at, on)
 
 
 def _option(given: str) -> TargetOption:

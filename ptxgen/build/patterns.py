@@ -69,7 +69,9 @@ def source_for(pattern: Pattern) -> str:
     read = [index for index, (word, _) in enumerate(pattern) if index not in written and word != "sink"]
     lines = ["def make(kernel, form, signature, slots, accepts, takers, choose):", "    name = form.name"]
     for i in range(len(pattern)):
-        lines.append(f"    s{i} = slots[{i}]; ok{i} = accepts[{i}]; take{i} = takers[{i}]; numbers{i} = {{}}")
+        lines.append(
+            f"    s{i} = slots[{i}]; ok{i} = accepts[{i}]; take{i} = takers[{i}]; ints{i} = {{}}; floats{i} = {{}}"
+        )
     given = "".join(f"a{i}=missing, " for i in read)
     lines.append(f"    def call({given}{'/, ' if read else ''}*extra, into=None, _depth=1):")
     lines.append(f"        if extra{f' or a{read[-1]} is missing' if read else ''}:")
@@ -98,10 +100,12 @@ def _source_checks(index: int, word: str, count: int) -> list[str]:
         case "value":
             return [
                 f"        if {_fits(index)}: n{index} = a{index}.node",
-                f"        elif a{index}.__class__ is int or a{index}.__class__ is float and a{index}:",
-                f"            n{index} = numbers{index}.get((a{index}, a{index}.__class__))",
-                f"            if n{index} is None:",
-                f"                {slow}; numbers{index}[a{index}, a{index}.__class__] = n{index}",
+                f"        elif type(a{index}) is int:",
+                f"            n{index} = ints{index}.get(a{index})",
+                f"            if n{index} is None: {slow}; ints{index}[a{index}] = n{index}",
+                f"        elif type(a{index}) is float and a{index}:",
+                f"            n{index} = floats{index}.get(a{index})",
+                f"            if n{index} is None: {slow}; floats{index}[a{index}] = n{index}",
                 f"        else: {slow}",
             ]
         case "address":
@@ -118,14 +122,14 @@ def _source_checks(index: int, word: str, count: int) -> list[str]:
 
 
 def _fits(index: int, handle: str = "Value") -> str:
-    return f"a{index}.__class__ is {handle} and a{index}.pool in ok{index}"
+    return f"type(a{index}) is {handle} and a{index}.pool in ok{index}"
 
 
 def _vector_checks(index: int, count: int, before: str = "") -> list[str]:
-    each = f"e.__class__ is Value and e.pool in ok{index}"
+    each = f"type(e) is Value and e.pool in ok{index}"
     slow = f"{before + '; ' if before else ''}n{index} = operand(kernel, name, s{index}, a{index})"
     return [
-        f"        if a{index}.__class__ is tuple:",
+        f"        if type(a{index}) is tuple:",
         f"            n{index} = tuple([e.node for e in a{index} if {each}])",
         f"            if len(n{index}) != {count} or len(a{index}) != {count}: {slow}",
         f"        else: n{index} = operand(kernel, name, s{index}, a{index})",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from isa.types import Kind, Type, bits_type, of_width
 from ptxgen.build.handles import Value
 from ptxgen.ir import Register, Registers
+from ptxgen.ir.operands import numbered
 
 if TYPE_CHECKING:
     from ptxgen.build.draft import Draft
@@ -18,6 +19,7 @@ _PREFIXES = {
     "f32": "%f", "f64": "%fd",
 }  # fmt: skip
 _INTERNED: dict[Type, list[Register]] = {}
+_AT_ONCE = 16
 
 
 def register_type(type_: Type) -> Type:
@@ -63,14 +65,16 @@ class Pool:
         self.take: Callable[[], Value] = self._values().__next__
 
     def _values(self) -> Iterator[Value]:
-        nodes, type_, prefix = self._nodes, self.type, prefix_of(self.type)
+        nodes, type_, prefix, bare = self._nodes, self.type, prefix_of(self.type), object.__new__
         number = 0
         while True:
             if number == len(nodes):
-                nodes.extend([Register(f"{prefix}{each}", type_) for each in range(number, number + 16)])
-            for node in nodes[number : number + 16]:
-                yield Value(self, node)
-            number += 16
+                nodes += numbered(prefix, range(number, number + _AT_ONCE), type_)
+            for node in nodes[number : number + _AT_ONCE]:
+                made = bare(Value)
+                made.pool, made.node = self, node
+                yield made
+            number += _AT_ONCE
 
     def used(self) -> int:
         """How many registers were taken, told by the number of one more; the kernel must be finished."""

@@ -147,9 +147,11 @@ def _function(function: Function, page: _Page) -> None:
 
 def _statements(scope: Scope, indent: str, page: _Page) -> None:
     before: Statement | None = None
+    lines, origins = page.lines, page.origins
     for statement in scope.statements:
-        if isinstance(statement, Instruction):
-            page.add(indent + instruction_text(statement), statement.origin)
+        if type(statement) is Instruction:
+            lines.append(instruction_text(statement, indent))
+            origins.append(statement.origin)
         elif isinstance(statement, Comment) and statement.trailing and not isinstance(before, Comment | None):
             page.lines[-1] += f"  {_comment_text(statement)}"
         else:
@@ -160,7 +162,7 @@ def _statements(scope: Scope, indent: str, page: _Page) -> None:
 def _statement(statement: Statement, indent: str, page: _Page) -> None:
     match statement:
         case Instruction():
-            page.add(indent + instruction_text(statement), statement.origin)
+            page.add(instruction_text(statement, indent), statement.origin)
         case Call():
             page.add(indent + call_text(statement), statement.origin)
         case Label(name=name, origin=origin):

@@ -21,20 +21,24 @@ from ptxgen.ir import (
     Registers,
     Variable,
     joined_slots,
-    operand_text,
+    joins,
+    vector_text,
 )
 
 
-def instruction_text(instruction: Instruction) -> str:
-    """One instruction as PTX: `@%p1 mad.lo.u32 %r3, %r0, %r1, 7;`."""
+def instruction_text(instruction: Instruction, indent: str = "") -> str:
+    """One instruction as PTX, behind an indentation: `@%p1 mad.lo.u32 %r3, %r0, %r1, 7;`."""
     form, operands, guard = instruction.form, instruction.operands, instruction.guard
-    head = form.name if guard is None else f"{guard.text} {form.name}"
+    head = indent + form.name if guard is None else f"{indent}{guard.text} {form.name}"
     if not operands:
         return head + ";"
-    joined = joined_slots(form, len(operands))
-    texts = [each.name if type(each) is Register else operand_text(each) for each in operands]
-    if not joined:
+    texts = [
+        each.name if type(each) is Register else vector_text(each) if type(each) is tuple else each.text
+        for each in operands
+    ]
+    if not joins(form):
         return f"{head} {', '.join(texts)};"
+    joined = joined_slots(form, len(operands))
     text = texts[0]
     for index, following in enumerate(texts[1:], 1):
         text += f"|{following}" if index in joined else f", {following}"

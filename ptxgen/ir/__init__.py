@@ -4,6 +4,7 @@ from ptxgen.ir.access import (
     accesses,
     form_of,
     joined_slots,
+    joins,
     reads,
     signature_of,
     signatures_of_length,
@@ -45,8 +46,10 @@ from ptxgen.ir.operands import (
     Special,
     SymbolAddress,
     TensorCoordinate,
+    VectorRegister,
     operand_text,
     registers_of,
+    vector_text,
 )
 from ptxgen.ir.origin import Origin
 from ptxgen.ir.variables import (
@@ -65,12 +68,12 @@ from ptxgen.ir.variables import (
 )
 
 __all__ = [
-    "Address", "Alias", "Attribute", "AttributeKind", "Bracket", "BranchTargets", "Call", "CallTargets", "Comment", "Component",
-    "DebugData", "DebugEntry", "DebugLabel", "DebugSection", "Difference", "Directive", "DirectiveKind", "DwarfLine",
-    "Fields", "File", "Float", "Function", "FunctionKind", "GenericAddress", "Guard", "Initial", "Instruction", "Int",
-    "Item", "Label", "LabelName", "Linkage", "Loc", "MaskedAddress", "Minus", "Module", "Negated", "Operand", "Origin",
-    "Parameter", "PointerFacts", "Position", "Pragma", "Prototype", "Register", "Registers", "Scalar", "Scope", "Sink",
-    "Space", "Special", "Statement", "SymbolAddress", "TargetOption", "TensorCoordinate", "Variable", "accesses",
-    "form_of", "joined_slots", "operand_text", "reads", "registers_of", "signature_of", "signatures_of_length",
-    "stands", "walk", "writes",
+    "Address", "Alias", "Attribute", "AttributeKind", "Bracket", "BranchTargets", "Call", "CallTargets", "Comment",
+    "Component", "DebugData", "DebugEntry", "DebugLabel", "DebugSection", "Difference", "Directive", "DirectiveKind",
+    "DwarfLine", "Fields", "File", "Float", "Function", "FunctionKind", "GenericAddress", "Guard", "Initial",
+    "Instruction", "Int", "Item", "Label", "LabelName", "Linkage", "Loc", "MaskedAddress", "Minus", "Module",
+    "Negated", "Operand", "Origin", "Parameter", "PointerFacts", "Position", "Pragma", "Prototype", "Register",
+    "Registers", "Scalar", "Scope", "Sink", "Space", "Special", "Statement", "SymbolAddress", "TargetOption",
+    "TensorCoordinate", "Variable", "VectorRegister", "accesses", "form_of", "joined_slots", "joins", "operand_text",
+    "reads", "registers_of", "signature_of", "signatures_of_length", "stands", "vector_text", "walk", "writes",
 ]  # fmt: skip

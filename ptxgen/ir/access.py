@@ -22,6 +22,7 @@ from ptxgen.ir.operands import (
     Special,
     SymbolAddress,
     TensorCoordinate,
+    VectorRegister,
     registers_of,
 )
 
@@ -50,7 +51,7 @@ def stands(slot: OperandSlot, operand: Operand) -> bool:
     """True if an operand is of the sort that the slot takes, whatever its type and value."""
     if isinstance(operand, tuple):
         return slot.kind is OperandKind.VECTOR and len(operand) == slot.count
-    if isinstance(operand, Register) and operand.vector != 1:
+    if isinstance(operand, VectorRegister):
         return slot.kind is OperandKind.VECTOR and operand.vector == slot.count
     if isinstance(operand, Bracket):
         return len(operand.parts) == len(slot.parts) and all(map(stands, slot.parts, operand.parts))
@@ -112,6 +113,12 @@ def _accepted(slot: OperandSlot, operand: Operand) -> bool:
     if isinstance(operand, TensorCoordinate):
         operand = operand.coordinates
     return not slot.accepts or all(register.type in slot.accepts for register in registers_of(operand))
+
+
+@cache
+def joins(form: Form) -> bool:
+    """True if some operand of the form is written behind `|`, however many there are."""
+    return any(slot.joined for signature in form.signatures for slot in signature.slots)
 
 
 @cache

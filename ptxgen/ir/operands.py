@@ -16,20 +16,46 @@ if TYPE_CHECKING:
 
 @frozen
 class Register:
-    """A virtual register: its spelling (`%r7`), type, and the ordinal of the scope that declares it (0: the body).
-
-    `vector` is the elements of a register declared `.v2` or `.v4`, each of the type. Such a register stands where a
-    vector of as many may stand, and `Component` is one of its elements.
-    """
+    """A virtual register: its spelling (`%r7`), type, and the ordinal of the scope that declares it (0: the body)."""
 
     name: str
     type: Type
     scope: int = 0
-    vector: int = 1
 
     @property
     def text(self) -> str:
         return self.name
+
+    @property
+    def vector(self) -> int:
+        """How many elements of the type it holds."""
+        return 1
+
+
+@frozen
+class VectorRegister(Register):
+    """A register declared `.v2` or `.v4`. It stands where a vector of as many elements may stand.
+
+    `Component` is one of its elements, which stands where a register of the type does.
+    """
+
+    vector: int = 2
+
+
+def numbered(stem: str, numbers: range, type_: Type) -> list[Register]:
+    """The registers `%r0`, `%r1`, ... of a stem `%r`, in a function's body, as the class makes them one by one.
+
+    The fields go straight into their slots, which takes half the time; kernels have registers by the thousand.
+    """
+    made: list[Register] = []
+    new, name, kind, scope = object.__new__, *(getattr(Register, each).__set__ for each in ("name", "type", "scope"))
+    for number in numbers:
+        register = new(Register)
+        name(register, f"{stem}{number}")
+        kind(register, type_)
+        scope(register, 0)
+        made.append(register)
+    return made
 
 
 @frozen
@@ -92,7 +118,9 @@ class Address:
 
     @property
     def text(self) -> str:
-        text = f"[{self.base.text}]" if self.offset == 0 else f"[{self.base.text}+{self.offset}]"
+        base = self.base
+        name = base.name if type(base) is Register else base.text
+        text = f"[{name}]" if self.offset == 0 else f"[{name}+{self.offset}]"
         return f"{text}.unified" if self.unified else text
 
 
@@ -114,10 +142,10 @@ class TensorCoordinate:
         return f"[{self.map.text}, {sampler}{vector_text(self.coordinates) if whole is None else whole.text}]"
 
     @property
-    def whole(self) -> Register | None:
+    def whole(self) -> VectorRegister | None:
         """The vector register that holds all coordinates; None where each has an operand of its own."""
         first = self.coordinates[0]
-        return first if isinstance(first, Register) and first.vector != 1 and len(self.coordinates) == 1 else None
+        return first if isinstance(first, VectorRegister) and len(self.coordinates) == 1 else None
 
     @property
     def count(self) -> int:
@@ -228,7 +256,8 @@ def operand_text(operand: Operand) -> str:
 
 def vector_text(parts: tuple[Scalar, ...]) -> str:
     """The spelling of a vector operand: `{a, b, c, d}`."""
-    return "{" + ", ".join(part.text for part in parts) + "}"
+    texts = [part.name if type(part) is Register else part.text for part in parts]
+    return f"{{{', '.join(texts)}}}"
 
 
 def registers_of(operand: Operand) -> tuple[Register, ...]:

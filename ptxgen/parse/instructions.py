@@ -20,6 +20,7 @@ from ptxgen.ir import (
     Register,
     SymbolAddress,
     TensorCoordinate,
+    VectorRegister,
     form_of,
     joined_slots,
 )
@@ -196,7 +197,9 @@ def _sort(node: Any) -> object:
     """All of an operand that decides between forms: its class, its register's type, a vector's elements."""
     kind = node.__class__
     if kind is Register:
-        return node.type if node.vector == 1 else (node.type, node.vector)
+        return node.type
+    if kind is VectorRegister:
+        return node.type, node.vector
     if kind is tuple:
         return tuple(map(_sort, node))
     if kind is Bracket:
@@ -204,7 +207,7 @@ def _sort(node: Any) -> object:
     if kind is TensorCoordinate:
         return kind, node.sampler is None, _sort(node.coordinates)
     base = getattr(node, "base", None) or getattr(node, "register", None)
-    return (kind, base.type) if base.__class__ is Register else kind
+    return (kind, base.type) if isinstance(base, Register) else kind
 
 
 def _settled(operands: tuple[Any, ...], signature: Signature | None) -> tuple[Any, ...]:

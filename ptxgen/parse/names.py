@@ -8,7 +8,7 @@ from attrs import define, evolve, field
 
 from isa.types import Type
 from ptxgen.ir import BranchTargets, Call, Instruction, LabelName, Register, Scope, SymbolAddress
-from ptxgen.parse.pieces import Meanings
+from ptxgen.parse.pieces import Meanings, declared
 
 
 @define(eq=False)
@@ -53,7 +53,7 @@ class Open:
             if family is not None:
                 number = name[start:]
                 if (number[0] != "0" or number == "0") and int(number) < family[1]:
-                    made = self.singles[name] = Register(name, family[0], self.ordinal, family[2])
+                    made = self.singles[name] = declared(name, family[0], self.ordinal, family[2])
                     return made
             stem += name[start]
         return None
@@ -61,7 +61,7 @@ class Open:
     def declare_registers(self, name: str, type_: Type, count: int | None, vector: int = 1) -> None:
         """Makes a register of `vector` elements known, or with a count a numbered family of them."""
         if count is None:
-            self.singles[name] = Register(name, type_, self.ordinal, vector)
+            self.singles[name] = declared(name, type_, self.ordinal, vector)
         else:
             self.families[name] = (type_, count, vector)
         self._forget()

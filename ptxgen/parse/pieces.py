@@ -9,7 +9,7 @@ from typing import Any
 
 from isa.special import SPECIAL_REGISTERS
 from isa.types import Type, f32, f64
-from ptxgen.ir import Address, Float, Int, Negated, Register, Sink, Special, SymbolAddress
+from ptxgen.ir import Address, Float, Int, Negated, Register, Sink, Special, SymbolAddress, VectorRegister
 
 _SPECIAL = {str(each): Special(each.name) for each in SPECIAL_REGISTERS}
 _INTEGER = re.compile(r"-?(?:0|[1-9]\d*|0[xX][0-9a-fA-F]+)")
@@ -42,7 +42,7 @@ class Meanings(dict[str, Any]):
         if family is not None and text != stem:
             number = text[len(stem) :]
             if (number[0] != "0" or number == "0") and int(number) < family[1]:
-                register = self[text] = Register(text, family[0], self._ordinal, family[2])
+                register = self[text] = declared(text, family[0], self._ordinal, family[2])
                 return register
         found = self[text] = self._meaning(text)
         return found
@@ -86,6 +86,11 @@ class Meanings(dict[str, Any]):
         if not isinstance(found, Register):
             raise KeyError(text)
         return found
+
+
+def declared(name: str, type_: Type, scope: int, vector: int) -> Register:
+    """A register as its declaration makes it."""
+    return Register(name, type_, scope) if vector == 1 else VectorRegister(name, type_, scope, vector)
 
 
 def _number(text: str) -> Int | Float:

@@ -140,7 +140,7 @@ ITEMS: list[Item] = [
     Variable("v", u64, Space.GLOBAL, initial=Fields((("filter_mode", "nearest"),))),
     Variable("v", u64, Space.GLOBAL, initial=Fields((("filter_mode", 1),))),
 ]  # fmt: skip
-SILENT = {("Register", "type"), ("Register", "scope"), ("Register", "vector"), ("LabelName", "scope"), ("Float", "type")}
+SILENT = {("Register", "type"), ("Register", "scope"), ("LabelName", "scope"), ("Float", "type")}
 
 
 def silent(node: object) -> set[str]:

@@ -1,6 +1,6 @@
 """Blocks, dominators, loops and live registers, judged by walking paths of random programs."""
 
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from isa.forms import resolve
@@ -24,6 +24,7 @@ from ptxgen.ir.flow import Flow, flow_of, immediate_dominators, natural_loops, r
 from ptxgen.ir.liveness import liveness
 from ptxgen.parse import parse
 
+UNHURRIED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 REGISTERS = [Register(f"%r{index}", u32) for index in range(4)]
 PREDICATE = Register("%p0", pred)
 ADD, BRA, RET = resolve("add.u32")[0], resolve("bra")[0], resolve("ret")[0]
@@ -115,6 +116,7 @@ def successors_one_by_one(given: Function) -> list[set[int]]:
     return found
 
 
+@UNHURRIED
 @given(programs())
 def test_blocks_have_the_edges_of_the_instructions(given: Function) -> None:
     flow = flow_of(given)
@@ -143,6 +145,7 @@ def reachable(flow: Flow, without: int | None = None) -> set[int]:
     return seen
 
 
+@UNHURRIED
 @given(programs())
 def test_dominators_cut_every_path(given: Function) -> None:
     flow = flow_of(given)
@@ -159,6 +162,7 @@ def test_dominators_cut_every_path(given: Function) -> None:
         assert chain == {other for other in everything if other != block and block in cut_by[other]}
 
 
+@UNHURRIED
 @given(programs())
 def test_natural_loops_are_entered_by_their_header_only(given: Function) -> None:
     flow = flow_of(given)
@@ -169,6 +173,7 @@ def test_natural_loops_are_entered_by_their_header_only(given: Function) -> None
             assert set(flow.blocks[block].predecessors) & everything <= loop.blocks
 
 
+@UNHURRIED
 @given(programs())
 def test_a_register_is_live_where_some_path_reads_it_first(given: Function) -> None:
     flow = flow_of(given)

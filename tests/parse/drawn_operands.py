@@ -20,6 +20,7 @@ from ptxgen.ir import (
     Special,
     SymbolAddress,
     TensorCoordinate,
+    VectorRegister,
 )
 from tests.parse.choices import Choices
 
@@ -27,7 +28,7 @@ FAMILIES = {
     "r": ("%r", b32), "R": ("%rd", b64), "f": ("%f", f32), "d": ("%fd", f64), "p": ("%p", pred), "h": ("%h", u16),
     "c": ("%c", s8),
 }  # fmt: skip
-VECTOR = Register("quad", f32, 0, 4)
+VECTOR = VectorRegister("quad", f32, 0, 4)
 DECLARED = (*(Registers(type_, stem, 10) for stem, type_ in FAMILIES.values()), Registers(f32, "quad", None, 4))
 SYMBOLS = ("table", "other")
 # How each operand is drawn: by one of its letters, which `Operands` explains.

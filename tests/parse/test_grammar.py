@@ -57,6 +57,7 @@ from ptxgen.ir import (
     TargetOption,
     TensorCoordinate,
     Variable,
+    VectorRegister,
 )
 from ptxgen.parse import parse
 from tests.oracles.ptxas import verdict
@@ -64,7 +65,7 @@ from tests.parse.programs import FIRST_LINE, around, statements
 
 R1, R2, R3, R4 = (Register(f"%r{number}", b32) for number in (1, 2, 3, 4))
 RD1, F1, P, Q = Register("%rd1", b64), Register("%f1", f32), Register("p", pred), Register("q", pred)
-QUAD, PAIR = Register("quad", f32, 0, 4), Register("pair", f32, 0, 2)
+QUAD, PAIR = VectorRegister("quad", f32, 0, 4), VectorRegister("pair", f32, 0, 2)
 
 OPERANDS: list[tuple[str, list[Any]]] = [
     ("add.u32 %r1, %r2, 7;", [R1, R2, Int(7)]),
@@ -104,7 +105,7 @@ OPERANDS: list[tuple[str, list[Any]]] = [
     ("ld.global.v4.f32 quad, [%rd1];", [QUAD, Address(RD1)]),
     ("mov.b64 %rd1, pair;", [RD1, PAIR]),
     ("mov.b64 pair, %rd1;", [PAIR, RD1]),
-    ("mov.f32 %f1, pairs2.x;", [F1, Component(Register("pairs2", f32, 0, 2), "x")]),
+    ("mov.f32 %f1, pairs2.x;", [F1, Component(VectorRegister("pairs2", f32, 0, 2), "x")]),
     ("mov.b64 {pair.x, pair.y}, %rd1;", [(Component(PAIR, "x"), Component(PAIR, "y")), RD1]),
     ("cvt.rn.satfinite.e2m1x2.f32 byte, %f1, %f1;", [Register("byte", b8), F1, F1]),
     ("setp.lt.and.s32 p|q, %r1, %r2, !p;", [P, Q, R1, R2, Negated(P)]),

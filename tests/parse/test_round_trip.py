@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from isa.forms import Form, families, resolve
@@ -19,21 +19,21 @@ from tests.oracles.ptxas import module as judged_module
 from tests.parse.drawn import drawn
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.binary(min_size=100, max_size=1500))
 def test_modules_drawn_at_random(given: bytes) -> None:
     module = drawn(given)
     assert parse(str(emit(module))) == module
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.binary(min_size=50, max_size=800))
 def test_programs_of_modules_drawn_at_random(given: bytes) -> None:
     assert_program_builds(drawn(given, legal=True))
 
 
 @pytest.mark.slow
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=1500, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.binary(min_size=200, max_size=2500))
 def test_many_modules_drawn_at_random(given: bytes) -> None:
     module = drawn(given)
@@ -97,6 +97,7 @@ def flow() -> Module:
         k.comment("a comment")
         tile = k.shared(f32, (32, 4), align=16)
         total = k.register(f32, 0.0, name="total")
+        k.st.shared.f32(tile + 4, total)
         with k.range(0, k.args.n) as index:
             with k.when(k.setp.lt.s32(index, 7)), k.scope():
                 k.add.f32(total, k.ld.shared.f32(tile + 4), into=total)
