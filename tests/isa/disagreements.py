@@ -87,6 +87,7 @@ GROUPS: tuple[Group, ...] = (
             ),
             Disagreement(Question.TYPES_OUTSIDE, r" (txq|suq)\..*%f32_2", "the manual has integers for what is asked"),
             Disagreement(Question.UNKNOWN, r"sust\.p\.", "the manual has cache operators for .b only"),
+            Disagreement(Question.UNKNOWN, r" suld\.b\.\S*b\d+\S* \{", "a vector passes where no size is given"),
         ),
     ),
     Group(
@@ -186,6 +187,9 @@ GROUPS: tuple[Group, ...] = (
                 Question.UNKNOWN, r"st\.async\.(global\.)?(sys|gpu)", "the manual asks for .release with a wide scope"
             ),
             Disagreement(Question.UNKNOWN, r"red\.async\.", "the manual has fewer types and scopes"),
+            Disagreement(
+                Question.UNKNOWN, r" st\.async\.\S*v[24]\S* \[\S+\], %", "a single register passes for a vector"
+            ),
             Disagreement(
                 Question.UNKNOWN, r" st\.async\.\S*complete_tx\S* \[\S+\], \S+;$", "the manual names the mbarrier"
             ),
