@@ -36,6 +36,7 @@ from polyhedral.legality import (
 )
 from polyhedral.maps import Map
 from polyhedral.ordering import Violation
+from polyhedral.placement import Unit, divergence, known_of_units, placed, uniform
 from polyhedral.python_text import payloads_of, to_python
 from polyhedral.scan import scan
 from polyhedral.schedule_legality import band_violation, schedule_violation
@@ -112,6 +113,7 @@ __all__ = [
     "Times",
     "UnionMap",
     "UnionSet",
+    "Unit",
     "Unordered",
     "Violation",
     "Weights",
@@ -128,6 +130,7 @@ __all__ = [
     "count",
     "counted",
     "dependences",
+    "divergence",
     "execute",
     "first_images",
     "first_points",
@@ -139,6 +142,7 @@ __all__ = [
     "is_permutable",
     "isolated",
     "known_of_parameters",
+    "known_of_units",
     "last_images",
     "last_points",
     "leaves",
@@ -153,6 +157,7 @@ __all__ = [
     "parse_set",
     "payloads_of",
     "permutability_violation",
+    "placed",
     "primed",
     "pseudo_c",
     "scan",
@@ -166,6 +171,7 @@ __all__ = [
     "tile",
     "tiled",
     "to_python",
+    "uniform",
     "var",
     "violations",
 ]
