@@ -9,15 +9,17 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable
 from time import process_time
-from typing import Any
 
 import numpy as np
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
+from ptxgen.compute import f32
 from ptxgen.ir import Module
+from ptxgen.kernels import Matmul, MatmulSpec
 from ptxgen.parse import parse
 from ptxgen.simulate import Report, Simulator, simulator
+from ptxgen.simulate.tensor import Halves, dot, halves
 
 LANES_PER_SECOND = {"axpy": 80e6, "collatz": 50e6, "transpose": 10e6}
 SMALL_SECONDS = 1e-3
@@ -177,3 +179,36 @@ def test_one_small_cta(benchmark: BenchmarkFixture) -> None:
     benchmark.pedantic(work, rounds=50, warmup_rounds=3)
     print(f"one CTA of 128 threads, 18 instructions: {1e3 * benchmark.stats.stats.min:.2f} ms")
     assert benchmark.stats.stats.min <= SMALL_SECONDS
+
+
+MODELS_OF_VOLTA = 2.5
+EDGE = 1024
+BLOCK_OF_VOLTA, FRACTION_OF_VOLTA = 4, 23
+
+
+def model(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """A product in f32 as Volta's tensor cores do it, on whole matrices in plain numpy: blocks of 4, ascending."""
+    left, right = halves(np.ascontiguousarray(a.T)), halves(b)
+    c = np.zeros((len(a), b.shape[1]), np.float32)
+    for start in range(0, len(b), BLOCK_OF_VOLTA):
+        part = slice(start, start + BLOCK_OF_VOLTA)
+        one = Halves(left.values[part, :, None], left.exponents[part, :, None], left.finite)
+        other = Halves(right.values[part, None], right.exponents[part, None], right.finite)
+        c = dot(one, other, c, FRACTION_OF_VOLTA, False)
+    return c
+
+
+@pytest.mark.benchmark(timer=process_time)
+def test_a_product_beside_the_model_of_its_arithmetic(benchmark: BenchmarkFixture) -> None:
+    chance = np.random.default_rng(0)
+    arrays = {name: chance.standard_normal((EDGE, EDGE)).astype(np.float16) for name in "AB"}
+    product = Matmul(MatmulSpec(output=f32))
+    outcome = benchmark.pedantic(lambda: product(arrays), rounds=1)
+    started = process_time()
+    exact = model(arrays["A"], arrays["B"])
+    modelled = process_time() - started
+    assert (outcome.arrays["D"] == exact).all()
+    ratio = benchmark.stats.stats.min / modelled
+    benchmark.extra_info["models"] = ratio
+    print(f"{EDGE}^3: {benchmark.stats.stats.min:.1f} s, {ratio:.2f} of the model's {modelled:.1f} s")
+    assert ratio <= MODELS_OF_VOLTA

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from isa.types import Kind
 from ptxgen.ir import Special
+from ptxgen.simulate.approximations import drawn
 from ptxgen.simulate.semantics import (
     atomics,
     bits,
@@ -84,6 +85,9 @@ def maker_of(site: Site) -> Maker:
     if site.opcode in _STEPS:
         return _STEPS[site.opcode]
     compute = _compute_of(site)
+    if site.bank.chance is not None:
+        chance = site.bank.chance
+        return lambda each: assigned(each, drawn(each, compute(each), chance))
     return lambda each: assigned(each, compute(each))
 
 

@@ -45,6 +45,7 @@ def simulate(
     seed: int | None = None,
     limit: int | None = None,
     progress: Progress | None = None,
+    approximate: int | None = None,
 ) -> Report:
     """Run a kernel of `module` (the only one, or the one named) and report what was found and counted.
 
@@ -55,12 +56,13 @@ def simulate(
     by default what the kernel demands, else one. `shared_bytes` are dynamic shared memory. Tensor cores follow the
     numerics of `target`, by default the module's. `seed` replaces the order of the warps by a random one. LimitReached
     after more than `limit` warp-instructions. `progress` is called now and then with the threads that have ended and
-    those of the whole launch.
+    those of the whole launch. Approximate instructions give the correctly rounded value; with `approximate` values
+    drawn by that seed from all that the manual allows.
 
     Raises KernelError naming every instruction that the simulator does not run, before anything ran, and
     LaunchError for arguments that do not fit. What goes wrong while it runs is in the report's findings.
     """
-    decoded = simulator(module, kernel, target=target, checks=checks)
+    decoded = simulator(module, kernel, target=target, checks=checks, approximate=approximate)
     return decoded.run(
         grid=grid, block=block, args=args, cluster=cluster, shared_bytes=shared_bytes, seed=seed, limit=limit,
         progress=progress,
@@ -105,6 +107,7 @@ def simulator(
     *,
     target: Target | str | None = None,
     checks: frozenset[Check] = ALL_CHECKS,
+    approximate: int | None = None,
 ) -> Simulator:
     """A kernel of `module` decoded to run many times; arguments and errors as of `simulate`."""
     function = _kernel(module, kernel)
@@ -119,6 +122,8 @@ def simulator(
         bank.rank()
     if functions:
         bank.frame()
+    if approximate is not None:
+        bank.chance = np.random.default_rng(approximate)
     callees = {name: Callee(each, _bank_of(each, bank), addresses[name]) for name, each in functions.items()}
     return Simulator(function, checks, layout, decode(body, callees, on, bank, checks))
 

@@ -61,6 +61,7 @@ class Bank:
     `stacked` are the variables whose places count from the frame of the function, whose start stands at `frame_place`;
     `ranked` those in shared memory of a CTA whose rank in its cluster is part of the address: its bits stand at
     `rank_place`. `initial` holds the constants, by place, `parameters` the offset and type to fill a place with.
+    `chance` draws the results of approximate instructions.
     """
 
     symbols: dict[str, int] = field(factory=dict)
@@ -72,6 +73,7 @@ class Bank:
     parameters: dict[int, tuple[int, np.dtype[Any]]] = field(factory=dict)
     carry_place: int | None = None
     frame_place: int | None = None
+    chance: np.random.Generator | None = None
     stacked: frozenset[str] = frozenset()
     ranked: frozenset[str] = frozenset()
     rank_place: int | None = None
