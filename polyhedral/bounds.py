@@ -10,7 +10,7 @@ from polyhedral.affine import Affine, FloorDiv, var
 from polyhedral.extent import at_least, at_most
 from polyhedral.quotients import definition
 from polyhedral.strides import Stride, residue_of
-from polyhedral.system import System, disjoint
+from polyhedral.system import UNIVERSE, System, disjoint
 from polyhedral.tree import Bound, Term
 
 
@@ -22,6 +22,11 @@ class Copies:
     count: int
     step: int
     named: tuple[str, FloorDiv] | None = None
+
+    @property
+    def definition(self) -> System:
+        """What `named` stands for."""
+        return UNIVERSE if self.named is None else definition(*self.named)
 
     @property
     def values(self) -> list[Affine]:
@@ -64,13 +69,15 @@ def shape_of(rows: System, level: str, stride: Stride, known: System, where: str
 
 def _only_step(shape: Range, rows: System, level: str, stride: Stride, known: System) -> Copies | None:
     """The one value of a level that no row says, where it is a bound rounded or the first step of a wider range."""
-    around = known & rows
-    if all(t.divisor != 1 for t in shape.upper) and stride.step == 1:
+    from_upper = stride.step == 1 and all(t.divisor != 1 for t in shape.upper)
+    from_lower = stride.step > 1 or all(t.divisor != 1 for t in shape.lower)
+    around = known & rows if from_upper or from_lower else known
+    if from_upper:
         for term in shape.upper:
             quotient = FloorDiv(term.affine, term.divisor)
             if disjoint(around, definition("%last", quotient), System.of(var(level) < var("%last"))):
                 return _one(level, quotient)
-    if stride.step > 1 or all(t.divisor != 1 for t in shape.lower):
+    if from_lower:
         for term in shape.lower:
             start = _start(term, level, known)
             inside = around if start.named is None else around & definition(*start.named)

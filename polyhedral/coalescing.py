@@ -26,12 +26,40 @@ def coalesced(pieces: tuple[System, ...]) -> tuple[System, ...]:
 def _join_one(pieces: list[System]) -> list[System] | None:
     for i, first in enumerate(pieces):
         for j in range(i + 1, len(pieces)):
-            hull = simple_hull((first, pieces[j]))
-            if hull.is_universe and len(pieces) > 2:
-                continue
-            if all(not difference(s, pieces[j]) for s in difference(hull, first)):
+            hull = _joined(first, pieces[j])
+            if hull is not None and not (hull.is_universe and len(pieces) > 2):
                 return [*pieces[:i], hull, *pieces[i + 1 : j], *pieces[j + 1 :]]
     return None
+
+
+@lru_cache(maxsize=1 << 12)
+def _joined(first: System, second: System) -> System | None:
+    """The hull of two systems where it has no other point: none where a condition of each fails."""
+    failing = [[n for c in a for n in negations(c)] for a in (_failing(first, second), _failing(second, first))]
+    hull = simple_hull((first, second))
+    if not (_is_plain(first) and _is_plain(second)):
+        return hull if all(not difference(s, second) for s in difference(hull, first)) else None
+    if any(not disjoint(hull, one, other) for one in failing[0] for other in failing[1]):
+        return None
+    return hull
+
+
+def _is_plain(piece: System) -> bool:
+    try:
+        return piece.conditions is not None
+    except ValueError:
+        return False
+
+
+@lru_cache(maxsize=1 << 12)
+def _failing(piece: System, other: System) -> tuple[System, ...]:
+    """The conditions of a piece that not all points of the other satisfy."""
+    known = frozenset(_single_conditions(other))
+    return tuple([c for c in _single_conditions(piece) if c not in known and not _is_implied(c, other)])
+
+
+def _is_implied(condition: System, piece: System) -> bool:
+    return all(disjoint(piece, n) for n in negations(condition))
 
 
 def simple_hull(pieces: tuple[System, ...]) -> System:
@@ -42,8 +70,9 @@ def simple_hull(pieces: tuple[System, ...]) -> System:
         return pieces[0]
     result = UNIVERSE
     for piece in pieces:
+        failing = {c for other in pieces if other is not piece for c in _failing(piece, other)}
         for condition in _single_conditions(piece):
-            if all(disjoint(other, n) for n in negations(condition) for other in pieces):
+            if condition not in failing:
                 result = result & condition
     return result.simplified()
 

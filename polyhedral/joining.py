@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from polyhedral.coalescing import simple_hull
 from polyhedral.difference import difference
+from polyhedral.places import Place
 from polyhedral.precedence import timed
 from polyhedral.separation import Region
 from polyhedral.shadows import Item
@@ -15,12 +16,14 @@ ITERATIONS_GUESSED = 8
 GUARDS_FOR_A_BODY = 4
 
 
-def joined(regions: Sequence[Region], items: Sequence[Item], level: int, known: System, by_cost: bool) -> list[Region]:
+def joined(regions: Sequence[Region], items: Sequence[Item], level: int, place: Place, by_cost: bool) -> list[Region]:
     """The ordered regions, neighbours joined where both run some item and the conditions of the others are cheap.
 
     Items that one of the two does not have are then tested, or empty by the bounds of their next loop. With
     `by_cost` that is taken where the items of both run long beside it; else only where no test is left at all.
     """
+    members = {m for r in regions for m in r.members}
+    known = place.near(*(r.rows for r in regions), *(s for m in members for s in items[m].shadows[level:]))
     found: list[Region] = []
     for region in regions:
         both = _both(found[-1], region, items, level, known, by_cost) if found else None

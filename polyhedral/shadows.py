@@ -35,14 +35,17 @@ class Item:
         """How the loop of a level is to be made for this item."""
         return self.options[level] if level < len(self.options) else Option.DEFAULT
 
-    @property
-    def conditions(self) -> tuple[Condition, ...]:
-        """The conditions of `system` that hold no existential other than a congruence's own."""
-        return _plain_conditions(self.system)
+
+@lru_cache(maxsize=1 << 13)
+def conditions_until(system: System, levels: tuple[str, ...], level: int) -> tuple[Condition, ...]:
+    """The plain conditions of a system in which `level` and what is inside of it do not occur."""
+    inner = frozenset(levels[level:])
+    return tuple([c for c in _plain_conditions(system) if inner.isdisjoint(c.names)])
 
 
 @lru_cache(maxsize=1 << 12)
 def _plain_conditions(system: System) -> tuple[Condition, ...]:
+    """The conditions that hold no existential other than a congruence's own."""
     try:
         return system.conditions
     except ValueError:

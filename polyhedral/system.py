@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import compress
 from operator import neg
@@ -11,6 +11,7 @@ from typing import TypeAlias, Union
 from attrs import frozen
 
 from polyhedral.affine import Affine, Condition, Congruence, Constraint, as_affine
+from polyhedral.components import components, linked, product
 from polyhedral.elimination import exact_shadow, project
 from polyhedral.emptiness import integer_point
 from polyhedral.gist import without_known, without_redundant
@@ -289,9 +290,29 @@ def conjoin(first: System, second: System) -> System:
 _witnesses = Witnesses(24)
 
 
+@lru_cache(maxsize=1 << 14)
+def components_of(system: System) -> tuple[System, ...]:
+    """The parts of a system that share no variable, none of the universe."""
+    found = components(system)
+    if found is None:
+        return (system,) if system.names or system.is_false else ()
+    return tuple([System(*p) for p in found])
+
+
+def together(parts: Sequence[System]) -> System:
+    """Parts that share no variable, as one."""
+    return parts[0] if len(parts) == 1 else System(*product(parts)) if parts else UNIVERSE
+
+
 @lru_cache(maxsize=1 << 15)
 def disjoint(*systems: System) -> bool:
     """Whether no integer point is in all of the systems. Exact; as `is_empty` of their conjunction, but cheaper."""
+    parts = tuple(dict.fromkeys([p for s in systems for p in components_of(s)]))
+    return any(_have_no_point(*[parts[i] for i in group]) for group in linked(parts))
+
+
+@lru_cache(maxsize=1 << 15)
+def _have_no_point(*systems: System) -> bool:
     if _witnesses.meet(systems):
         return False
     names, parts = aligned(*systems)
@@ -302,17 +323,44 @@ def disjoint(*systems: System) -> bool:
     return point is None
 
 
-@lru_cache(maxsize=1 << 15)
 def _point(system: System) -> tuple[int, ...] | None:
+    found: dict[str, int] = {}
+    parts = components_of(system)
+    if len(parts) == 1:
+        return _point_of_part(parts[0])
+    for part in parts:
+        point = _point_of_part(part)
+        if point is None:
+            return None
+        found.update(zip(part.names, point, strict=True))
+    return tuple([found.get(n, 0) for n in system.names])
+
+
+@lru_cache(maxsize=1 << 15)
+def _point_of_part(system: System) -> tuple[int, ...] | None:
     point = integer_point(system.equalities, system.inequalities, len(system.names))
     return None if point is None else tuple(point)
 
 
-@lru_cache(maxsize=1 << 14)
 def _eliminate(system: System, names: tuple[str, ...], force: bool) -> tuple[System, bool]:
-    columns = [i for i, n in enumerate(system.names) if n in names or is_existential(n)]
-    if not any(n in names for n in system.names) and not (force and system.exists):
+    parts = components_of(system)
+    if len(parts) < 2:
+        return _eliminate_from_part(system, tuple([n for n in names if n in system.names]), force)
+    left, exact = [], True
+    for part in parts:
+        one, is_exact = _eliminate_from_part(part, tuple([n for n in names if n in part.names]), force)
+        if one.is_false:
+            return FALSE, True
+        left += [one] if one.names else []
+        exact = exact and is_exact
+    return together(left), exact
+
+
+@lru_cache(maxsize=1 << 14)
+def _eliminate_from_part(system: System, names: tuple[str, ...], force: bool) -> tuple[System, bool]:
+    if not names and not (force and system.exists):
         return system, True
+    columns = [i for i, n in enumerate(system.names) if n in names or is_existential(n)]
     try:
         left = project(system.equalities, system.inequalities, columns, len(system.names), force)
         left = left if force else exact_shadow(left, len(system.names))
@@ -327,19 +375,36 @@ def _eliminate(system: System, names: tuple[str, ...], force: bool) -> tuple[Sys
 
 @lru_cache(maxsize=1 << 14)
 def _simplified(system: System, context: System) -> System:
-    if system.is_universe or system.is_false:
-        return system
-    if disjoint(system, context):
-        return FALSE
-    return System(*without_redundant(system, context))
+    return _by_parts(system, context, _simplified_part)
 
 
 @lru_cache(maxsize=1 << 14)
 def _gist(system: System, context: System) -> System:
+    return _by_parts(system, context, _gist_part)
+
+
+def _by_parts(system: System, context: System, work: Callable[[System, System], System]) -> System:
     if system.is_universe or system.is_false:
         return system
     if disjoint(system, context):
         return FALSE
+    own, known = components_of(system), components_of(context)
+    found = []
+    for group in linked((*own, *known)):
+        mine = [own[i] for i in group if i < len(own)]
+        if mine:
+            left = work(together(mine), together([known[i - len(own)] for i in group if i >= len(own)]))
+            found += [left] if left.names else []
+    return together(found)
+
+
+@lru_cache(maxsize=1 << 14)
+def _simplified_part(system: System, context: System) -> System:
+    return System(*without_redundant(system, context))
+
+
+@lru_cache(maxsize=1 << 14)
+def _gist_part(system: System, context: System) -> System:
     return System(*without_known(system, context))
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from operator import neg
 
 from polyhedral.affine import Affine, var
 from polyhedral.sets import Set
-from polyhedral.system import System
+from polyhedral.spelling import is_existential
+from polyhedral.system import System, disjoint
 
 
 def tile(
@@ -35,13 +37,45 @@ def full_tiles(
     Both are sets over the tile dimensions and then those dimensions of `domain` that are not tiled.
     """
     outer, box = _boxes(domain, sizes, names, offsets)
-    left = tuple(d for d in domain.dims if d not in sizes)
-    dims = (*outer, *left, *sizes)
-    touched = Set(dims, tuple(p & box for p in domain.pieces)).normalised().project_out(*sizes)
-    whole = Set(dims, tuple(p & box for p in touched.pieces))
-    missing = (whole - Set(dims, domain.pieces)).project_out(*sizes)
-    full = (touched - missing).simplified()
-    return full, (touched - full).simplified()
+    dims = (*outer, *(d for d in domain.dims if d not in sizes))
+    if len(domain.pieces) == 1:
+        whole = _whole_rows(domain.pieces[0], box, sizes)
+        if whole is not None:
+            full, partial = _cut_by_rows((domain.pieces[0] & box).project_out(*sizes), whole)
+            return Set(dims, full), Set(dims, partial)
+    touched = Set((*dims, *sizes), tuple(p & box for p in domain.pieces)).normalised().project_out(*sizes)
+    filled = Set((*dims, *sizes), tuple(p & box for p in touched.pieces))
+    missing = (filled - Set((*dims, *sizes), domain.pieces)).project_out(*sizes)
+    full_ones = (touched - missing).simplified()
+    return full_ones, (touched - full_ones).simplified()
+
+
+def _whole_rows(piece: System, box: System, sizes: Mapping[str, int]) -> list[Affine] | None:
+    """What is not negative for those tiles all of whose points satisfy the piece; None where a stride is in the way.
+
+    A row is least in the corner of the tile at which each dimension that it has is least or greatest.
+    """
+    found = []
+    for row in (*piece.inequalities, *piece.equalities, *(tuple(map(neg, r)) for r in piece.equalities)):
+        affine = piece.affine(row)
+        tiled = [n for n in affine.names if n in sizes]
+        if not tiled:
+            continue
+        if any(is_existential(n) for n in affine.names):
+            return None
+        corner = {n: box.bounds(n)[0 if affine.coefficient(n) > 0 else 1][0][0] for n in tiled}
+        found.append(affine.substitute(corner))
+    return found
+
+
+def _cut_by_rows(touched: System, rows: Iterable[Affine]) -> tuple[tuple[System, ...], tuple[System, ...]]:
+    """The part of a system where all rows are not negative, and the rest in pieces of which no two meet."""
+    full, rest = touched, []
+    for row in rows:
+        if not disjoint(full, System.of(row < 0)):
+            rest.append((full & System.of(row < 0)).simplified())
+            full = full & System.of(row >= 0)
+    return () if full.is_empty() else (full.simplified(),), tuple(rest)
 
 
 def isolated(

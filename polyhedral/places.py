@@ -1,0 +1,37 @@
+"""A place in a loop tree that grows: what is known there, and levels that have a value and no loop."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from attrs import evolve, frozen
+
+from polyhedral.affine import Affine, var
+from polyhedral.surroundings import Surroundings
+from polyhedral.system import System
+
+
+@frozen
+class Place:
+    """`known` holds around the place; `values` are those of levels without a loop."""
+
+    known: Surroundings
+    values: Mapping[str, Affine]
+
+    def where(self, system: System) -> Place:
+        """The place inside, where `system` holds too."""
+        return self if system.is_universe else evolve(self, known=self.known & system)
+
+    def at(self, name: str, value: Affine) -> Place:
+        """The place where a level has this value."""
+        return self if value == var(name) else evolve(self, values={**self.values, name: value})
+
+    def valued(self, system: System) -> System:
+        """The system with the values put in."""
+        return system.substitute(self.values) if self.values else system
+
+    def near(self, *systems: System) -> System:
+        """What is known of the variables of systems in which the values are not put in, with these values."""
+        equal = [var(n).equals(v) for n, v in self.values.items()]
+        said = System.of(*equal) if equal else None
+        return self.known.near(*systems) if said is None else self.known.near(said, *systems) & said
