@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from difflib import get_close_matches
 from enum import Enum
 from typing import Any
 
@@ -17,6 +18,11 @@ from ptxgen.cli.texts import ExplainOptions
 from ptxgen.cli.unusable import Unusable
 from ptxgen.verify import CODES
 
+FINDINGS = CODES | {
+    "assembler.error": "what ptxas, nvJitLink or the driver's compiler refuses",
+    "assembler.warning": "what ptxas, nvJitLink or the driver's compiler warns of",
+}
+
 
 def explained(name: str, on: Target | None = None) -> str:
     """What a name means: a beginning of instructions, a special register, a directive, a state space, a type, a
@@ -24,8 +30,8 @@ def explained(name: str, on: Target | None = None) -> str:
 
     With a target, whether it has the thing, and since which PTX version.
     """
-    if name in CODES:
-        return f"{name}: {CODES[name]}"
+    if name in FINDINGS:
+        return f"{name}: {FINDINGS[name]}"
     found = asked(name, on)
     return str(found) + _on(found, on)
 
@@ -37,7 +43,9 @@ def asked(name: str, on: Target | None) -> Explanation:
         if on is not None and found.subject is Subject.INSTRUCTION and not (found.forms or found.longer):
             return explain(name)
     except UnknownName as unknown:
-        raise Unusable(str(unknown)) from None
+        near = get_close_matches(name, FINDINGS, n=3, cutoff=0.8)
+        findings = f"; perhaps the finding {' or '.join(near)}" if near else ""
+        raise Unusable(f"{unknown}{findings}") from None
     return found
 
 
@@ -50,8 +58,8 @@ def _on(found: Explanation, on: Target | None) -> str:
 
 def as_json(name: str, on: Target | None = None) -> dict[str, Any]:
     """The same as plain values: an explanation with the names of its fields, availability and types in words."""
-    if name in CODES:
-        return {"name": name, "subject": "finding", "about": CODES[name]}
+    if name in FINDINGS:
+        return {"name": name, "subject": "finding", "about": FINDINGS[name]}
     found = asked(name, on)
     plain = asdict(found, value_serializer=_plain)
     if on is not None:

@@ -23,11 +23,17 @@ Printed = pytest.CaptureFixture[str]
         (".reqntid", "written: .reqntid x, y, z"),
         (".shared", ".shared: memory of a CTA"),
         ("type.mismatch", "type.mismatch: a register of the wrong type"),
+        ("assembler.error", "assembler.error: what ptxas"),
     ],
 )
 def test_explain(name: str, words: str, capsys: Printed) -> None:
     assert main(["explain", name]) == 0
     assert words in capsys.readouterr().out
+
+
+def test_a_near_miss_of_a_finding(capsys: Printed) -> None:
+    assert main(["explain", "type.mismatsch"]) == 2
+    assert capsys.readouterr().err.endswith("; perhaps the finding type.mismatch\n")
 
 
 def test_explain_for_a_target(capsys: Printed) -> None:
