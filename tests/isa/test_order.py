@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import random
+import re
 from collections import defaultdict
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from isa.forms import Form, families, resolve
+from isa.forms import Form, UnknownInstruction, families, resolve
 from isa.order import FIXED, FREE, rearranged
 from isa.rows import Family
 from isa.targets import Target, target
@@ -16,6 +18,7 @@ from tests.isa.synthesis import names, statement
 from tests.oracles.ptxas import newest_version, refused
 
 FAMILIES = families()
+FIRST_WORDS = frozenset(each.opcode.partition(".")[0] for each in FAMILIES) | {"call"}
 NEWEST = tuple(target(name) for name in ("sm_107a", "sm_100a", "sm_120a", "sm_90a", "sm_103a"))
 
 
@@ -93,3 +96,31 @@ def test_the_lists_name_families():
     assert opcodes >= FREE
     assert opcodes >= FIXED
     assert not FREE & FIXED
+
+
+FOREIGN = sorted((Path(__file__).parents[1]).rglob("*.ptx"))
+_STATEMENT = re.compile(
+    r"^\s*(?:[\w$]+:\s*)?(?:\{\s*)?(?:@!?[%\w$]+\s+)?([a-z]\w*(?:(?:\.|::)\w+|(?<=::\d):\d+)*)(?=\s|;)"
+)
+
+
+def spelled(path: Path) -> set[str]:
+    """The names of the instructions in a text, comments left out."""
+    text = re.sub(r"//[^\n]*|/\*.*?\*/", "", path.read_text(), flags=re.DOTALL)
+    found = (_STATEMENT.match(line) for part in text.split("\n") for line in re.split(r"(?<=;)", part))
+    return {each[1] for each in found if each is not None and each[1].partition(".")[0] in FIRST_WORDS}
+
+
+@pytest.mark.parametrize("folder", sorted({path.parent for path in FOREIGN}), ids=lambda folder: folder.name)
+def test_every_spelling_of_foreign_texts_resolves(folder: Path):
+    names_met = set().union(*map(spelled, folder.glob("*.ptx")))
+    assert names_met
+    assert [name for name in sorted(names_met) if not _resolves(name)] == []
+
+
+def _resolves(name: str) -> bool:
+    try:
+        resolve(name)
+    except UnknownInstruction:
+        return name in ("call", "call.uni") or bool(rearranged(name))
+    return True
