@@ -51,6 +51,9 @@ _CHECKS: tuple[Callable[[Values], Iterator[Finding]], ...] = (
     path_findings,
 )
 
+# Instructions with other operands than their names have are not looked into further, nor are those around them.
+_MALFORMED = frozenset({"operand.count", "operand.kind"})
+
 
 def verify(module: Module, *, target: str | Target | None = None) -> tuple[Finding, ...]:
     """Everything that is wrong with a module, for its own target or another, in the order of the text.
@@ -67,8 +70,9 @@ def verify(module: Module, *, target: str | Target | None = None) -> tuple[Findi
     effects = effects_of(module, bodies.values())
     for item in module.items:
         if isinstance(item, Function):
-            found += _function(module, item, judged, symbols)
-            if id(item) in bodies:
+            said = list(_function(module, item, judged, symbols))
+            found += said
+            if id(item) in bodies and not any(finding.code in _MALFORMED for finding in said):
                 found += _body(module, bodies[id(item)], judged, effects)
     found += constant_budget_findings(module)
     found += pragma_findings(module)
