@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from ptxgen.runtime import Cubin as Cubin
     from ptxgen.runtime import assemble as assemble
     from ptxgen.runtime import load as load
+    from ptxgen.runtime import sass as sass
     from ptxgen.simulate import Report as Report
     from ptxgen.simulate import simulate as simulate
     from ptxgen.verify import VersionReport as VersionReport
@@ -73,7 +74,7 @@ _ROOMS = {
     "ptxgen.errors": _ERRORS,
     "ptxgen.build": "Kernel Module Value array pointer python sink",
     "ptxgen.emit": "Listing",
-    "ptxgen.runtime": "Cubin assemble load",
+    "ptxgen.runtime": "Cubin assemble load sass",
     "ptxgen.simulate": "Report",
     "ptxgen.verify": "VersionReport least_version",
 }
