@@ -3,13 +3,13 @@
 from ptxgen.runtime.arrays import DeviceArray
 from ptxgen.runtime.assembler import Cubin, assemble, find_assembler
 from ptxgen.runtime.disassembler import Disassembler, find_disassembler
+from ptxgen.runtime.disassembly import Sass, sass
 from ptxgen.runtime.driver import compute_capability, device_count, driver_version
 from ptxgen.runtime.loading import Launch, LoadedKernel, LoadedModule, load
 from ptxgen.runtime.machine_code import SassFunction, SassGuard, SassInstruction, SassLoop
 from ptxgen.runtime.nvjitlink import in_process_assembler
 from ptxgen.runtime.ptxas import Assembler, AssemblerKind
 from ptxgen.runtime.resources import Resources
-from ptxgen.runtime.sass import Sass, sass
 from ptxgen.runtime.timing import elapsed_ms
 
 __all__ = [
