@@ -7,7 +7,7 @@ from typing import Any
 
 from attrs import frozen
 
-from isa.operands import Range
+from isa.operands import OneOf, Range
 from isa.types import Kind, Type, of_width, type_named
 
 Words = Mapping[str, str]
@@ -147,6 +147,19 @@ def _metadata_selectors(words: Words) -> Range:
 
 def _packed_nibbles(words: Words) -> bool:
     return _element_bits(words, "atype") == 4
+
+
+_BYTES_OF_SCALES = {"scale_vec::1X": (0, 1, 2, 3), "scale_vec::2X": (0, 2), "scale_vec::4X": (0,)}
+_SCALES_BY_DEFAULT = {"kind::mxf8f6f4": "scale_vec::1X", "kind::mxf4": "scale_vec::2X"}
+
+
+def _scale_bytes(words: Words) -> OneOf:
+    return OneOf(_BYTES_OF_SCALES[words.get("scale_vec") or _SCALES_BY_DEFAULT[words["kind"]]])
+
+
+def scale_bytes() -> Derivation:
+    """The values of byte-id: the bytes of a register where the scales of a row of an `mma` may begin."""
+    return Derivation("scale_bytes", (), _scale_bytes)
 
 
 def metadata_selectors() -> Derivation:

@@ -99,7 +99,8 @@ class OperandSlot:
     `symbol` the address of a variable, `immediates` a constant (in a vector: as an element), `minus` a sign `-a`.
     `selectors` are the parts of a register that may be named (`a.b0`), and must be if `partial`. A COORDINATE is
     `[base, {c0, c1}]` with `count` elements of `type`; with `sampler` a second handle stands between:
-    `[base, sampler, {c0, c1}]`. A BRACKET is `[a, b, {c0, c1}]`, whose `parts` are slots. A SINK is `_` and nothing
+    `[base, sampler, {c0, c1}]`. A BRACKET is `[a, b, {c0, c1}]`, whose `parts` are slots, as those of a VECTOR are
+    where its elements differ. A SINK is `_` and nothing
     else. `unified` tells where an address may be marked `[a].unified`; None: nowhere.
     """
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from isa.availability import Availability, since
-from isa.derive import fragment_count, fragment_type, metadata_selectors
-from isa.operands import OperandKind, Role
+from isa.derive import fragment_count, fragment_type, metadata_selectors, scale_bytes
+from isa.instructions.vocabulary import register, value
+from isa.operands import OperandKind, Range, Role
 from isa.rows import Constraint, Line, Operand, Slot, family, flag, line, rule, slot, table, word
 from isa.types import b32, u16
 
@@ -19,14 +20,17 @@ METADATA = (
     Operand("e", Role.READ, OperandKind.REGISTER, b32),
     Operand("f", Role.READ, OperandKind.IMMEDIATE, domain=metadata_selectors()),
 )
-SCALES = tuple(
-    operand
-    for name in "ab"
-    for operand in (
-        Operand(f"scale_{name}", Role.READ, OperandKind.REGISTER, b32),
-        Operand(f"selector_{name}", Role.READ, OperandKind.REGISTER, u16, 2, immediates=True),
-    )
-)
+
+
+def _selector(name: str, threads: int) -> Operand:
+    """Where the scales lie: the first byte of them in a register, and the lanes of four that hold them."""
+    parts = (value("byte", u16, scale_bytes()), value("thread", u16, Range(0, threads - 1)))
+    return Operand(f"selector_{name}", Role.READ, OperandKind.REGISTER, u16, 2, immediates=True, parts=parts)
+
+
+SCALES = (
+    register("scale_a", b32), _selector("a", 2), register("scale_b", b32), _selector("b", 4),
+)  # fmt: skip
 SYNC, ALIGNED = word("sync"), word("aligned")
 ROW, COL = slot("alayout", "row"), slot("blayout", "col")
 LAYOUT_A, LAYOUT_B = slot("alayout", "row col"), slot("blayout", "row col")

@@ -35,7 +35,7 @@ VECTOR_MAYBE = VECTOR.maybe
 TYPE = by("type")
 
 
-def value(name: str, of_type: Type | Derivation = TYPE, domain: Domain | None = None) -> Operand:
+def value(name: str, of_type: Type | Derivation = TYPE, domain: Domain | Derivation | None = None) -> Operand:
     """A source: a register or an immediate."""
     return Operand(name, Role.READ, OperandKind.VALUE, of_type, domain=domain)
 

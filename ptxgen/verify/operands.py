@@ -73,6 +73,8 @@ def _vector_refusal(slot: OperandSlot, operand: tuple[Operand, ...]) -> Refusal 
     for index, element in enumerate(operand):
         if element.__class__ is Register and element.type in slot.accepts:
             continue
+        if slot.parts and isinstance(element, Int) and (refused := refusal(slot.parts[index], element)) is not None:
+            return Refusal(refused.code, f"operand {slot.name}: {refused.message}")
         where = f"element {index} of operand {slot.name}"
         match element:
             case Register():

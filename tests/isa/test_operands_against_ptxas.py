@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -111,3 +112,30 @@ def test_holes_stand_in_the_widest_stores_only(name: str):
     assert stored.type is not None
     assert taken == stored.sink == (stored.count * stored.type.bits == 256)
     assert stored.type.kind is not Kind.PREDICATE
+
+
+@pytest.mark.parametrize(
+    "kind, shape, element, size",
+    [("mxf8f6f4", "m16n8k32", "e4m3", ".scale_vec::1X"), ("mxf8f6f4", "m16n8k32", "e4m3", ""),
+     ("mxf4", "m16n8k64", "e2m1", ".scale_vec::2X"), ("mxf4", "m16n8k64", "e2m1", "")],
+)  # fmt: skip
+def test_the_places_of_scales_are_those_that_ptxas_takes(kind: str, shape: str, element: str, size: str):
+    name = f"mma.sync.aligned.{shape}.row.col.kind::{kind}.block_scale{size}.f32.{element}.{element}.f32.ue8m0"
+    on = target("sm_120a")
+    (form,) = resolve(name)
+    signature = form.signatures[0]
+    for place in (5, 7):
+        for part, slot in enumerate(signature.slots[place].parts):
+            texts = [_placed(statement(form, signature), place, part, number) for number in range(6)]
+            said = refused(texts, version("9.0"), on)
+            assert slot.domain is not None
+            assert [index not in said for index in range(6)] == [slot.domain.holds(number) for number in range(6)]
+
+
+def _placed(text: str, place: int, part: int, number: int) -> str:
+    """The statement with a number for one part of the vector in a place, and 0 for the other."""
+    vectors = list(re.finditer(r"\{[^}]*\}|%\w+", text))
+    found = vectors[place]
+    numbers = ["0", "0"]
+    numbers[part] = str(number)
+    return text[: found.start()] + "{" + ", ".join(numbers) + "}" + text[found.end() :]
