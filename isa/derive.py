@@ -150,7 +150,11 @@ def _packed_nibbles(words: Words) -> bool:
 
 
 _BYTES_OF_SCALES = {"scale_vec::1X": (0, 1, 2, 3), "scale_vec::2X": (0, 2), "scale_vec::4X": (0,)}
-_SCALES_BY_DEFAULT = {"kind::mxf8f6f4": "scale_vec::1X", "kind::mxf4": "scale_vec::2X"}
+_SCALES_BY_DEFAULT = {
+    "kind::mxf8f6f4": "scale_vec::1X",
+    "kind::mxf4": "scale_vec::2X",
+    "kind::mxf4nvf4": "scale_vec::4X",
+}
 
 
 def _scale_bytes(words: Words) -> OneOf:
