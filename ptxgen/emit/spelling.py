@@ -33,7 +33,7 @@ def instruction_text(instruction: Instruction, indent: str = "") -> str:
     if not operands:
         return head + ";"
     texts = [
-        each.name if type(each) is Register else vector_text(each) if type(each) is tuple else each.text
+        each.name if type(each) is Register else vector_text(each) if isinstance(each, tuple) else each.text
         for each in operands
     ]
     if not joins(form):

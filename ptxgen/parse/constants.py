@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import struct
 from typing import NamedTuple
 
@@ -46,11 +47,13 @@ class Number(NamedTuple):
 
 
 Constant = Number | Decimal | Float
+_ALONE = re.compile(r"\s*[,;\]})]")
 
 
 def constant(reader: Reader) -> Int | Float | Decimal:
     """The value of the constant expression that begins here, and a step past it."""
-    value = _ternary(reader)
+    alone = reader.kind == "number" and _ALONE.match(reader.source, reader.end) is not None
+    value = _primary(reader) if alone else _ternary(reader)
     return value.node() if isinstance(value, Number) else value
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
+
+from attrs import define, field
 
 from isa.forms import Candidates, Form, UnknownInstruction, resolve
 from isa.operands import OperandKind, OperandSlot, Signature
@@ -33,16 +36,34 @@ _CALLS = ("call", "call.uni")
 _JUMPS = ("bra", "bra.uni", "brx.idx", "brx.idx.uni")
 
 
+@define(eq=False)
+class Known:
+    """Which form each name and pattern of operands met so far means, for one version and target.
+
+    `ordered` has the forms of a name, those that the target has first; `chosen` form and signature by name and sorts of
+    operands; the rest is what `Instructions.quick` needs.
+    """
+
+    ordered: dict[str, list[Form]] = field(factory=dict)
+    chosen: dict[tuple[object, ...], tuple[Form, Signature | None]] = field(factory=dict)
+    plain: dict[str, dict[int, Form]] = field(factory=dict)
+    barred: dict[tuple[str, int], Form] = field(factory=dict)
+    sorted: dict[tuple[object, ...], Form] = field(factory=dict)
+
+
+@cache
+def _known(version: PtxVersion, target: Target) -> Known:
+    """What modules of that version and target have met; it follows from the rows alone."""
+    return Known()
+
+
 class Instructions:
-    """Reads the instructions of one module, remembering which form each name and pattern of operands means."""
+    """Reads the instructions of one module."""
 
     def __init__(self, reader: Reader, version: PtxVersion, target: Target) -> None:
         self._reader, self._version, self._target = reader, version, target
-        self._ordered: dict[str, list[Form]] = {}
-        self._chosen: dict[tuple[object, ...], tuple[Form, Signature | None]] = {}
-        self.plain: dict[str, dict[int, Form]] = {}
-        self._barred: dict[tuple[str, int], Form] = {}
-        self._sorted: dict[tuple[object, ...], Form] = {}
+        self._known = _known(version, target)
+        self.plain = self._known.plain
 
     def read(self, scope: Open, function: str) -> Instruction | Call:
         """The instruction or call that begins here, and a step past its semicolon."""
@@ -93,12 +114,12 @@ class Instructions:
     def form(self, name: str, operands: tuple[Any, ...], at: int) -> tuple[Form, Signature | None]:
         """The form that a name means with these operands, and the signature that they follow."""
         key = (name, *map(_sort, operands))
-        found = self._chosen.get(key)
+        found = self._known.chosen.get(key)
         if found is None:
             forms = self._forms(name, at)
             found = form_of(forms, tuple(map(_stand_in, operands)))
             if len(forms) == 1 or not any(each.__class__ is Int for each in operands):
-                self._chosen[key] = found
+                self._known.chosen[key] = found
                 self._remember(key, len(operands), found[0], len(forms) == 1)
         return found
 
@@ -110,9 +131,9 @@ class Instructions:
         if only and not joined:
             self.plain.setdefault(str(key[0]), {})[count] = form
         elif only and joined == {1}:
-            self._barred[str(key[0]), count] = form
+            self._known.barred[str(key[0]), count] = form
         elif not joined:
-            self._sorted[key] = form
+            self._known.sorted[key] = form
 
     def quick(self, name: str, operands: tuple[Any, ...], barred: bool) -> Form | None:
         """The form of a name that was met before with such operands; None where `form` must find it.
@@ -121,17 +142,17 @@ class Instructions:
         operands says it all.
         """
         if barred:
-            return self._barred.get((name, len(operands)))
-        return self._sorted.get((name, *map(_sort, operands)))
+            return self._known.barred.get((name, len(operands)))
+        return self._known.sorted.get((name, *map(_sort, operands)))
 
     def _forms(self, name: str, at: int) -> list[Form]:
-        found = self._ordered.get(name)
+        found = self._known.ordered.get(name)
         if found is None:
             candidates = _candidates(name)
             if isinstance(candidates, UnknownInstruction):
                 self._reader.misuse(str(candidates), "instruction.unknown", at=at)
             found = sorted(candidates, key=lambda form: not form.availability.holds(self._version, self._target))
-            self._ordered[name] = found
+            self._known.ordered[name] = found
         return found
 
     def _check_bars(self, form: Form, count: int, bars: tuple[int, ...], at: int) -> None:

@@ -231,5 +231,5 @@ class _Modules:
                 around.declare_registers(parameter.name, parameter.type, None)
             else:
                 around.declare_symbol(parameter.name)
-        around.cache = Meanings(around.find)
+        around.cache = Meanings(around)
         return around

@@ -31,7 +31,7 @@ class Open:
     waiting: list[tuple[list[Any], int, int]] = field(factory=list)
 
     def __attrs_post_init__(self) -> None:
-        self.cache = Meanings(self.find) if self.parent is None else self.parent.cache
+        self.cache = Meanings(self) if self.parent is None else self.parent.cache
 
     def find(self, name: str) -> Register | SymbolAddress | None:
         """What a name means here, the innermost declaration first; None for one that is not declared, or a label."""
@@ -58,6 +58,10 @@ class Open:
             stem += name[start]
         return None
 
+    def declares(self, name: str) -> bool:
+        """True if the scope itself declares the name as a register or symbol."""
+        return name in self.singles or name in self.symbols or (bool(self.families) and self.member(name) is not None)
+
     def declare_registers(self, name: str, type_: Type, count: int | None, vector: int = 1) -> None:
         """Makes a register of `vector` elements known, or with a count a numbered family of them."""
         if count is None:
@@ -77,7 +81,7 @@ class Open:
     def _forget(self) -> None:
         """Begins a new cache: a declaration may have given texts another meaning."""
         if self.cache or (self.parent is not None and self.cache is self.parent.cache):
-            self.cache = Meanings(self.find, self.families, self.ordinal)
+            self.cache = Meanings(self)
 
     def frozen(self) -> Scope:
         """The scope as a node."""

@@ -3,52 +3,55 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from types import MappingProxyType
-from typing import Any
+import string
+from typing import TYPE_CHECKING, Any
 
 from isa.special import SPECIAL_REGISTERS
 from isa.types import Type, f32, f64
 from ptxgen.ir import Address, Float, Int, Negated, Register, Sink, Special, SymbolAddress, VectorRegister
+
+if TYPE_CHECKING:
+    from ptxgen.parse.names import Open
 
 _SPECIAL = {str(each): Special(each.name) for each in SPECIAL_REGISTERS}
 _INTEGER = re.compile(r"-?(?:0|[1-9]\d*|0[xX][0-9a-fA-F]+)")
 _FLOAT = re.compile(r"0[fF][0-9a-fA-F]{8}|0[dD][0-9a-fA-F]{16}")
 _ADDRESS = re.compile(r"\[([A-Za-z][\w$]*|[_$%][\w$]+)(?:\+(-?(?:0|[1-9]\d{0,17})))?\]")
 _SINK = Sink()
+_NAMES = frozenset("%$_" + string.ascii_letters)
 
 
 class Meanings(dict[str, Any]):
-    """Operands by their text, as they are meant in a scope; `find` tells what that scope declares.
+    """Operands by their text, as they are meant in a scope.
 
     A text that is not in it is worked out if it has one of the usual spellings, else it is a KeyError: such operands
-    are read token by token, and put in by the reader. `families` are the numbered registers of the scope itself, which
-    can be told without asking: by stem the type, the count and the elements of each.
+    are read token by token, and put in by the reader. A name that the scope does not declare means what it means in the
+    scope around.
     """
 
-    __slots__ = ("_families", "_find", "_ordinal")
+    __slots__ = ("_scope",)
 
-    def __init__(
-        self,
-        find: Callable[[str], Register | SymbolAddress | None],
-        families: Mapping[str, tuple[Type, int, int]] = MappingProxyType({}),
-        ordinal: int = 0,
-    ) -> None:
-        self._find, self._families, self._ordinal = find, families, ordinal
+    def __init__(self, scope: Open) -> None:
+        self._scope = scope
 
     def __missing__(self, text: str) -> Any:
+        scope = self._scope
         stem = text.rstrip("0123456789")
-        family = self._families.get(stem)
+        family = scope.families.get(stem)
         if family is not None and text != stem:
             number = text[len(stem) :]
             if (number[0] != "0" or number == "0") and int(number) < family[1]:
-                register = self[text] = declared(text, family[0], self._ordinal, family[2])
+                register = self[text] = declared(text, family[0], scope.ordinal, family[2])
                 return register
+        around = scope.parent
+        if text[:1] in _NAMES and around is not None and around.cache is not self and not scope.declares(text):
+            found = self[text] = around.cache[text]
+            return found
         found = self[text] = self._meaning(text)
         return found
 
     def _meaning(self, text: str) -> Any:
-        found = self._find(text)
+        found = self._scope.find(text)
         if found is not None:
             return found
         match text[:1]:
@@ -70,8 +73,8 @@ class Meanings(dict[str, Any]):
         found = _ADDRESS.fullmatch(text)
         if found is None:
             raise KeyError(text)
-        base = self._find(found[1])
-        if base is None:
+        base = self[found[1]]
+        if not isinstance(base, Register | SymbolAddress):
             raise KeyError(text)
         return Address(base, int(found[2] or 0))
 
@@ -82,7 +85,7 @@ class Meanings(dict[str, Any]):
         return parts
 
     def _register(self, text: str) -> Register:
-        found = self._find(text)
+        found = self[text]
         if not isinstance(found, Register):
             raise KeyError(text)
         return found

@@ -13,12 +13,12 @@ _MARK = r'#[ \t]*(?:line[ \t]+)?(?P<number>\d+)[ \t]+"(?P<file>[^"\n]*)"[ \t\d]*
 _BLANK = re.compile(rf"(?:\s+|//[^\n]*|/\*.*?\*/|{_MARK})+", re.DOTALL)
 _COMMENT = re.compile(rf"//(?P<line>[^\n]*)|/\*(?P<block>.*?)\*/|{_MARK}", re.DOTALL)
 _TOKEN = re.compile(
-    r"""(?P<number>0[fF][0-9a-fA-F]{8}(?![\w.]) | 0[dD][0-9a-fA-F]{16}(?![\w.])
+    r"""\s*(?:(?P<number>0[fF][0-9a-fA-F]{8}(?![\w.]) | 0[dD][0-9a-fA-F]{16}(?![\w.])
         | (?:\d+\.\d*|\.\d+|\d+(?=[eE]))(?:[eE][+-]?\d+)? | 0[xX][0-9a-fA-F]+U? | 0[bB][01]+U? | \d+U?)
     | (?P<word>[A-Za-z][\w$]*|[_$%][\w$]+|_)
     | (?P<directive>\.[A-Za-z_]\w*(?:::\w+)?)
     | (?P<string>"(?:[^"\\\n]|\\.)*")
-    | (?P<sign><<|>>|<=|>=|==|!=|&&|\|\||@@|[-+*/%~!&|^<>?:=,;(){}\[\]@.])""",
+    | (?P<sign><<|>>|<=|>=|==|!=|&&|\|\||@@|/(?![/*])|[-+*%~!&|^<>?:=,;(){}\[\]@.]))""",
     re.VERBOSE,
 )
 _NAME = re.compile(r"[A-Za-z][\w]*(?:(?:\.|::)\w+|(?<=::\d):\d+)*")
@@ -54,18 +54,20 @@ class Reader:
     def go(self, offset: int) -> None:
         """Moves to the first token at or behind an offset."""
         self.previous = offset
-        blank = _BLANK.match(self.source, offset)
-        if blank is not None:
-            if "/" in blank[0] or "#" in blank[0]:
-                self._comment(blank[0], offset)
-            offset = blank.end()
         found = _TOKEN.match(self.source, offset)
-        self.start = offset
-        if found is not None and not (found[0] == "/" and self.source.startswith("/*", offset)):
-            self.kind, self.text, self.end = str(found.lastgroup), found[0], found.end()
+        if found is None:
+            blank = _BLANK.match(self.source, offset)
+            if blank is not None:
+                self._comment(blank[0], offset)
+                offset = blank.end()
+                found = _TOKEN.match(self.source, offset)
+        if found is not None:
+            kind = found.lastgroup
+            self.kind, self.text, self.start, self.end = kind, found[kind], found.start(kind), found.end()  # type: ignore[index, arg-type, assignment]
         elif offset >= len(self.source):
-            self.kind, self.text, self.end = "", "", offset
+            self.kind, self.text, self.start, self.end = "", "", offset, offset
         else:
+            self.start = offset
             self._strange(offset)
 
     def _strange(self, offset: int) -> NoReturn:

@@ -1,5 +1,6 @@
 """Modules drawn at random: spelled right, whatever they mean; with `legal`, of statements that are right one by one."""
 
+from collections.abc import Callable
 from typing import Any
 
 from isa.forms import resolve
@@ -130,9 +131,12 @@ class _Drawing(Operands):
     def _call(self) -> Call:
         several, pick = self.choices.several, self.choices.pick
         returns = several(lambda: SymbolAddress(pick(SYMBOLS)), 1)
-        passed = several(lambda: pick((SymbolAddress(pick(SYMBOLS)), self.register("r"), self.integer())), 3)
+        passed = several(self._passed, 3)
         return Call(SymbolAddress("helper"), returns, passed, bool(self.choices.below(2)), None,
                     self.choices.maybe(self.guard))  # fmt: skip
+
+    def _passed(self) -> Any:
+        return self.operand("yri")
 
     def _variable(self, name: str, linkage: Linkage, spaces: tuple[Space, ...]) -> Variable:
         pick, below = self.choices.pick, self.choices.below
@@ -205,7 +209,7 @@ class _Drawing(Operands):
     def _data(self) -> DebugData | DebugLabel:
         if self.choices.below(4) == 3:
             return DebugLabel(self._fresh("$S"))
-        ways = self.integer, self._place, lambda: Difference("$a", "$b")
+        ways: tuple[Callable[[], Any], ...] = (self.integer, self._place, lambda: Difference("$a", "$b"))
         values = self.choices.several(lambda: self.choices.pick(ways)(), 6, 1)
         return DebugData(self.choices.pick((b8, b32, b64)), values)
 

@@ -98,7 +98,8 @@ class Operands:
 
     def address(self) -> Address:
         """An address of every sort."""
-        base = self.choices.pick((self.register("R"), SymbolAddress(self.choices.pick(SYMBOLS))))
+        bases: tuple[Any, ...] = (self.register("R"), SymbolAddress(self.choices.pick(SYMBOLS)))
+        base = self.choices.pick(bases)
         return Address(base, self._offset()) if self.legal or self.choices.below(4) else Address(self.integer())
 
     def _offset(self) -> int:
