@@ -6,6 +6,7 @@ from attrs import evolve
 
 from polyhedral import Affine, const
 from ptxgen.build import Value
+from ptxgen.errors import InternalError
 from ptxgen.lower.addresses import GlobalForm, RemainingForm, SharedForm
 from ptxgen.lower.arithmetic import Number
 from ptxgen.lower.context import Context
@@ -56,10 +57,13 @@ def _advanced(context: Context, total: Number, position: Number, stride: Affine)
 
 
 def pool_start(context: Context) -> Value:
-    """The address of the shared pool, u32."""
+    """The address of the shared pool, u32; InternalError where the program has none."""
+    shared = context.shared
+    if shared is None:
+        raise InternalError("an address in shared memory of a program without shared memory")
 
     def start() -> Value:
-        moved: Value = context.k.mov.u32(context.shared)
+        moved: Value = context.k.mov.u32(shared)
         return moved
 
     return context.once(("pool",), start)

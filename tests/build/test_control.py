@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from isa.types import s32
-from ptxgen.build import Kernel, Module
+from ptxgen.build import Kernel, Module, Value
 from tests.build.interpreter import run
 
 
@@ -17,7 +17,7 @@ def stored(write, **arguments: int) -> list[int]:
     return run(module.build().function("k"), arguments)
 
 
-def put(k: Kernel, value: object) -> None:
+def put(k: Kernel, value: Value | int) -> None:
     k.st.global_.s32(0, value)
 
 
