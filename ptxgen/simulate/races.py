@@ -101,10 +101,11 @@ class Clocks:
         self.initialised[warps] = np.maximum(self.initialised[warps], self.release(warps)[:, : self.width])
 
     def engine_row(self, warp: int) -> tuple[Array, Array]:
-        """What an operation that a warp issues now is ordered behind, [width], and of that what it may see of
-        writes through the generic proxy: what a proxy fence has covered, and all that other operations have done."""
+        """What an operation that a lane of a warp issues now is ordered behind beside the lane's own accesses, [width],
+        and of that what it may see of writes through the generic proxy: what a proxy fence has covered, and all that
+        other operations have done.
+        """
         known = self.known[warp].copy()
-        known[self.column[warp]] = self.own[warp]
         seen = self.proxied[warp].copy()
         seen[self.warps_per_cluster :] = known[self.warps_per_cluster :]
         return known, seen
@@ -140,8 +141,10 @@ class Touches:
 
 @frozen(eq=False)
 class EngineTouches:
-    """Accesses of one operation of an engine: cells, the participant, its epoch and site, and what it is ordered
-    behind, [width] each: `known`, and of writes through the generic proxy `seen`."""
+    """Accesses of one operation of an engine: cells, the participant, its epoch and site, and what it is ordered behind,
+    [width] each: `known`, and of writes through the generic proxy `seen`. It is ordered behind all that the participant
+    `issuer` did up to the epoch `issued`.
+    """
 
     cells: Array
     thread: int
@@ -149,6 +152,8 @@ class EngineTouches:
     site: int
     known: Array
     seen: Array
+    issuer: int
+    issued: int
     atomic: bool = False
 
 
@@ -243,7 +248,8 @@ class Tracker:
         cluster, column = np.divmod(thread >> 5, self.width)
         near = cluster == (touches.thread >> 5) // self.width
         other = thread != touches.thread
-        racing = (clock > np.where(near, touches.known[column], 0)) & other
+        program = (thread == touches.issuer) & (clock <= touches.issued)
+        racing = (clock > np.where(near, touches.known[column], 0)) & other & ~program
         if not self.across:
             racing &= near
         if touches.atomic:
@@ -259,6 +265,9 @@ class Tracker:
         table = self.reads.reshape(-1, self.width).take(touches.cells, axis=0)
         racing = (table >> _READ_CLOCK_SHIFT) > touches.known
         racing[:, (touches.thread >> 5) % self.width] = False
+        own = (touches.issuer >> 5) % self.width
+        alone = (table[:, own] & _SEVERAL) == (touches.issuer & 31)
+        racing[:, own] &= ~(alone & ((table[:, own] >> _READ_CLOCK_SHIFT) <= touches.issued))
         at = np.flatnonzero(racing.any(axis=1))
         if not len(at):
             return []

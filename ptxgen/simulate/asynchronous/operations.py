@@ -20,13 +20,15 @@ Array: TypeAlias = NDArray[Any]
 
 @frozen(eq=False)
 class Issue:
-    """Who issued an operation: the instruction, the warp and lane of the batch, the thread's number in the grid, and
-    what the operation is ordered behind (see `Clocks.engine_row`)."""
+    """Who issued an operation: the instruction, the warp and lane of the batch, the thread's number in the grid, the
+    warp's epoch, and what the operation is ordered behind (see `Clocks.engine_row`).
+    """
 
     site: int
     warp: int
     lane: int
     thread: int
+    epoch: int
     known: Array
     seen: Array
 
@@ -39,8 +41,9 @@ class Issue:
 def issue_of(batch: Batch, site: int, warp: int, lane: int) -> Issue:
     """An operation that a thread issues now; what the thread does next is later."""
     known, seen = batch.clocks.engine_row(warp)
+    epoch = int(batch.clocks.own[warp])
     batch.clocks.release(np.array([warp]))
-    return Issue(site, warp, lane, batch.first_thread + warp * 32 + lane, known, seen)
+    return Issue(site, warp, lane, batch.first_thread + warp * 32 + lane, epoch, known, seen)
 
 
 @frozen(eq=False)
@@ -93,7 +96,8 @@ def judge(
         cells = np.unique(cells)
     cluster = issue.warp // batch.clocks.warps_per_cluster
     thread = batch.engine_participant(cluster, engine[0])
-    touches = EngineTouches(cells, thread, engine[1], issue.site, issue.known, issue.seen, atomic)
+    issuer = int(batch.participants(np.array([issue.warp]), np.array([issue.lane]))[0])
+    touches = EngineTouches(cells, thread, engine[1], issue.site, issue.known, issue.seen, issuer, issue.epoch, atomic)
     found = memory.tracker.engine_store(touches) if writes else memory.tracker.engine_load(touches)
     for conflict in found:
         _report(batch, memory, issue, cells, conflict, writes)

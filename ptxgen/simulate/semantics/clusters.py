@@ -29,7 +29,7 @@ def _arrive(site: Site) -> Step:
         barriers = barriers_of(batch)
         clusters = group.warps // batch.clocks.warps_per_cluster
         lanes = group.lanes()
-        twice = lanes & (barriers.arrivals[group.warps] > barriers.complete[clusters][:, None])
+        twice = lanes & (barriers.arrivals[group.warps] > barriers.waited[group.warps])
         if twice.any():
             _report(site, group, batch, twice, "arrives a second time without having waited")
         barriers.arrivals[group.warps] += lanes & ~twice

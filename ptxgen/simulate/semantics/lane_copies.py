@@ -93,7 +93,7 @@ def _start(batch: Batch, arriving: LaneArrivals) -> None:
     limit = np.zeros_like(batch.copies.counts(batch.warps))
     limit[arriving.warps, arriving.lanes] = batch.copies.counts(batch.warps)[arriving.warps, arriving.lanes] + 1
     known = arriving.released[: batch.clocks.width]
-    issue = Issue(arriving.site, int(arriving.warps[0]), int(arriving.lanes[0]), arriving.thread, known, known)
+    issue = Issue(arriving.site, int(arriving.warps[0]), int(arriving.lanes[0]), arriving.thread, 0, known, known)
 
     def write() -> list[tuple[int, int]]:
         for due in batch.copies.due(limit):

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from attrs import define, frozen
+from attrs import define, evolve, frozen
 
 from isa.derive import shape_of
 from isa.descriptors import InvalidDescriptor, SharedMatrix, Swizzle
@@ -306,6 +306,16 @@ def _judge_registers(
             batch.journal.fault("wgmma.in_flight", plan.site.index, _misused, thread=thread, related=earlier.site)
 
 
+def _issue_of_all(batch: Batch, site: int, warps: Array) -> Issue:
+    """An operation that all lanes of these warps issue together, behind all that any of them is ordered behind."""
+    rows = batch.clocks.release(warps)
+    known = rows.max(axis=0)[: batch.clocks.width]
+    one = issue_of(batch, site, int(warps[0]), 0)
+    seen = batch.clocks.proxied[warps].max(axis=0)
+    seen[batch.clocks.warps_per_cluster :] = known[batch.clocks.warps_per_cluster :]
+    return evolve(one, known=known, seen=seen)
+
+
 def _misused() -> str:
     return "uses accumulators of a wgmma under way in another way, with no wait between"
 
@@ -333,7 +343,7 @@ class _Operands:
 
     def _lend(self, batch: Batch, group: Group, row: int, number: int) -> None:
         plan, warp = self.plan, int(group.warps[row])
-        issue = issue_of(batch, plan.site.index, warp, 0)
+        issue = _issue_of_all(batch, plan.site.index, group.warps[groups_of(batch, group.warps) == number])
         columns, clocks = batch.engines.columns, batch.clocks
         rank = warp // batch.warps_per_cta % batch.cluster
         engine = columns.multiplier(rank, number % columns.groups)

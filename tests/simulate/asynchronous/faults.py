@@ -54,5 +54,3 @@ def _of(instructions: list[Instruction], place: int) -> Iterator[tuple[str, Inst
     if opcode == "barrier.cluster" and "release" in words:
         name = instruction.form.name.replace("release", "relaxed")
         yield "weaken barrier", evolve(instruction, form=resolve(name)[0])
-
-
