@@ -21,6 +21,7 @@ from ptxgen.ir import (
     Scope,
     Statement,
     Variable,
+    walk,
 )
 from ptxgen.ir.flow import Flow, flow_of, reverse_post_order
 from ptxgen.verify.steps import Numbers, Step, steps_of
@@ -34,12 +35,14 @@ Fact = TypeVar("Fact")
 class Body:
     """A function's flow; per instruction its step and the symbols that it sees.
 
-    `by_opcode` has the indices of the instructions. Calls stand among them as instructions of the opcode `CALL` that
-    read and write the call's registers; `calls` tells which call each is, by its index.
+    `statements` are those of the function as they were written, a scope before those inside it. `by_opcode` has the
+    indices of the instructions. Calls stand among them as instructions of the opcode `CALL` that read and write the
+    call's registers; `calls` tells which call each is, by its index.
     """
 
     module: Module
     function: Function
+    statements: tuple[Statement, ...]
     flow: Flow
     numbers: Numbers
     steps: list[Step]
@@ -66,7 +69,8 @@ def body_of(module: Module, function: Function, known: Declared, endless: frozen
         by_opcode.setdefault(instruction.form.opcode, []).append(index)
     calls = {index: calling[id(flow.instructions[index])] for index in by_opcode.get(CALL, ()) if calling}
     numbers = Numbers()
-    return Body(module, function, flow, numbers, steps_of(flow, numbers), declared, by_opcode, calls)
+    statements = tuple(walk(function.body))
+    return Body(module, function, statements, flow, numbers, steps_of(flow, numbers), declared, by_opcode, calls)
 
 
 def endless_functions(module: Module) -> frozenset[str]:

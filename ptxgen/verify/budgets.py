@@ -9,7 +9,7 @@ from isa.availability import since
 from isa.limits import KIB, Limits, limits
 from isa.targets import Target
 from ptxgen.errors import Finding, Severity
-from ptxgen.ir import Directive, DirectiveKind, Function, FunctionKind, Module, Space, Variable, walk
+from ptxgen.ir import Directive, DirectiveKind, Function, FunctionKind, Module, Space, Statement, Variable
 
 _CLUSTER = DirectiveKind.REQNCTAPERCLUSTER
 _MOST_CTAS = 16
@@ -18,17 +18,19 @@ _PARAMETER_BYTES, _WIDE_PARAMETER_BYTES = 4352, 32764
 _WIDE_PARAMETERS = since("8.1", 70)
 
 
-def budget_findings(module: Module, function: Function, target: Target) -> Iterator[Finding]:
-    """The findings on a function's shared memory and launch bounds, against the limits of the target.
+def budget_findings(
+    module: Module, function: Function, statements: tuple[Statement, ...], target: Target
+) -> Iterator[Finding]:
+    """The findings on a function's memory and launch bounds, against the limits of the target.
 
-    None for a target whose limits no published table has.
+    `statements` are those of the function. None are found for a target whose limits no published table has.
     """
     try:
         bounds = limits(target)
     except LookupError:
         return
-    variables = [item for item in module.items if isinstance(item, Variable)]
-    variables += [node for node in walk(function.body) if isinstance(node, Variable)] if function.body else []
+    own = [node for node in statements if isinstance(node, Variable)]
+    variables = [item for item in module.items if isinstance(item, Variable)] + own
     shared = [variable for variable in variables if variable.space is Space.SHARED]
     total = space_bytes(shared)
     if total > bounds.shared_static_bytes:
@@ -46,7 +48,7 @@ def budget_findings(module: Module, function: Function, target: Target) -> Itera
         if threads > bounds.threads_per_cta:
             message = f".{kind.value} asks for {threads} threads; {target} has at most {bounds.threads_per_cta} per CTA"
             yield Finding("threads.budget", Severity.ERROR, message, function.origin)
-    yield from _local(function)
+    yield from _local(function, own)
     yield from _parameters(module, function, target)
 
 
@@ -89,9 +91,8 @@ def _registers(
         yield Finding("registers.budget", Severity.WARNING, message, function.origin)
 
 
-def _local(function: Function) -> Iterator[Finding]:
-    nodes = walk(function.body) if function.body is not None else ()
-    local = [each for each in nodes if isinstance(each, Variable) and each.space is Space.LOCAL]
+def _local(function: Function, own: list[Variable]) -> Iterator[Finding]:
+    local = [each for each in own if each.space is Space.LOCAL]
     total = space_bytes(local)
     if total > _LOCAL_BYTES:
         message = f"{function.name} declares {total} bytes of local memory; a thread has at most {_LOCAL_BYTES}"

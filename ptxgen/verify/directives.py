@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptxgen.errors import Finding, Severity
-from ptxgen.ir import Directive, DirectiveKind, Function, Instruction, Module, Origin, Pragma, Statement, walk
+from ptxgen.ir import Directive, DirectiveKind, Function, Instruction, Module, Origin, Pragma, Statement
+from ptxgen.verify.values import Values
 
 PRAGMAS = ("nounroll", "used_bytes_mask", "enable_smem_spilling", "frequency")
 _APART = (
@@ -41,19 +42,22 @@ def directive_findings(function: Function) -> Iterator[Finding]:
 _COUNTS = frozenset({DirectiveKind.MAXNTID, DirectiveKind.REQNTID, DirectiveKind.REQNCTAPERCLUSTER})
 
 
-def pragma_findings(module: Module) -> Iterator[Finding]:
-    """`pragma.unknown`, a warning: assemblers ignore a pragma that they do not know."""
+def outer_pragma_findings(module: Module) -> Iterator[Finding]:
+    """`pragma.unknown` of pragmas outside functions."""
     for item in module.items:
         if isinstance(item, Pragma):
             yield from _pragma(item, None)
-        elif isinstance(item, Function):
-            for directive in item.directives:
-                if isinstance(directive, Pragma):
-                    yield from _pragma(directive, item.origin)
-            statements = tuple(walk(item.body)) if item.body is not None else ()
-            for place, statement in enumerate(statements):
-                if isinstance(statement, Pragma):
-                    yield from _pragma(statement, _near(statements, place) or item.origin)
+
+
+def pragma_findings(values: Values) -> Iterator[Finding]:
+    """`pragma.unknown` of a function, a warning: assemblers ignore a pragma that they do not know."""
+    function, statements = values.body.function, values.body.statements
+    for directive in function.directives:
+        if isinstance(directive, Pragma):
+            yield from _pragma(directive, function.origin)
+    for place, statement in enumerate(statements):
+        if isinstance(statement, Pragma):
+            yield from _pragma(statement, _near(statements, place) or function.origin)
 
 
 def _near(statements: tuple[Statement, ...], place: int) -> Origin | None:

@@ -8,7 +8,6 @@ from ptxgen.errors import Finding, Severity
 from ptxgen.ir import (
     Address,
     Call,
-    Function,
     Instruction,
     Int,
     Linkage,
@@ -18,7 +17,6 @@ from ptxgen.ir import (
     SymbolAddress,
     TensorCoordinate,
     Variable,
-    walk,
 )
 from ptxgen.verify.values import Values
 
@@ -58,10 +56,9 @@ def _pointers(values: Values, index: int) -> frozenset[str]:
     return found if len(found) == 1 else frozenset()
 
 
-def unwritten_findings(function: Function) -> Iterator[Finding]:
+def unwritten_findings(values: Values) -> Iterator[Finding]:
     """`uninitialised.memory`: loads from a shared or local variable of a function that it does nothing else with."""
-    assert function.body is not None
-    nodes = list(walk(function.body))
+    nodes = values.body.statements
     own = [each for each in nodes if isinstance(each, Variable) and each.space in (Space.SHARED, Space.LOCAL)]
     names = {each.name for each in own if each.linkage is not Linkage.EXTERN and each.initial is None}
     names = {name for name in names if sum(each.name == name for each in own) == 1}

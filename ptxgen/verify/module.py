@@ -19,7 +19,7 @@ from ptxgen.verify.constants import constant_findings, repeated_findings
 from ptxgen.verify.convergence import divergence_findings
 from ptxgen.verify.copies import copy_findings
 from ptxgen.verify.definitions import early_reads_in
-from ptxgen.verify.directives import directive_findings, pragma_findings
+from ptxgen.verify.directives import directive_findings, outer_pragma_findings, pragma_findings
 from ptxgen.verify.effects import Effects, effects_of
 from ptxgen.verify.implications import Implications
 from ptxgen.verify.instructions import instruction_findings
@@ -48,6 +48,8 @@ _CHECKS: tuple[Callable[[Values], Iterator[Finding]], ...] = (
     cluster_findings,
     tensor_memory_findings,
     read_only_findings,
+    unwritten_findings,
+    pragma_findings,
     path_findings,
 )
 
@@ -70,12 +72,13 @@ def verify(module: Module, *, target: str | Target | None = None) -> tuple[Findi
     effects = effects_of(module, bodies.values())
     for item in module.items:
         if isinstance(item, Function):
-            said = list(_function(module, item, judged, symbols))
+            body, said = bodies.get(id(item)), list(_function(module, item, judged, symbols))
             found += said
-            if id(item) in bodies and not any(finding.code in _MALFORMED for finding in said):
-                found += _body(module, bodies[id(item)], judged, effects)
+            found += budget_findings(module, item, () if body is None else body.statements, judged)
+            if body is not None and not any(finding.code in _MALFORMED for finding in said):
+                found += _body(module, body, judged, effects)
     found += constant_budget_findings(module)
-    found += pragma_findings(module)
+    found += outer_pragma_findings(module)
     found += _duplicates(module)
     return tuple(without_allowed(module, found))
 
@@ -116,10 +119,7 @@ def _function(module: Module, function: Function, target: Target, symbols: froze
     for instruction in function.instructions():
         yield from instruction_findings(instruction, version, target)
     yield from name_findings(function, symbols)
-    yield from budget_findings(module, function, target)
     yield from directive_findings(function)
-    if function.body is not None:
-        yield from unwritten_findings(function)
 
 
 def _body(module: Module, body: Body, target: Target, effects: Mapping[str, Effects]) -> Iterator[Finding]:

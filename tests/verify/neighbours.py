@@ -29,6 +29,7 @@ _ALLOWED = 0.01
 _HERE = re.compile(r"%\w+_\d+|-?\b\d+\b")
 _JUDGED = (
     "operand",
+    "parity",
     "type",
     "vector",
     "immediate",

@@ -19,7 +19,8 @@ TESTS = Path(__file__).parents[1]
 CASES = {case.name: case for case in fault_cases()}
 FAULTY = [case for case in CASES.values() if case.code != "none"]
 TRUE_OF_COMPILED = {"fifth_generation": {"tcgen05.wait"}}  # written to be read: it loads a product before its barrier
-COMPILED = sorted((*(TESTS / "parse" / "data").glob("*.ptx"), *(TESTS / "simulate" / "foreign").glob("*/*.ptx")))
+FOLDERS = ("parse/data", "simulate/foreign/cuda", "simulate/foreign/triton", "verify/compiled")
+COMPILED = sorted(path for folder in FOLDERS for path in (TESTS / folder).glob("*.ptx"))
 
 
 def said_of(case: FaultCase) -> tuple[Finding, ...]:
@@ -69,7 +70,7 @@ def test_many_kinds_are_found() -> None:
     assert {case.code for case in FAULTY} <= CODES.keys()
 
 
-@pytest.mark.parametrize("path", COMPILED, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", COMPILED, ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_nothing_is_wrong_with_what_compilers_write(path: Path) -> None:
     found = verify(parse(path.read_text()))
     assert {finding.code for finding in found} == TRUE_OF_COMPILED.get(path.stem, set()), found
