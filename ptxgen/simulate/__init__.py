@@ -4,7 +4,7 @@ from ptxgen.simulate.journal import ALL_CHECKS, NO_CHECKS, Check, Fault
 from ptxgen.simulate.memory import unwritten
 from ptxgen.simulate.report import Count, Region, Report, Statement
 from ptxgen.simulate.scheduler import LimitReached
-from ptxgen.simulate.simulation import Simulation, Step
+from ptxgen.simulate.simulation import Simulation, Step, Written
 from ptxgen.simulate.simulator import Simulator, simulate, simulator
 from ptxgen.simulate.support import unsupported
 from ptxgen.simulate.traffic import GlobalTraffic, SharedTraffic
@@ -24,6 +24,7 @@ __all__ = [
     "Simulator",
     "Statement",
     "Step",
+    "Written",
     "simulate",
     "simulator",
     "unsupported",

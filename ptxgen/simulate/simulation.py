@@ -13,6 +13,7 @@ from isa.targets import Target
 from isa.types import Kind
 from ptxgen.errors import LaunchError
 from ptxgen.ir import Instruction, Module
+from ptxgen.ir.access import writes
 from ptxgen.simulate.arguments import Argument, bind
 from ptxgen.simulate.group import LANES, Group
 from ptxgen.simulate.journal import ALL_CHECKS, Check
@@ -36,6 +37,16 @@ class Step:
     statement: int
     instruction: Instruction | None
     threads: tuple[int, ...]
+
+
+@frozen
+class Written:
+    """A value that a thread wrote: the instruction by its place in the kernel from 0 and itself, the register's name."""
+
+    statement: int
+    instruction: Instruction
+    register: str
+    value: Value
 
 
 class Simulation:
@@ -120,6 +131,47 @@ class Simulation:
                 return step
         return None
 
+    def trace(self, *names: str, thread: int) -> tuple[Written, ...]:
+        """Run to the end; what a thread (its number in the grid) wrote to registers of these names, one by one.
+
+        Instructions under a guard that does not hold for the thread write nothing. LaunchError for a name that no
+        register of the kernel has.
+        """
+        known = {register.name for register in self._decoded.program.bank.places}
+        for name in names:
+            if name not in known:
+                raise LaunchError(f"no register is called {name}")
+        found: list[Written] = []
+        while True:
+            skipped = self._guard_fails(thread)
+            step = self.step()
+            if step is None:
+                return tuple(found)
+            if thread in step.threads and step.instruction is not None and not skipped:
+                found += self._writes(step.statement, step.instruction, names, thread)
+
+    def _writes(
+        self, statement: int, instruction: Instruction, names: tuple[str, ...], thread: int
+    ) -> Iterator[Written]:
+        written = {register.name for register in writes(instruction)}
+        values = self.registers(thread) if written.intersection(names) else {}
+        for name in names:
+            if name in written and name in values:
+                yield Written(statement, instruction, name, values[name])
+
+    def _guard_fails(self, thread: int) -> bool:
+        """Whether the thread stands at an instruction whose guard does not hold for it."""
+        place = self._place(thread)
+        if place is None:
+            return False
+        group, row, lane = place
+        instructions = self._journal.instructions
+        guard = instructions[group.pc].guard if group.pc < len(instructions) else None
+        if guard is None:
+            return False
+        value = group.registers[self._decoded.program.bank.place_of(guard.register)]
+        return bool(np.broadcast_to(value, group.shape)[row, lane]) is guard.negated
+
     def address_of(self, array: Array) -> int:
         """The device address of an array argument."""
         return self._memory.address_of(array)
@@ -158,7 +210,10 @@ class Simulation:
             return None
         warp, lane = divmod(thread - scheduler.batch.first_thread, LANES)
         for group in (
-            *scheduler.ready, *scheduler.apart, *scheduler.batch.waiting, *scheduler.batch.parked,
+            *scheduler.ready,
+            *scheduler.apart,
+            *scheduler.batch.waiting,
+            *scheduler.batch.parked,
         ):
             row = int(np.searchsorted(group.warps, warp))
             if row < len(group.warps) and group.warps[row] == warp and group.lanes()[row, lane]:

@@ -8,6 +8,7 @@ import pytest
 from isa.types import u32
 from ptxgen.build import Module, pointer
 from ptxgen.errors import LaunchError
+from ptxgen.parse import parse
 from ptxgen.simulate import Simulation, simulate
 
 
@@ -73,3 +74,32 @@ def test_until_wants_something():
         simulation.until()
     with pytest.raises(LaunchError, match="no address"):
         simulation.until(address=5)
+
+
+def test_a_trace_of_registers():
+    module = parse("""
+.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry sums(.param .u64 out)
+{
+    .reg .b32 %i, %s, %t; .reg .b64 %p; .reg .pred %q, %odd;
+    ld.param.u64 %p, [out]; mov.u32 %t, %tid.x; mov.u32 %s, 0; mov.u32 %i, 0;
+LOOP:
+    and.b32 %s, %s, 255;
+    setp.gt.u32 %odd, %t, 1;
+    @%odd add.u32 %s, %s, %i;
+    add.u32 %i, %i, 1; setp.lt.u32 %q, %i, %t; @%q bra LOOP;
+    st.global.u32 [%p], %s; ret;
+}
+""")
+
+    def traced(thread: int) -> list[tuple[str, object]]:
+        run = Simulation(module, grid=2, block=64, args=(np.zeros(1, np.uint32),))
+        return [(each.register, each.value) for each in run.trace("%s", "%i", thread=thread)]
+
+    assert traced(3) == [("%s", 0), ("%i", 0), *(pair for i, s in enumerate([0, 1, 3]) for pair in
+                         (("%s", [0, 0, 1][i]), ("%s", s), ("%i", i + 1)))]  # fmt: skip
+    assert traced(64 + 1) == [("%s", 0), ("%i", 0), ("%s", 0), ("%i", 1)]
+    with pytest.raises(LaunchError, match="no register is called %z"):
+        Simulation(module, grid=1, block=4, args=(np.zeros(1, np.uint32),)).trace("%z", thread=0)
