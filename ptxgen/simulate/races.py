@@ -141,9 +141,9 @@ class Touches:
 
 @frozen(eq=False)
 class EngineTouches:
-    """Accesses of one operation of an engine: cells, the participant, its epoch and site, and what it is ordered behind,
-    [width] each: `known`, and of writes through the generic proxy `seen`. It is ordered behind all that the participant
-    `issuer` did up to the epoch `issued`.
+    """Accesses of one operation of an engine: cells, the participant, its epoch and site, and what it is ordered
+    behind, [width] each: `known`, and of writes through the generic proxy `seen`. It is ordered behind all that the
+    participant `issuer` did up to the epoch `issued`.
     """
 
     cells: Array

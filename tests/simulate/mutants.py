@@ -24,8 +24,8 @@ def mutants(module: Module) -> Iterator[Mutant]:
     assert kernel.body is not None
     instructions = list(kernel.instructions())
     for place, instruction in enumerate(instructions):
-        for operation, replaced in _faults(instruction):
-            body = replaced(kernel.body, instruction, replaced)
+        for operation, by in _faults(instruction):
+            body = replaced(kernel.body, instruction, by)
             changed = evolve(
                 module, items=tuple(evolve(kernel, body=body) if each is kernel else each for each in module.items)
             )
@@ -65,12 +65,14 @@ def _bounds(instruction: Instruction) -> Iterator[tuple[str, Instruction]]:
 
 
 def with_operand(instruction: Instruction, place: int, operand: Any) -> Instruction:
+    """The instruction with another operand at a place."""
     operands = list(instruction.operands)
     operands[place] = operand
     return evolve(instruction, operands=tuple(operands))
 
 
 def replaced(scope: Scope, wanted: Instruction, by: Instruction | None) -> Scope:
+    """The scope with another instruction in the place of one, or (None) without it."""
     made: list[Any] = []
     for statement in scope.statements:
         if statement is wanted:
