@@ -62,9 +62,16 @@ def shape_of(rows: System, level: str, stride: Stride, known: System, where: str
         raise ValueError(
             f"loop {level} of {where} has no {side} bound: a scan needs domains bounded in every direction"
         )
-    terms = sorted([_aligned(a, d, stride, known) for a, d in lower], key=str)
-    shape = Range(tuple(terms), tuple(Term(a, d) for a, d in sorted(upper, key=str)), stride.step)
+    shape = Range(
+        _in_order([_aligned(a, d, stride, known) for a, d in lower]),
+        _in_order([Term(a, d) for a, d in upper]),
+        stride.step,
+    )
     return _only_step(shape, rows, level, stride, known) or shape
+
+
+def _in_order(terms: list[Term]) -> Bound:
+    return tuple(terms) if len(terms) == 1 else tuple(sorted(terms, key=str))
 
 
 def _only_step(shape: Range, rows: System, level: str, stride: Stride, known: System) -> Copies | None:

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from polyhedral.difference import difference, negations
 from polyhedral.spelling import is_existential
-from polyhedral.system import FALSE, UNIVERSE, System, disjoint, make
+from polyhedral.system import FALSE, UNIVERSE, System, disjoint, make, with_rows
 
 
 @lru_cache(maxsize=1 << 10)
@@ -35,20 +35,37 @@ def _join_one(pieces: list[System]) -> list[System] | None:
 @lru_cache(maxsize=1 << 12)
 def _joined(first: System, second: System) -> System | None:
     """The hull of two systems where it has no other point: none where a condition of each fails."""
-    failing = [[n for c in a for n in negations(c)] for a in (_failing(first, second), _failing(second, first))]
-    hull = simple_hull((first, second))
     if not (_is_plain(first) and _is_plain(second)):
+        hull = simple_hull((first, second))
         return hull if all(not difference(s, second) for s in difference(hull, first)) else None
-    if any(not disjoint(hull, one, other) for one in failing[0] for other in failing[1]):
+    sides = (_failing(first, second), _failing(second, first))
+    failing = [[n for c in side for n in negations(c)] for side in sides]
+    around = [_without(piece, side) for piece, side in zip((first, second), sides, strict=True)]
+    if any(not disjoint(*around, one, other) for one in failing[0] for other in failing[1]):
         return None
-    return hull
+    return simple_hull((first, second))
 
 
 def _is_plain(piece: System) -> bool:
+    """Whether the piece is no more than its single conditions."""
+    if not piece.exists:
+        return True
     try:
-        return piece.conditions is not None
+        return len(piece.conditions) > 0
     except ValueError:
         return False
+
+
+def _without(piece: System, failing: tuple[System, ...]) -> System:
+    """The piece without its conditions that are said to fail."""
+    if not failing:
+        return piece
+    if not piece.equalities and not piece.exists:
+        return with_rows(piece, [c not in failing for c in _single_conditions(piece)])
+    kept = UNIVERSE
+    for condition in _single_conditions(piece):
+        kept = kept & condition if condition not in failing else kept
+    return kept
 
 
 @lru_cache(maxsize=1 << 12)
@@ -82,7 +99,8 @@ def _single_conditions(piece: System) -> tuple[System, ...]:
     found: list[System] = []
     for row in piece.inequalities:
         if not any(c and is_existential(n) for n, c in zip(piece.names, row, strict=False)):
-            found.append(make(piece.names, (), (row,)))
+            used = [i for i, c in enumerate(row[:-1]) if c]
+            found.append(System(tuple([piece.names[i] for i in used]), (), (tuple([row[i] for i in (*used, -1)]),)))
     for row in piece.equalities:
         own = [n for n, c in zip(piece.names, row, strict=False) if c and is_existential(n)]
         if not own:

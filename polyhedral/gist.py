@@ -2,37 +2,53 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+from itertools import compress
 from operator import neg
 
 from polyhedral.elimination import implies, irredundant
 from polyhedral.emptiness import integer_point
 from polyhedral.rows import Row
-from polyhedral.spelling import Spelled, Spelling, aligned, is_existential, normal
+from polyhedral.spelling import Rows, Spelled, Spelling, aligned, is_existential, normal, subset
 
 
 def without_redundant(system: Spelled, context: Spelled) -> Spelling:
     """The system without the inequalities that its other rows and the context imply."""
-    names, (own, known) = aligned(system, context)
-    kept = irredundant(own[0], own[1], known[0], known[1], len(names))
-    return normal(names, own[0], kept)
+    return _chosen(system, context, False)
 
 
 def without_known(system: Spelled, context: Spelled) -> Spelling:
     """The system without the rows, equalities and congruences too, that its other rows and the context imply."""
+    return _chosen(system, context, True)
+
+
+def _chosen(system: Spelled, context: Spelled, equalities_too: bool) -> Spelling:
     names, (own, known) = aligned(system, context)
-    width = len(names)
+    existential = sum(map(is_existential, names))
+    chosen = _needed(own, known, equalities_too, existential, len(names))
+    if not existential or all(chosen):
+        return subset(system, chosen)
+    count = len(own[0])
+    return normal(names, compress(own[0], chosen[:count]), compress(own[1], chosen[count:]))
+
+
+@lru_cache(maxsize=1 << 14)
+def _needed(own: Rows, known: Rows, equalities_too: bool, existential: int, width: int) -> tuple[bool, ...]:
+    """For each row of `own`, equalities and then inequalities, whether something would be lost without it."""
     equal = list(own[0])
-    for row in own[0]:
-        others = [*known[0], *(r for r in equal if r is not row)]
-        if _equality_is_implied(row, others, [*known[1], *own[1]], names):
-            equal.remove(row)
-    kept = irredundant(equal, own[1], known[0], known[1], width)
-    return normal(names, equal, kept)
+    if equalities_too:
+        for row in own[0]:
+            others = [*known[0], *(r for r in equal if r is not row)]
+            if _equality_is_implied(row, others, [*known[1], *own[1]], existential, width):
+                equal.remove(row)
+    kept = {*equal, *irredundant(equal, own[1], known[0], known[1], width)}
+    return tuple([r in kept for part in own for r in part])
 
 
-def _equality_is_implied(row: Row, equalities: list[Row], inequalities: list[Row], names: tuple[str, ...]) -> bool:
-    width = len(names)
-    own = [i for i, n in enumerate(names) if is_existential(n) and row[i]]
+def _equality_is_implied(
+    row: Row, equalities: list[Row], inequalities: list[Row], existential: int, width: int
+) -> bool:
+    own = [i for i in range(existential) if row[i]]
     if not own:
         return implies(equalities, inequalities, row, width) and implies(
             equalities, inequalities, tuple(map(neg, row)), width

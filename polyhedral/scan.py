@@ -13,7 +13,7 @@ from polyhedral.joining import joined
 from polyhedral.places import Place
 from polyhedral.precedence import in_turn
 from polyhedral.separation import Candidate, Region, merged, ordered, pinned, separated
-from polyhedral.shadows import Item, conditions_until, items_of, without_shared_quotients
+from polyhedral.shadows import Item, items_of, shared_until, without_shared_quotients
 from polyhedral.statement import Option, Statement
 from polyhedral.steps import in_common_steps
 from polyhedral.strides import Stride, stride_of
@@ -269,11 +269,7 @@ class _Site:
 
 
 def _behind_shared(level: int, items: list[Item], place: Place, inside: Inside) -> Node:
-    shared = conditions_until(items[0].system, items[0].levels, level)
-    if any(conditions_until(i.system, i.levels, level) != shared for i in items[1:]):
-        own = [conditions_until(i.system, i.levels, level) for i in items]
-        shared = tuple([c for c in shared if all(c in o for o in own[1:])])
-    guard = System.of(*shared) if shared else UNIVERSE
+    guard = shared_until(items, level)
     if any(item.system.exists for item in items):
         items, quotients = without_shared_quotients(items, set(items[0].levels[level:]))
         guard = guard & quotients

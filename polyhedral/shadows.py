@@ -36,11 +36,23 @@ class Item:
         return self.options[level] if level < len(self.options) else Option.DEFAULT
 
 
+def shared_until(items: Sequence[Item], level: int) -> System:
+    """The plain conditions that all items have, in which `level` and what is inside of it do not occur."""
+    first = _until(items[0].system, items[0].levels, level)
+    others = {_until(i.system, i.levels, level) for i in items[1:]} - {first}
+    if not others or first.is_universe:
+        return first
+    conditions = [set(o.conditions) for o in others]
+    return System.of(*(c for c in first.conditions if all(c in o for o in conditions)))
+
+
 @lru_cache(maxsize=1 << 13)
-def conditions_until(system: System, levels: tuple[str, ...], level: int) -> tuple[Condition, ...]:
-    """The plain conditions of a system in which `level` and what is inside of it do not occur."""
+def _until(system: System, levels: tuple[str, ...], level: int) -> System:
     inner = frozenset(levels[level:])
-    return tuple([c for c in _plain_conditions(system) if inner.isdisjoint(c.names)])
+    if system.exists:
+        return System.of(*(c for c in _plain_conditions(system) if inner.isdisjoint(c.names)))
+    columns = [i for i, n in enumerate(system.names) if n in inner]
+    return with_rows(system, [not any(r[i] for i in columns) for r in system.equalities + system.inequalities])
 
 
 @lru_cache(maxsize=1 << 12)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
+from itertools import compress
 from operator import itemgetter
 from typing import NamedTuple, Protocol
 
@@ -97,6 +99,25 @@ def tidy(names: tuple[str, ...], equalities: Iterable[Row], inequalities: Iterab
     return Spelling(names, tuple(sorted(set(equal))), tuple(sorted(rows)))
 
 
+def subset(system: Spelled, chosen: Sequence[bool]) -> Spelling:
+    """The system with only those rows, equalities and then inequalities, that are chosen; without existentials."""
+    if all(chosen):
+        return Spelling(system.names, system.equalities, system.inequalities)
+    count = len(system.equalities)
+    equal = list(compress(system.equalities, chosen))
+    unequal = list(compress(system.inequalities, chosen[count:]))
+    rows = equal + unequal
+    used = [i for i in range(len(system.names)) if any(r[i] for r in rows)]
+    if len(used) == len(system.names):
+        return Spelling(system.names, tuple(equal), tuple(unequal))
+    pick = (*used, len(system.names))
+    return Spelling(
+        tuple([system.names[i] for i in used]),
+        tuple([tuple([r[i] for i in pick]) for r in equal]),
+        tuple([tuple([r[i] for i in pick]) for r in unequal]),
+    )
+
+
 def merged(names: tuple[str, ...], first: Rows, second: Rows) -> Spelling:
     """Both at once: equalities and inequalities over the same names, normal and without existentials."""
     table: Table = {}
@@ -132,23 +153,29 @@ def aligned(*systems: Spelled) -> tuple[tuple[str, ...], list[tuple[tuple[Row, .
     """Common sorted names, and the rows of each system over them; existentials are kept apart."""
     renamed, fresh = [], 0
     for system in systems:
-        own: list[str] = []
-        for name in system.names:
-            if is_existential(name):
-                name, fresh = f"${fresh:03d}", fresh + 1
-            own.append(name)
+        own = system.names
+        if own and own[0][0] == "$":
+            count = sum(map(is_existential, own))
+            own = (*[f"${k:03d}" for k in range(fresh, fresh + count)], *own[count:])
+            fresh += count
         renamed.append(own)
     names = tuple(sorted(set().union(*renamed)))
     return names, [
         (_spread(s.equalities, o, names), _spread(s.inequalities, o, names))
-        for s, o in zip(systems, renamed, strict=False)
+        for s, o in zip(systems, renamed, strict=True)
     ]
 
 
-def _spread(rows: tuple[Row, ...], own: Sequence[str], names: tuple[str, ...]) -> tuple[Row, ...]:
-    if tuple(own) == names or not rows:
+def _spread(rows: tuple[Row, ...], own: tuple[str, ...], names: tuple[str, ...]) -> tuple[Row, ...]:
+    if own == names or not rows:
         return rows
+    pick = _places(own, names)
+    return tuple([pick((*r, 0)) for r in rows])
+
+
+@lru_cache(maxsize=1 << 12)
+def _places(own: tuple[str, ...], names: tuple[str, ...]) -> Callable[[Row], Row]:
+    """Puts a row over `own` with a 0 behind it into the order of `names`, which has more."""
     where = {n: i for i, n in enumerate(own)}
     zero = len(own) + 1
-    pick = itemgetter(*[where.get(n, zero) for n in names], len(own), len(own))
-    return tuple([pick((*r, 0))[:-1] for r in rows])
+    return itemgetter(*[where.get(n, zero) for n in names], len(own))

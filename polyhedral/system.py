@@ -16,7 +16,7 @@ from polyhedral.elimination import exact_shadow, project
 from polyhedral.emptiness import integer_point
 from polyhedral.gist import without_known, without_redundant
 from polyhedral.rows import Contradiction, Row
-from polyhedral.spelling import aligned, dense, in_order, is_existential, merged, normal, tidy, unit
+from polyhedral.spelling import aligned, dense, in_order, is_existential, merged, normal, subset, tidy, unit
 from polyhedral.witnesses import Witnesses
 
 Part: TypeAlias = Union[Condition, "System"]
@@ -64,7 +64,8 @@ class System:
     @property
     def exists(self) -> tuple[str, ...]:
         """The existential variables."""
-        return tuple(n for n in self.names if is_existential(n))
+        names = self.names
+        return tuple([n for n in names if is_existential(n)]) if names and is_existential(names[0]) else ()
 
     @property
     def visible(self) -> tuple[str, ...]:
@@ -418,5 +419,7 @@ def without_congruences(system: System) -> System:
 
 def with_rows(system: System, chosen: list[bool]) -> System:
     """The system with only those rows, equalities and then inequalities, that are chosen."""
+    if not system.exists:
+        return System(*subset(system, chosen))
     equal, unequal = system.equalities, system.inequalities
     return System(*tidy(system.names, compress(equal, chosen), compress(unequal, chosen[len(equal) :])))
