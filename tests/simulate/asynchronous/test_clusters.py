@@ -163,13 +163,14 @@ FAULTY = {
     "an arrival without a wait": (
         "barrier.cluster.arrive.aligned;\nbarrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;",
         ("cluster.barrier", "barrier.cluster.arrive.aligned;")),
-    "a wait without an arrival": ("barrier.cluster.wait.aligned;", ("cluster.barrier", "barrier.cluster.wait.aligned;")),
+    "a wait without an arrival": (
+        "barrier.cluster.wait.aligned;", ("cluster.barrier", "barrier.cluster.wait.aligned;")),
     "a CTA that does not come": ("mov.u32 %r3, %ctaid.x; setp.eq.u32 %p1, %r3, 0; @%p1 bra ALONE;\nbar.sync 1, 64;\n"
         "ALONE:\n" + MEET, ("deadlock", "barrier.cluster.wait.aligned;")),
     "a relaxed arrival": (MINE + "st.shared.u32 [%r1], %t;\nbarrier.cluster.arrive.relaxed.aligned;\n"
         "barrier.cluster.wait.aligned;\nmov.u32 %r3, %ctaid.x; xor.b32 %r4, %r3, 1;\n"
-        "mapa.shared::cluster.u32 %r5, %r1, %r4; ld.shared::cluster.u32 %r6, [%r5]; st.global.u32 [%out], %r6;\n" + MEET,
-        ("race.shared", "ld.shared::cluster.u32")),
+        "mapa.shared::cluster.u32 %r5, %r1, %r4; ld.shared::cluster.u32 %r6, [%r5];\n"
+        "st.global.u32 [%out], %r6;\n" + MEET, ("race.shared", "ld.shared::cluster.u32")),
     "a rank that the cluster has not": (MINE + MEET + "mapa.shared::cluster.u32 %r5, %r1, 2;\n"
         "st.shared::cluster.u32 [%r5], %t;\n" + MEET, ("memory.bounds", "st.shared::cluster.u32")),
     "another CTA's memory as its own": (MINE + MEET + "mov.u32 %r3, %ctaid.x; xor.b32 %r4, %r3, 1;\n"

@@ -105,7 +105,8 @@ ret;
 def run(text, a, b, d, a_form, b_form, scaled):
     """Run the module on bytes; the accumulators [registers, 128] as they stand afterwards."""
     forms = [0 if form is None else SharedMatrix(0, swizzle=swizzle, **form).bits for form, swizzle in (a_form, b_form)]
-    args = [a.view(np.uint32), b.view(np.uint32), d, 0 if a_form[0] is None else a.size // 4, b.size // 4, *forms, scaled]
+    a_words = 0 if a_form[0] is None else a.size // 4
+    args = [a.view(np.uint32), b.view(np.uint32), d, a_words, b.size // 4, *forms, scaled]
     simulate(parse(text), grid=1, block=128, args=args).raise_findings()
     return d
 
@@ -213,7 +214,8 @@ def test_a_in_registers_and_sums_of_halves(columns, scaled):
     start = rng.integers(-9, 10, (64, columns)).astype(np.float16)
     d = accumulators(np.ascontiguousarray(start)).reshape(columns // 4, 2, 128).transpose(0, 2, 1)
     d = np.ascontiguousarray(d).view(np.uint32)[..., 0].copy()
-    made = run(text, held.view(np.uint8).reshape(-1), b_bytes, d, (None, Swizzle.NONE), (b_form, Swizzle.BYTES_32), scaled)
+    a_bytes = held.view(np.uint8).reshape(-1)
+    made = run(text, a_bytes, b_bytes, d, (None, Swizzle.NONE), (b_form, Swizzle.BYTES_32), scaled)
     wanted = a.astype(np.float64) @ b.astype(np.float64).T + scaled * start.astype(np.float64)
     halves = accumulators(wanted.astype(np.float16)).reshape(columns // 4, 2, 128).transpose(0, 2, 1)
     assert np.array_equal(made, np.ascontiguousarray(halves).view(np.uint32)[..., 0])
