@@ -18,8 +18,8 @@ def parse(text: str) -> UnionSet | UnionMap:
 
     Read are named and nested tuples, expressions and ranges in tuples, `and`, `or`, `not`, `implies`, `exists`, chains
     of comparisons, lists in lexicographic order (`i, j << k, l`), `floor`, `ceil`, `mod`, `min` and `max`. A set of
-    parameters alone, `[N] -> { : N > 0 }`, is one of a tuple without dimensions. Raises NotationError where the text is
-    something else.
+    parameters alone, `[N] -> { : N > 0 }`, is one of a bare space without dimensions. Raises NotationError where the
+    text is something else.
     """
     reader = _Reader(Words(text))
     found = reader.union()
@@ -128,7 +128,7 @@ class _Reader:
     def _member(self) -> tuple[Space, Set] | tuple[Space, Space, Map]:
         formulas = Formulas(self.words, set(self.params))
         if self.words.next.text == ":":
-            first = _Tuple(Space("", 0), ())
+            first = _Tuple(Space("", 0, bare=True), ())
         else:
             first = self._tuple(formulas)
         second = self._tuple(formulas) if self.words.take("->") else None

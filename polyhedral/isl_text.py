@@ -64,8 +64,8 @@ def arrow(source: str, target: str) -> str:
 
 
 def body_texts(tuples: str, pieces: Iterable[System]) -> list[str]:
-    """For each piece the tuples and its conditions."""
-    return [f"{tuples} : {text}" if (text := system_text(p)) else tuples for p in pieces]
+    """For each piece the tuples, none for parameters alone, and its conditions."""
+    return [f"{tuples} : {text}".strip() if (text := system_text(p)) or not tuples else tuples for p in pieces]
 
 
 def braces(params: Sequence[str], bodies: Sequence[str]) -> str:

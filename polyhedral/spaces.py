@@ -14,15 +14,21 @@ from polyhedral.sets import Set
 
 @frozen(order=True)
 class Space:
-    """A tuple with a name, maybe empty: `width` dimensions, or a pair of spaces wrapped into one."""
+    """A tuple with a name, maybe empty: `width` dimensions, or a pair of spaces wrapped into one.
+
+    `bare` marks no tuple at all, as a set of parameters alone has it.
+    """
 
     name: str
     width: int
     wrapped: tuple[Space, Space] | None = None
+    bare: bool = False
 
     def text(self, dims: Iterable[str]) -> str:
         """The tuple with these dimensions in isl's notation."""
         own = tuple(dims)
+        if self.bare:
+            return ""
         if self.wrapped is None:
             return tuple_text(self.name, own)
         first, second = self.wrapped
