@@ -41,7 +41,7 @@ class Step:
 
 @frozen
 class Written:
-    """A value that a thread wrote: the instruction by its place in the kernel from 0 and itself, the register's name."""
+    """A value that a thread wrote: the instruction by its place in the kernel from 0 and itself, and the register."""
 
     statement: int
     instruction: Instruction

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from attrs import evolve
 
-from isa.types import Type
+from isa.types import Kind, Type
 from ptxgen.errors import UnsupportedError
 from ptxgen.simulate import rounding
 from ptxgen.simulate.accesses import Target, request_of, targets, watch
@@ -19,9 +19,9 @@ from ptxgen.simulate.semantics.packed import packed, unpacked
 from ptxgen.simulate.signals import Step
 from ptxgen.simulate.site import Array, Reader, Site, storage_dtype, value_dtype
 from ptxgen.simulate.steps import assign
+from ptxgen.simulate.turns import Law, Update, in_turn
 
 Writer = Callable[[list[Any], Array, "Array | None"], None] | None
-Update = Callable[[Array, Array, Array], Array]
 
 
 def atom(site: Site) -> Step:
@@ -43,6 +43,7 @@ def _atomic(site: Site, address: int, writers: list[Writer]) -> Step:
     swap = site.read(address + 2, stored) if site.has("cas") else None
     first = evolve(request_of(site, address, of.bytes), strong=True)
     requests = [evolve(first, address=_moved(first.address, of.bytes * place)) for place in range(len(operands))]
+    law = law_of(str(site.instruction.form.words["op"]), of)
     flushes = of.name == "f32" and site.has("add") and not site.has("noftz")
 
     def step(group: Group, batch: Batch) -> None:
@@ -50,7 +51,7 @@ def _atomic(site: Site, address: int, writers: list[Writer]) -> Step:
             old = np.zeros(group.shape, stored)
             for target in targets(request, group, batch, reads=True):
                 chosen = _flushing(update) if flushes and target.memory.name == "global" else update
-                _turns(target, group, chosen, (operand, swap or operand), old, stored)
+                _turns(target, group, chosen, (operand, swap or operand), old, law)
                 watch(request, group, batch, target, None, writes=True)
             if write is not None:
                 write(group.registers, old, request.guard(group.registers) if request.guard is not None else None)
@@ -71,24 +72,23 @@ def _flushing(update: Update) -> Update:
     return lambda old, a, b: flushed(update(flushed(old), flushed(a), b))
 
 
-def _turns(
-    target: Target, group: Group, update: Update, operands: tuple[Reader, Reader], old: Array, stored: np.dtype[Any]
-) -> None:
-    """Apply the update address by address, round by round for lanes that share one."""
+def _turns(target: Target, group: Group, update: Update, operands: tuple[Reader, Reader], old: Array, law: Law) -> None:
+    """Apply the update address by address, lane after lane for those that share one."""
     mask = np.ones(group.shape, np.bool_) if target.mask is None else target.mask
-    index = target.index[mask]
     first, second = (np.broadcast_to(operand(group.registers), group.shape)[mask] for operand in operands)
-    order = np.argsort(index, kind="stable")
-    sorted_index = index[order]
-    starts = np.searchsorted(sorted_index, sorted_index)
-    turn = np.empty(len(index), np.int64)
-    turn[order] = np.arange(len(index)) - starts
-    before = np.empty(len(index), stored)
-    for now in range(int(turn.max()) + 1 if len(turn) else 0):
-        at = np.flatnonzero(turn == now)
-        before[at] = target.memory.arena.load(index[at], stored.itemsize)
-        target.memory.arena.store(index[at], update(before[at], first[at], second[at]), stored.itemsize)
-    old[mask] = before
+    old[mask] = in_turn(target.memory.arena, target.index[mask], (first, second), update, law)
+
+
+_JOINED = frozenset({"exch", "and", "or", "xor", "min", "max"})
+
+
+def law_of(operation: str, of: Type) -> Law:
+    plain = of.lanes == 1 and of.bits in (32, 64)
+    if operation == "cas":
+        return Law(swaps=of.bits <= 64)
+    if operation == "add" and of.name in ("f32", "f64"):
+        return Law(adds=value_dtype(of))
+    return Law(joins=plain and of.kind is not Kind.FLOAT and operation in (*_JOINED, "add"))
 
 
 def update_of(operation: str, of: Type) -> Update:
