@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from attrs import field, frozen
 
+from isa.tensor_maps import TensorMap
 from ptxgen.errors import LaunchError
 from ptxgen.runtime.arguments import check_count, takes_address
 from ptxgen.runtime.arrays import DeviceArray, Resident, resident
@@ -47,15 +48,19 @@ def place(
 ) -> Placed:
     """Puts arrays where the kernel can read them: numpy arrays are copied to the device, others are where they are.
 
-    The same numpy array given twice is copied once. LaunchError for arrays that overlap without being the same, for
+    The same numpy array given twice is copied once. An array and the map of its tensor become the bytes of the map.
+    LaunchError for arrays that overlap without being the same, for
     gaps between elements, another device, or less alignment than the parameter promises.
     """
     check_count(kernel, parameters, arguments)
     placed, staged, owners = list(arguments), list[Staged](), list[Any]()
     for index, (parameter, value) in enumerate(zip(parameters, arguments, strict=True)):
+        name = f"kernel {kernel}: argument {index + 1} ({parameter.name})"
+        if isinstance(value, tuple) and len(value) == 2 and isinstance(value[1], TensorMap):
+            placed[index] = value[1].encode(_address(value[0], name, staged, owners, device, stream))
+            continue
         if not takes_address(parameter) or isinstance(value, np.generic):
             continue
-        name = f"kernel {kernel}: argument {index + 1} ({parameter.name})"
         try:
             if isinstance(value, np.ndarray):
                 placed[index] = stage(value, staged, device).address
@@ -66,6 +71,20 @@ def place(
         except LaunchError as error:
             raise LaunchError(f"{name}: {error}") from None
     return Placed(tuple(placed), tuple(staged), tuple(owners))
+
+
+def _address(array: Any, name: str, staged: list[Staged], owners: list[Any], device: int, stream: int) -> int:
+    """Where the tensor of a map lies."""
+    try:
+        if isinstance(array, np.ndarray):
+            return stage(array, staged, device).address
+        memory = resident(array, stream)
+        if memory is None:
+            raise LaunchError(f"wants an array beside its tensor map, got {type(array).__name__}")
+        owners.append(memory)
+        return memory.address
+    except LaunchError as error:
+        raise LaunchError(f"{name}: {error}") from None
 
 
 def stage(array: NDArray[Any], staged: list[Staged], device: int) -> DeviceArray:
