@@ -9,8 +9,10 @@ from typing import assert_never
 from ptxgen.derive.derivation import Part
 from ptxgen.kernels.generated import GeneratedKernel
 from ptxgen.tile import (
+    Arrive,
     Commit,
     Copy,
+    Expect,
     Fill,
     Let,
     Loop,
@@ -20,8 +22,10 @@ from ptxgen.tile import (
     Node,
     Quotient,
     Reduce,
+    RegisterFence,
     Retire,
     Sequence,
+    Wait,
     When,
 )
 from ptxgen.tile.printer import show
@@ -100,6 +104,14 @@ def skeleton(node: Node, indent: str = "") -> Iterator[str]:
             yield f"{indent}commit {kind.value}"
         case Retire(kind, pending):
             yield f"{indent}retire {kind.value}, pending {pending}"
+        case Wait(ring, side, rank):
+            yield f"{indent}wait {ring}{{{rank}}} {side.value}"
+        case Arrive(ring, rank):
+            yield f"{indent}arrive {ring}{{{rank}}}"
+        case Expect(ring, rank):
+            yield f"{indent}expect {ring}{{{rank}}}"
+        case RegisterFence():
+            yield f"{indent}register fence"
         case Copy() | Fill() | Multiply() | Map() | Reduce():
             yield f"{indent}{node.op}"
         case _:

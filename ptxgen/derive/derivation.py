@@ -2,31 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+
 from attrs import evolve, field, frozen
 
 from isa.limits import limits as limits_of
 from isa.targets import target as target_named
 from polyhedral import Constraint, System, var
 from ptxgen.compute import ArrayKind, SourceLine
+from ptxgen.derive.atoms import Arrive
+from ptxgen.derive.boxes import tensor_box
 from ptxgen.derive.checker import Verdict
-from ptxgen.derive.discharge import Synchronised, discharge
-from ptxgen.derive.draft import ROLE, Draft, placed
+from ptxgen.derive.discharge import discharge
+from ptxgen.derive.draft import Draft, placed_all
 from ptxgen.derive.facts import Facts
 from ptxgen.derive.fusion import fused_paths
 from ptxgen.derive.loops import Path
 from ptxgen.derive.ops import Op
 from ptxgen.derive.pointwise import derive_pointwise
 from ptxgen.derive.products import derive_product
-from ptxgen.derive.proof import check_meetings
+from ptxgen.derive.proof import Threads, arrivals, check_meetings
 from ptxgen.derive.requirements import Requirement, requirements
 from ptxgen.derive.scanning import scan_program
 from ptxgen.derive.sequencing import sequenced
-from ptxgen.derive.space import IndexSpace
+from ptxgen.derive.space import GROUP_BITS, IndexSpace
+from ptxgen.derive.synchronisation import Synchronised
 from ptxgen.derive.widening import widened
 from ptxgen.errors import InternalError, PlanError
 from ptxgen.plan import IntoShared, MultiplyBy, Onto, Order, Place, Plan, Shift, Stage
 from ptxgen.tile import (
+    LANE_BITS,
     Buffer,
+    Carrier,
+    Copy,
     Fact,
     Grid,
     GridDim,
@@ -36,22 +44,24 @@ from ptxgen.tile import (
     Program,
     Quotient,
     Raster,
+    Ring,
     Role,
     Space,
+    TensorBox,
     When,
 )
 
 
 @frozen
 class Part:
-    """One tree of a kernel (for full blocks, or for all) with everything that it was derived from."""
+    """One tree of each role of a kernel (for full blocks, or for all) with everything that they were derived from."""
 
     ops: tuple[Op, ...] = field(repr=lambda ops: f"<{len(ops)} ops>")
     requirements: tuple[Requirement, ...] = field(repr=lambda needed: f"<{len(needed)} requirements>")
     synchronised: Synchronised = field(repr=False)
     verdict: Verdict = field(repr=False)
     buffers: tuple[Buffer, ...] = field(repr=False)
-    body: Node = field(repr=False)
+    bodies: Mapping[str, Node] = field(repr=False)
 
 
 @frozen
@@ -77,9 +87,6 @@ def derive(plan: Plan) -> Derivation:
     parts = [derive_part(space, facts, paths, full=True)] if space.isolated or not ragged else []
     if ragged:
         parts.append(derive_part(space, facts, paths, full=False))
-    body = parts[0].body
-    if len(parts) == 2:
-        body = When(full_conditions(space, ragged), parts[0].body, parts[1].body)
     buffers = tuple(dict.fromkeys(buffer for part in parts for buffer in part.buffers))
     program = Program(
         plan.compute.name,
@@ -88,10 +95,60 @@ def derive(plan: Plan) -> Derivation:
         tuple(Fact(fact.value, fact.factor) for fact in facts.multiples),
         grid(space, blocks),
         buffers,
-        (Role(ROLE, 1 << space.warp_bits, body),),
+        tuple(role_of(space, name, parts, full_conditions(space, ragged)) for name in role_names(parts[0], space)),
+        tuple(dict.fromkeys(ring for part in parts for ring in rings_of(space, part))),
+        tuple(dict.fromkeys(box for part in parts for box in boxes_of(space, part))),
     )
     check_budgets(plan, program, parts)
     return Derivation(plan, tuple(parts), program)
+
+
+def role_names(part: Part, space: IndexSpace) -> list[str]:
+    """The roles in the order of their warps: the one that computes first, since warpgroups start at multiples of four
+    warps."""
+    named = {name for name, wish in space.roles.roles if wish.ops} if space.roles else set()
+    return sorted(part.bodies, key=lambda name: name in named)
+
+
+def role_of(space: IndexSpace, name: str, parts: list[Part], full: tuple[Constraint, ...]) -> Role:
+    """A role with its tree; where full blocks are kept apart, one for them and one for the others."""
+    body = parts[0].bodies[name]
+    if len(parts) == 2:
+        body = When(full, body, parts[1].bodies[name])
+    wish = dict(space.roles.roles).get(name) if space.roles else None
+    warps = 1 << space.warp_bits
+    if wish is None:
+        return Role(name, warps, body)
+    elected = bool(wish.ops)
+    if not elected and wish.warp_count not in (0, warps):
+        found = f"the tiles are dealt to {warps} warps, the role has {wish.warp_count}"
+        raise PlanError(f"role {name}: {found}", line=space.plan.steps[-1].line)
+    return Role(name, wish.warp_count or (1 if elected else warps), body, elected, wish.registers)
+
+
+def threads_of(space: IndexSpace) -> dict[str, Threads]:
+    """Who runs each role: one elected thread the copies, warpgroups or warps the rest."""
+    warps = 1 << space.warp_bits
+    units = warps >> GROUP_BITS if space.grouped else 1
+    if space.roles is None:
+        return {}
+    return {name: Threads(1, 1) if wish.ops else Threads(units, warps << LANE_BITS) for name, wish in space.roles.roles}
+
+
+def boxes_of(space: IndexSpace, part: Part) -> Iterator[TensorBox]:
+    """The tensor maps that the copies of a part need."""
+    for node in (op.node for op in part.ops):
+        if isinstance(node, Copy) and node.carrier is Carrier.TENSOR:
+            yield tensor_box(space.compute.array(node.source.buffer.array), node)
+
+
+def rings_of(space: IndexSpace, part: Part) -> Iterator[Ring]:
+    """The rings of a part with their counts."""
+    threads = threads_of(space)
+    for use in part.synchronised.rings:
+        releases = [a for a in part.synchronised.atoms if isinstance(a.atom, Arrive) and a.atom.ring == use.name]
+        count = sum(arrivals(a.atom.by, threads[a.role]) for a in releases if isinstance(a.atom, Arrive) and not a.tail)
+        yield Ring(use.name, use.depth, use.byte_count, count)
 
 
 def derive_part(space: IndexSpace, facts: Facts, paths: dict[str, Path], full: bool) -> Part:
@@ -100,23 +157,23 @@ def derive_part(space: IndexSpace, facts: Facts, paths: dict[str, Path], full: b
     draft.paths = paths
     products = {step.statement: step for step in space.plan.steps if isinstance(step, MultiplyBy)}
     for statement in space.compute.statements:
-        draft.line = statement.line
+        draft.line, draft.role = statement.line, draft.role_of(statement.name)
         step = products.get(statement.name)
         if step:
             derive_product(draft, statement, step)
         else:
             derive_pointwise(draft, statement)
     sequenced(draft)
-    ops = on_shift_lines(space.plan, placed(draft.root))
+    ops = on_shift_lines(space.plan, placed_all(draft))
     needed = requirements(ops)
     synchronised = widened(discharge(ops, needed))
-    verdict = check_meetings(synchronised, needed)
+    verdict = check_meetings(synchronised, needed, threads=threads_of(space))
     if verdict.findings:
         raise InternalError(
             "\n".join(["the derived meetings are refused by the checker:", *map(str, verdict.findings)])
         )
-    body = scan_program(synchronised, context(space))
-    return Part(ops, needed, synchronised, verdict, tuple(draft.buffers.values()), body)
+    bodies = {role: scan_program(synchronised, role, context(space)) for role in draft.roots}
+    return Part(ops, needed, synchronised, verdict, tuple(draft.buffers.values()), bodies)
 
 
 def on_shift_lines(plan: Plan, ops: list[Op]) -> tuple[Op, ...]:

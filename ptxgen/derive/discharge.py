@@ -9,42 +9,16 @@ from functools import lru_cache
 from attrs import evolve, frozen
 
 from isa.mechanisms import AtIssue, GroupKind
-from polyhedral import Affine, Set, var
-from ptxgen.derive.atoms import Commit, Join, Retire
+from polyhedral import Affine, Set, System, var
+from ptxgen.derive.atoms import Commit, Fence, FenceKind, Join, Retire
 from ptxgen.derive.groups import Commits, commits, lane_group
 from ptxgen.derive.nest import Body, Nest, nest
 from ptxgen.derive.ops import Op, Time, time_domain
 from ptxgen.derive.requirements import Requirement, check_order, interval
+from ptxgen.derive.rings import between_roles, landing, ring_atoms, rings
+from ptxgen.derive.synchronisation import Synchronisation, Synchronised
 from ptxgen.errors import UnsupportedError
 from ptxgen.tile import Covered
-
-
-@frozen(eq=False)
-class Synchronisation:
-    """What all threads of `role` do for order alone, once for each point of `domain`, a set over `time.loops`: they
-    meet, close the group of their copies, or wait for groups of their own."""
-
-    role: str
-    atom: Join | Commit | Retire
-    domain: Set
-    time: Time
-    covers: tuple[Covered, ...]
-
-    def __str__(self) -> str:
-        return f"{self.atom} for {'; '.join(map(str, self.covers))}" if self.covers else str(self.atom)
-
-
-@frozen(eq=False)
-class Synchronised:
-    """Ops and synchronisation on one scale of places: no two of them stand at the same place of a body."""
-
-    ops: tuple[Op, ...]
-    atoms: tuple[Synchronisation, ...]
-
-    @property
-    def meetings(self) -> tuple[Synchronisation, ...]:
-        """Those at which all threads of a role meet."""
-        return tuple(atom for atom in self.atoms if isinstance(atom.atom, Join))
 
 
 @frozen(eq=False)
@@ -84,22 +58,70 @@ def discharge(ops: tuple[Op, ...], requirements: Iterable[Requirement]) -> Synch
     bodies: dict[Body, list[Requirement]] = {
         Body(op.role, path): [] for op, path in zip(ops, places.paths, strict=True) if lane_group(op) is not None
     }
+    served: dict[Body, list[Requirement]] = {}
+    across: list[Requirement] = []
     for requirement in requirements:
-        _check_served_by_meeting(requirement)
+        if between_roles(requirement):
+            across.append(requirement)
+            continue
         check_order(requirement, places)
         number, depth = requirement.source.number, len(requirement.loops)
-        bodies.setdefault(Body(requirement.source.op.role, places.paths[number][:depth]), []).append(requirement)
+        body = Body(requirement.source.op.role, places.paths[number][:depth])
+        (served if requirement.own else bodies).setdefault(body, []).append(requirement)
+    for requirement in (r for found in bodies.values() for r in found):
+        _check_served_by_meeting(requirement)
     atoms = {body: _atoms(body, places, ops, found) for body, found in bodies.items()}
-    return _renumbered(ops, places, atoms)
+    for body, found in served.items():
+        _add(atoms, body, _in_registers(body, places, found))
+    uses = rings(ops, across)
+    for use in uses:
+        for part in ring_atoms(use, ops, places):
+            _add(atoms, part.body, {part.gap: list(part.atoms)})
+    return evolve(_renumbered(landing(ops, uses), places, atoms), rings=uses)
+
+
+def _add(
+    atoms: dict[Body, dict[int, list[Synchronisation]]], body: Body, more: dict[int, list[Synchronisation]]
+) -> None:
+    own = atoms.setdefault(body, {})
+    for gap, found in more.items():
+        own.setdefault(gap, []).extend(found)
+
+
+def _in_registers(body: Body, places: Nest, found: list[Requirement]) -> dict[int, list[Synchronisation]]:
+    """What orders registers with products in flight: a fence directly before the product that reads what others wrote,
+    a wait for all products directly behind the item that issued them."""
+    fences: dict[int, list[Requirement]] = {}
+    waits: dict[int, list[Requirement]] = {}
+    for requirement in found:
+        depth = len(requirement.loops)
+        if isinstance(requirement.source.op.mechanism.completes, AtIssue):
+            fences.setdefault(places.positions[requirement.sink.number][depth], []).append(requirement)
+        else:
+            waits.setdefault(places.positions[requirement.source.number][depth] + 1, []).append(requirement)
+    fence, wait = Fence(FenceKind.REGISTER), Retire(GroupKind.WGMMA, 0)
+    atoms = {gap: [_of_all(body, wait, own)] for gap, own in waits.items()}
+    for gap, own in fences.items():
+        atoms.setdefault(gap, []).append(_of_all(body, fence, own))
+    return atoms
+
+
+def _of_all(body: Body, atom: Fence | Retire, found: list[Requirement]) -> Synchronisation:
+    """A fence at every step at which registers are written, a wait at every step at which sums are used: also where no
+    product lies between, so that no path goes around it."""
+    loops = body.loops
+    pieces: list[System] = []
+    for requirement in found:
+        end = requirement.source.op if isinstance(atom, Fence) else requirement.sink.op
+        whole = end.domain if end.domain.dims == loops else end.domain.project_onto(*loops)
+        pieces += (time_domain(whole, end.time.ahead[: len(loops)]) if loops else whole).pieces
+    domain = Set(loops, tuple(dict.fromkeys(pieces)))
+    time = Time(loops, (0,) * len(loops), ())
+    return Synchronisation(body.role, atom, domain, time, tuple(dict.fromkeys(r.covered for r in found)))
 
 
 def _check_served_by_meeting(requirement: Requirement) -> None:
-    source, sink = requirement.source.op, requirement.sink.op
-    if source.role != sink.role:
-        raise UnsupportedError(
-            f"{requirement}: {source} ({source.line}) belongs to the role {source.role} and {sink} ({sink.line}) to "
-            f"the role {sink.role}; only ops of one role are synchronised"
-        )
+    source = requirement.source.op
     if not isinstance(source.mechanism.completes, AtIssue) and lane_group(source) is None:
         raise UnsupportedError(
             f"{requirement}: {source} ({source.line}) completes asynchronously ({source.mechanism.completes}); what is "
@@ -321,7 +343,8 @@ def _renumbered(ops: tuple[Op, ...], places: Nest, atoms: dict[Body, dict[int, l
         for gap in sorted(taken):
             first = numbers[body][gap] - len(taken[gap])
             for number, atom in enumerate(taken[gap]):
-                found.append(evolve(atom, time=evolve(atom.time, place=(*around, first + number))))
+                inner = (0,) * (len(atom.time.loops) - len(body.loops))
+                found.append(evolve(atom, time=evolve(atom.time, place=(*around, first + number, *inner))))
     return Synchronised(moved, tuple(found))
 
 

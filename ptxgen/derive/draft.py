@@ -40,7 +40,8 @@ class Draft:
     space: IndexSpace
     facts: Facts
     full: bool
-    root: Body = field(factory=lambda: Body(None))
+    roots: dict[str, Body] = field(factory=dict)
+    role: str = ROLE
     buffers: dict[str, Buffer] = field(factory=dict)
     paths: dict[str, Path] = field(factory=dict)
     line: SourceLine | None = None
@@ -122,8 +123,18 @@ class Draft:
         first = self.space.origin(loop.dim, loop.name)
         return first + self.space.block_extent(loop.dim) <= self.space.extent(loop.dim)
 
+    def role_of(self, name: str) -> str:
+        """The role that carries out an op."""
+        step = self.space.roles
+        return step.of(name) if step else ROLE
+
+    @property
+    def root(self) -> Body:
+        """The outermost body of the role that is being drafted."""
+        return self.roots.setdefault(self.role, Body(None))
+
     def body(self, path: Path) -> Body:
-        """The body of the innermost loop of `path`, made where it does not exist."""
+        """The body of the innermost loop of `path` in the current role, made where it does not exist."""
         found = self.root
         for loop in path:
             inner = found.inner(loop)
@@ -163,9 +174,14 @@ def op(
     ahead: tuple[int, ...] = (),
     instance: tuple[int, ...] = (),
 ) -> Op:
-    """An op without its place, which `placed` gives it."""
+    """An op without its place and role, which `placed` gives it."""
     time = Time(names(path), ahead or (0,) * len(path), ())
     return Op(name, ROLE, instance, domain, time, mechanism, tuple(touches), node, line)
+
+
+def placed_all(draft: Draft) -> list[Op]:
+    """The ops of all roles, each with its role and place."""
+    return [evolve(op, role=role) for role, root in draft.roots.items() for op in placed(root)]
 
 
 def placed(body: Body, prefix: tuple[int, ...] = ()) -> list[Op]:

@@ -15,6 +15,7 @@ from ptxgen.tile import Coordinate, Distribution, SharedLayout, bit_count
 
 PHASE_BYTES = 128
 WORD_BYTES = 4
+UNIT_BYTES = 16
 
 
 @frozen
@@ -96,6 +97,33 @@ def conflict_free(
     written = extended(written, read + units, low_bits)
     kernel = _common_complement(space.dimension, read, written, units)
     return _quotient(space, read, kernel)
+
+
+def swizzled(shape: tuple[int, ...], contiguous: int, element_bytes: int, span: int) -> SharedLayout:
+    """The layout that tensor copies and products of warpgroups share (PTX ISA, swizzling modes): rows of `span` bytes
+    along dimension `contiguous` lie one behind the other, then come the next `span` bytes of all rows; the 16-byte unit
+    of a row is XORed with the row's number. A row shorter than the span is one that the copies cannot place.
+
+    ValueError where the tile's rows are shorter than `span` bytes.
+    """
+    row_bits = bit_count(span // element_bytes)
+    if bit_count(shape[contiguous]) < row_bits:
+        raise ValueError(f"a row has {shape[contiguous] * element_bytes} bytes, fewer than the {span} of the swizzle")
+    unit_bits = bit_count(UNIT_BYTES // element_bytes)
+    pattern_bits = bit_count(PHASE_BYTES // element_bytes)
+    images: list[list[int]] = [[] for _ in shape]
+    images[contiguous] = [1 << bit for bit in range(row_bits)]
+    position = row_bits
+    for dimension in (d for d in reversed(range(len(shape))) if d != contiguous):
+        for _ in range(bit_count(shape[dimension])):
+            unit = position - pattern_bits
+            flipped = 1 << unit_bits + unit if 0 <= unit < row_bits - unit_bits else 0
+            images[dimension].append(1 << position | flipped)
+            position += 1
+    for _ in range(bit_count(shape[contiguous]) - row_bits):
+        images[contiguous].append(1 << position)
+        position += 1
+    return SharedLayout(shape, tuple(map(tuple, images)))
 
 
 def _phase(space: BitSpace, access: SharedAccess, element_bytes: int) -> list[int]:

@@ -46,7 +46,8 @@ class Product:
 
 @frozen
 class Operand:
-    """One operand staged: the ops in the loop body, by when they run, and what a multiplication reads."""
+    """One operand staged: the ops in the loop body, by when they run, and what a multiplication reads: of so many tiles
+    of fragments in each round of the loop."""
 
     name: str
     access: Reach
@@ -56,6 +57,7 @@ class Operand:
     fragments: tuple[Op, ...]
     buffer: Buffer
     ahead: int
+    tiles_per_round: int
 
     @classmethod
     def of(
@@ -86,7 +88,7 @@ class Operand:
         wanted = reader(draft, chain.fragments, spread)
         ring, registers, stores = into_shared(draft, work.statement, chain, access, path, wanted)
         buffer, loads = load_fragments(draft, chain.fragments, path, ring, wanted, starts)
-        return cls(access.array, access, order, registers, stores, loads, buffer, ahead)
+        return cls(access.array, access, order, registers, stores, loads, buffer, ahead, len(steps))
 
     @classmethod
     def _straight(
@@ -117,7 +119,7 @@ class Operand:
             draft, step.op, access, path, buffer, whole(buffer, rank), step.line, step.by.vector_bytes
         )
         numbered = tuple(evolve(found, instance=(0,)) for found in ops)
-        return cls(access.array, access, order, (), (), numbered, buffer, 0)
+        return cls(access.array, access, order, (), (), numbered, buffer, 0, depth)
 
 
 def check_ring(chain: Chain, steps: int, path: Path) -> None:

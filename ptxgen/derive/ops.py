@@ -43,7 +43,8 @@ class Time:
 @frozen
 class Op:
     """A tile operation of a role. `domain` is a set over `time.loops` with the context's parameters; `node` is the tile
-    program's leaf, affine in the same dims; an unrolled op is one Op for each instance, told apart by `instance`."""
+    program's leaf, affine in the same dims; an unrolled op is one Op for each instance, told apart by `instance`. Of
+    what completes in a group the `in_flight` latest instances may be incomplete."""
 
     name: str
     role: str
@@ -54,6 +55,7 @@ class Op:
     touches: tuple[Touch, ...]
     node: Node
     line: SourceLine = field(eq=False)
+    in_flight: int = 0
 
     def __str__(self) -> str:
         suffix = f"[{','.join(map(str, self.instance))}]" if self.instance else ""

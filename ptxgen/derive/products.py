@@ -14,9 +14,8 @@ from ptxgen.derive.operands import Operand, Product
 from ptxgen.derive.ops import Op, Touch, TouchKind
 from ptxgen.derive.ordering import lay_out
 from ptxgen.derive.placement import Axis, axis, fragment_of, operand_distribution
-from ptxgen.derive.staging import (
-    rank_of,
-)
+from ptxgen.derive.staging import rank_of
+from ptxgen.derive.warpgroups import derive_warpgroup_product
 from ptxgen.errors import PlanError
 from ptxgen.plan import MultiplyBy
 from ptxgen.tile import Buffer, Factor, Fill, Multiply, MultiplyRow, Space
@@ -62,6 +61,9 @@ def derive_product(draft: Draft, statement: Statement, step: MultiplyBy) -> None
     """Adds the ops of a sum of products to the draft: a fill, the operands' staging, the multiplications."""
     work = product(draft, statement, step)
     check_place(draft, work)
+    if step.instruction.warpgroup:
+        derive_warpgroup_product(draft, work)
+        return
     path = draft.paths[statement.name]
     steps = unrolled_steps(draft, work)
     m, n, k = axes(draft, work)
@@ -74,8 +76,7 @@ def derive_product(draft: Draft, statement: Statement, step: MultiplyBy) -> None
     a = Operand.of(draft, work, work.a, (work.m, work.k), (m, k), steps, path)
     b = Operand.of(draft, work, work.b, (work.k, work.n), (k, n), steps, path)
     multiplications = [
-        multiplication(draft, work, number, accumulator, a, b, (m, n, k), path, len(steps))
-        for number in range(len(steps))
+        multiplication(draft, work, number, accumulator, a, b, (m, n, k), path) for number in range(len(steps))
     ]
     lay_out(draft, path, (a, b), multiplications)
 
@@ -161,7 +162,6 @@ def multiplication(
     b: Operand,
     sides: tuple[Axis, Axis, Axis],
     path: Path,
-    steps: int,
 ) -> Op:
     """The multiplication of unrolled step `number`."""
     instruction = work.step.instruction
@@ -173,8 +173,7 @@ def multiplication(
     factors: list[Factor] = []
     touches = [Touch(accumulator, TouchKind.WRITE, const(0)), Touch(accumulator, TouchKind.READ, const(0))]
     for operand, dims in ((a, (work.m, work.k)), (b, (work.k, work.n))):
-        depth_steps = steps if operand.shared else operand.buffer.depth
-        rank = rank_of(path) * depth_steps + number
+        rank = rank_of(path) * operand.tiles_per_round + number
         positions = (operand.access.dims.index(dims[0]), operand.access.dims.index(dims[1]))
         factors.append(Factor(whole(operand.buffer, rank), *positions))
         touches.append(Touch(operand.buffer, TouchKind.READ, rank))

@@ -8,7 +8,7 @@ from typing import assert_never
 
 from attrs import frozen
 
-from isa.mechanisms import Proxy
+from isa.mechanisms import Group, Proxy
 from polyhedral import Affine
 from ptxgen.derive.nest import Nest, nest
 from ptxgen.derive.ops import Op, TouchKind
@@ -50,6 +50,11 @@ class Requirement:
     proxies: tuple[Proxy | None, Proxy | None]
 
     @property
+    def own(self) -> bool:
+        """Whether it orders registers: each thread, or the threads of a collective op together, for themselves."""
+        return self.buffer.space is Space.REGISTERS
+
+    @property
     def steps(self) -> int:
         """Steps of the innermost loop from source to sink in time, both shifted as planned."""
         if not self.loops:
@@ -85,9 +90,13 @@ def requirements(ops: tuple[Op, ...]) -> tuple[Requirement, ...]:
             case Space.GLOBAL:
                 _check_global(buffer, accesses)
             case Space.REGISTERS:
+                _check_one_role(buffer, accesses)
                 for pair, apart in _conflicts(buffer, accesses, places):
+                    requirement = _requirement(buffer, pair, apart)
                     if not _in_order(pair, apart, places):
-                        check_order(_requirement(buffer, pair, apart), places)
+                        check_order(requirement, places)
+                    elif _in_flight(pair.first, pair.second):
+                        found.append(requirement)
             case Space.SHARED:
                 found += [_requirement(buffer, pair, apart) for pair, apart in _conflicts(buffer, accesses, places)]
     return tuple(found)
@@ -112,6 +121,24 @@ def _accesses(ops: tuple[Op, ...]) -> list[tuple[Buffer, list[Access]]]:
     ]
 
 
+def _in_flight(first: Access, second: Access) -> bool:
+    """Whether program order does not order two uses of registers: one of them is a product that runs in a group, and
+    the other is none that adds to the same sums."""
+    groups = [isinstance(access.op.mechanism.completes, Group) for access in (first, second)]
+    return any(groups) and not (all(groups) and first.reads and second.reads and first.writes and second.writes)
+
+
+def _check_one_role(buffer: Buffer, accesses: list[Access]) -> None:
+    """Registers belong to the threads of one role."""
+    for access in accesses:
+        if access.op.role != accesses[0].op.role:
+            raise PlanError(
+                f"{access.op} of the role {access.op.role} uses registers of {buffer.name}, which {accesses[0].op} "
+                f"({accesses[0].op.line}) of the role {accesses[0].op.role} holds",
+                line=access.op.line,
+            )
+
+
 @frozen(eq=False)
 class Apart:
     """How a pair's instances that conflict lie apart: loop level-1 by `distance`, outer loops not at all."""
@@ -130,7 +157,11 @@ def _conflicts(buffer: Buffer, accesses: list[Access], places: Nest) -> Iterator
             if first.writes or second.writes:
                 common = places.common_depth(first.number, second.number)
                 behind = places.positions[second.number][common] > places.positions[first.number][common]
-                if private and surely_in_order(first, second, common, buffer.depth, behind=behind):
+                if (
+                    private
+                    and not _in_flight(first, second)
+                    and surely_in_order(first, second, common, buffer.depth, behind=behind)
+                ):
                     continue
                 pair = Pair.of(first, second, common, buffer.depth)
                 yield from ((pair, apart) for apart in _strongest(list(_of_pair(pair, places, private=private))))

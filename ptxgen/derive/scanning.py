@@ -8,14 +8,19 @@ from typing import assert_never
 from attrs import evolve, frozen
 
 import polyhedral as poly
+from isa.mechanisms import IssuedBy
 from polyhedral import Affine, Constraint, FloorDiv, Set, System, const, var
+from ptxgen import tile
 from ptxgen.derive import atoms
-from ptxgen.derive.discharge import Synchronisation, Synchronised
 from ptxgen.derive.ops import Op, Time
+from ptxgen.derive.synchronisation import Synchronisation, Synchronised
 from ptxgen.errors import InternalError
 from ptxgen.tile import (
+    Arrive,
+    Arriving,
     Commit,
     Copy,
+    Expect,
     Factor,
     Fill,
     Iteration,
@@ -29,8 +34,11 @@ from ptxgen.tile import (
     Quotient,
     Reduce,
     Region,
+    RegisterFence,
     Retire,
     Sequence,
+    Side,
+    Wait,
     When,
 )
 
@@ -44,9 +52,9 @@ class Run:
     nodes: tuple[Node, ...]
 
 
-def scan_program(synchronised: Synchronised, context: System) -> Node:
-    """The tree of one role: every op and meeting at its time."""
-    runs = _runs(synchronised)
+def scan_program(synchronised: Synchronised, role: str, context: System) -> Node:
+    """The tree of a role: every op and atom of it at its time."""
+    runs = _runs(synchronised, role)
     depth = max((len(run.time.loops) for run in runs), default=0)
     statements = [poly.Statement(number, run.domain, _schedule(run.time, depth)) for number, run in enumerate(runs)]
     names = [name for level in range(depth) for name in (f"place{level}", f"t{level}")] + [f"place{depth}"]
@@ -54,8 +62,9 @@ def scan_program(synchronised: Synchronised, context: System) -> Node:
     return _converted(tree, runs)
 
 
-def _runs(synchronised: Synchronised) -> list[Run]:
-    items: list[Op | Synchronisation] = [*synchronised.ops, *synchronised.atoms]
+def _runs(synchronised: Synchronised, role: str) -> list[Run]:
+    everything: list[Op | Synchronisation] = [*synchronised.ops, *synchronised.atoms]
+    items = [item for item in everything if item.role == role]
     items.sort(key=lambda item: item.time.place)
     runs: list[Run] = []
     for item in items:
@@ -68,7 +77,7 @@ def _runs(synchronised: Synchronised) -> list[Run]:
     return runs
 
 
-def _synchronising(item: Synchronisation) -> Meet | Commit | Retire:
+def _synchronising(item: Synchronisation) -> tile.Synchronisation:
     match item.atom:
         case atoms.Join(barrier=barrier):
             return Meet(barrier, item.covers)
@@ -76,6 +85,15 @@ def _synchronising(item: Synchronisation) -> Meet | Commit | Retire:
             return Commit(kind)
         case atoms.Retire(kind=kind, pending=pending):
             return Retire(kind, pending, item.covers)
+        case atoms.Wait(ring=ring, side=side):
+            return Wait(ring, Side(side.value), item.rank, item.covers)
+        case atoms.Arrive(ring=ring, by=by):
+            arriving = Arriving.WARP if by is IssuedBy.WARP else Arriving.WARPGROUP
+            return Arrive(ring, item.rank, arriving, item.covers)
+        case atoms.Expect(ring=ring, byte_count=count):
+            return Expect(ring, item.rank, count, item.covers)
+        case atoms.Fence():
+            return RegisterFence(item.covers)
 
 
 def _neighbours(first: Time, second: Time) -> bool:
@@ -182,5 +200,7 @@ def substituted(node: Node, values: Mapping[str, Affine]) -> Node:
             return evolve(
                 node, iteration=iteration(node.iteration), target=region(node.target), operands=operands(node.operands)
             )
+        case Wait() | Arrive() | Expect():
+            return evolve(node, rank=node.rank.substitute(values))
         case _:
             return node

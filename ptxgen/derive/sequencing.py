@@ -12,7 +12,7 @@ def sequenced(draft: Draft) -> None:
     """Reorders the ops named by each `sequence` step inside the body of its loop; PlanError for a name not there."""
     for step in draft.space.plan.steps:
         if isinstance(step, Order):
-            bodies = [body for body in _bodies(draft.root) if _is(body, step.at)]
+            bodies = [body for root in draft.roots.values() for body in _bodies(root) if _is(body, step.at)]
             if not any(_reorder(body, step) for body in bodies):
                 raise PlanError(
                     f"sequence({step.at}): none of {', '.join(step.ops)} runs directly in {step.at}", line=step.line

@@ -12,8 +12,10 @@ from ptxgen.compute import Compute, Statement
 from ptxgen.derive.loops import Path, RolledLoop
 from ptxgen.derive.placement import unit
 from ptxgen.errors import PlanError
-from ptxgen.plan import Isolate, Onto, Plan, Tile, Unroll, placement, tile_levels
+from ptxgen.plan import Isolate, Onto, Plan, Roles, Tile, Unroll, placement, tile_levels
 from ptxgen.tile import Coordinate, bit_count
+
+GROUP_BITS = 2
 
 
 @define(slots=False, frozen=True)
@@ -21,6 +23,11 @@ class IndexSpace:
     """Everything that follows from a plan's tile, place, unroll and isolate steps."""
 
     plan: Plan = field()
+
+    @cached_property
+    def roles(self) -> Roles | None:
+        """The roles step, if there is one."""
+        return next((step for step in self.plan.steps if isinstance(step, Roles)), None)
 
     @property
     def compute(self) -> Compute:
@@ -38,14 +45,26 @@ class IndexSpace:
 
     @cached_property
     def warp_level(self) -> Tile | None:
-        """The level whose tiles are dealt to warps."""
-        return next((tile for tile in self.levels if self._onto(tile.level) is Onto.WARPS), None)
+        """The level whose tiles are dealt to warps or warpgroups."""
+        return next((tile for tile in self.levels if self._is_inside(tile.level)), None)
+
+    @cached_property
+    def grouped(self) -> bool:
+        """Whether tiles are dealt to warpgroups, whose four warps share one."""
+        return self.warp_level is not None and self._onto(self.warp_level.level) is Onto.WARPGROUPS
 
     def warp_dims(self, statement: Statement) -> tuple[str, ...]:
         """The dims of a statement dealt to warps: those of the warp level that it has and does not reduce. The last
         one's index is in the low bits of the warp number."""
         own = {dim.name for dim in statement.dims} - set(statement.summed_away)
-        return tuple(dim for dim in self._placed(Onto.WARPS) if dim in own)
+        return tuple(dim for dim in self._inside() if dim in own)
+
+    def _inside(self) -> tuple[str, ...]:
+        return self._placed(Onto.WARPGROUPS if self.grouped else Onto.WARPS)
+
+    def _is_inside(self, level: str) -> bool:
+        onto = self._onto(level)
+        return onto is not None and onto.inside_block
 
     def _placed(self, onto: Onto) -> tuple[str, ...]:
         found: list[str] = []
@@ -97,18 +116,28 @@ class IndexSpace:
 
     @cached_property
     def warp_bits(self) -> int:
-        """log2 of the warps of a block."""
-        return max(map(self._statement_warp_bits, self.compute.statements))
+        """log2 of the warps that share the statements' tiles."""
+        return max(map(self._statement_warp_bits, self.compute.statements)) + (GROUP_BITS if self.grouped else 0)
 
     def warp_images(self, statement: Statement, dims: tuple[str | None, ...]) -> tuple[Coordinate, ...]:
         """What each bit of the warp number moves in a tile whose dimensions are these dims of a statement."""
-        images: list[Coordinate] = []
+        images = self._inside_group(statement, dims)
         for dim in reversed(self.warp_dims(statement)):
             size = self.warp_extent(statement, dim)
             for bit in range(bit_count(self.block_extent(dim) // size)):
                 place = dims.index(dim) if dim in dims else None
                 images.append(unit(len(dims), place, size << bit) if place is not None else (0,) * len(dims))
         return (*images, *((0,) * len(dims) for _ in range(self.warp_bits - len(images))))
+
+    def _inside_group(self, statement: Statement, dims: tuple[str | None, ...]) -> list[Coordinate]:
+        """What the number of a warp in its warpgroup moves: quarters of the group's tile along its first dim."""
+        own = self.warp_dims(statement)
+        if not self.grouped:
+            return []
+        if not own or own[0] not in dims:
+            return [(0,) * len(dims)] * GROUP_BITS
+        quarter = self.warp_extent(statement, own[0]) >> GROUP_BITS
+        return [unit(len(dims), dims.index(own[0]), quarter << bit) for bit in range(GROUP_BITS)]
 
     def origin(self, dim: str, loop: str | None = None) -> Affine:
         """Where the block's tile starts along `dim`: block index or loop variable (named `loop`) times the extent."""
@@ -135,7 +164,7 @@ class IndexSpace:
         for tile in self.levels:
             for dim, size in tile.extents:
                 inner = dim in statement.reduced and self.outer_tile(dim) is not tile
-                if not inner or (self._onto(tile.level) is Onto.WARPS and dim in self._placed(Onto.WARPS)):
+                if not inner or (self._is_inside(tile.level) and dim in self._inside()):
                     continue
                 name = f"{tile.level}.{dim}"
                 if name not in written_out:
@@ -151,7 +180,7 @@ class IndexSpace:
         level = at.partition(".")[0]
         size = self.block_extent(dim)
         for tile in self.levels:
-            if dim in statement.reduced and dim in tile.sizes and self._onto(tile.level) is not Onto.WARPS:
+            if dim in statement.reduced and dim in tile.sizes and not self._is_inside(tile.level):
                 size = tile.sizes[dim]
             if tile.level == level:
                 break

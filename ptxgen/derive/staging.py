@@ -11,7 +11,13 @@ from polyhedral import Affine, const, var
 from ptxgen.compute import Array, SourceLine, Statement
 from ptxgen.derive.access import Reach, neighbours
 from ptxgen.derive.draft import Draft, op, register_buffer, whole
-from ptxgen.derive.layouts import SharedAccess, common_vector, conflict_free, fitting_vector
+from ptxgen.derive.layouts import (
+    SharedAccess,
+    common_vector,
+    conflict_free,
+    fitting_vector,
+    swizzled,
+)
 from ptxgen.derive.loops import Path
 from ptxgen.derive.ops import Op, Touch, TouchKind
 from ptxgen.derive.placement import coalesced
@@ -23,6 +29,7 @@ from ptxgen.plan import (
     LayoutWish,
     Shift,
     Stage,
+    Swizzle,
     Transport,
 )
 from ptxgen.tile import (
@@ -269,6 +276,8 @@ def shared_layout(draft: Draft, step: Stage, array: Array, store: SharedAccess, 
     fastest = len(shape) - 1 if contiguous is None else contiguous
     across = neighbours(load.distribution, fastest) < load.vector
     match step.into.layout:
+        case Swizzle(span):
+            return swizzled(shape, fastest, array.element.byte_count, span)
         case LayoutWish.LINEAR:
             return SharedLayout.linear(shape, fastest)
         case LayoutWish.CONGRUOUS if across:

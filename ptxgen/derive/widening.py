@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from attrs import evolve
 
-from ptxgen.derive.atoms import Commit
-from ptxgen.derive.discharge import Synchronisation, Synchronised
+from ptxgen.derive.atoms import Join, Retire
 from ptxgen.derive.ops import Op, time_domain
+from ptxgen.derive.synchronisation import Synchronisation, Synchronised
 
 
 def widened(synchronised: Synchronised) -> Synchronised:
@@ -15,11 +15,11 @@ def widened(synchronised: Synchronised) -> Synchronised:
 
     A meeting too many does no harm: all threads run it, and it only orders more.
     """
-    return Synchronised(synchronised.ops, tuple(_widened(atom, synchronised.ops) for atom in synchronised.atoms))
+    return evolve(synchronised, atoms=tuple(_widened(atom, synchronised.ops) for atom in synchronised.atoms))
 
 
 def _widened(meeting: Synchronisation, ops: tuple[Op, ...]) -> Synchronisation:
-    if not meeting.time.loops or isinstance(meeting.atom, Commit):
+    if not meeting.time.loops or not isinstance(meeting.atom, Join | Retire) or any(meeting.time.ahead):
         return meeting
     beside = [op for op in ops if op.time.loops == meeting.time.loops and _together(op, meeting)]
     times = dict.fromkeys(time_domain(op.domain, op.time.ahead) for op in beside)
@@ -33,4 +33,4 @@ def _widened(meeting: Synchronisation, ops: tuple[Op, ...]) -> Synchronisation:
 
 
 def _together(op: Op, meeting: Synchronisation) -> bool:
-    return op.time.place[:-1] == meeting.time.place[:-1]
+    return op.role == meeting.role and op.time.place[:-1] == meeting.time.place[:-1]

@@ -9,6 +9,8 @@ from typing import Any
 
 from attrs import define, field, frozen
 
+from isa.descriptors import InvalidDescriptor, Swizzle
+from isa.tensor_maps import MAP_BYTES, TensorMap
 from ptxgen.compute import Array, ArrayKind
 from ptxgen.derive.derivation import Derivation, derive
 from ptxgen.emit import Listing, emit
@@ -20,7 +22,13 @@ from ptxgen.lower import dynamic_shared_bytes, lower
 from ptxgen.plan import Plan
 from ptxgen.runtime import LoadedKernel, load
 from ptxgen.simulate import ALL_CHECKS, Check, Report, Simulator, simulator
-from ptxgen.tile import LANE_BITS, ParameterKind, Program, Space
+from ptxgen.tile import (
+    LANE_BITS,
+    ParameterKind,
+    Program,
+    Space,
+    TensorBox,
+)
 
 MOST_BLOCKS = 2**31 - 1
 MOST_IN_BAND = 2**32 - 1
@@ -145,6 +153,7 @@ def prepare(
     check_facts(program, bound)
     memory: dict[tuple[int, int], Any] = {}
     arguments = tuple(_argument(each.name, each.kind, bound, scalars, memory) for each in program.parameters)
+    arguments += tuple(_tensor_map(program, box, bound, memory) for box in program.boxes)
     blocks = block_count(program, bound.sizes)
     return Launch(blocks, program.warps << LANE_BITS, dynamic_shared_bytes(program), arguments)
 
@@ -191,6 +200,25 @@ def _argument(
             return bound.sizes[name]
         case ParameterKind.SCALAR:
             return float(scalars[name])
+
+
+SWIZZLES = {32: Swizzle.BYTES_32, 64: Swizzle.BYTES_64, 128: Swizzle.BYTES_128}
+
+
+def _tensor_map(program: Program, box: TensorBox, bound: Bound, memory: dict[tuple[int, int], Any]) -> Any:
+    """The array and its map; LaunchError for what no map can tell of. An array without elements is never copied."""
+    view = bound.views[box.array]
+    buffer = next(b for b in program.buffers if b.array == box.array and b.space is Space.GLOBAL)
+    if view.is_empty:
+        return bytes(MAP_BYTES)
+    placed, width = buffer.in_memory, buffer.element.byte_count
+    dims = tuple(placed.extents[place].evaluate(bound.sizes) for place in box.order)
+    strides = tuple(placed.strides[place].evaluate(bound.sizes) * width for place in box.order[1:])
+    try:
+        made = TensorMap(buffer.element.label, dims, strides, box.extents, swizzle=SWIZZLES[box.span])
+    except InvalidDescriptor as error:
+        raise LaunchError(f"{program.name}: the tensor map of {box.array}: {error}") from None
+    return made.encode(view.address) if is_on_device(view) else (_address(view, memory), made)
 
 
 def _address(view: View, memory: dict[tuple[int, int], Any]) -> Any:

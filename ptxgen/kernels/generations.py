@@ -1,4 +1,4 @@
-"""Generations of warp-level tensor cores: the instruction, and how it is fed."""
+"""Generations of tensor cores: the instruction, and how it is fed."""
 
 from __future__ import annotations
 
@@ -27,14 +27,19 @@ class Generation:
 
     def serves(self, target: str) -> bool:
         """Whether a target has the instruction."""
-        orders = "row.col"
-        name = f"mma.sync.aligned.{self.product(f32).name}.{orders}.f32.f16.f16.f32"
+        name = f"mma.sync.aligned.{self.product(f32).name}.row.col.f32.f16.f16.f32"
         return resolve(name).availability.least_version(target_named(target)) is not None
 
 
 VOLTA = Generation(m8n8k4, 4, ld(16), past_registers=False, orders=True)
 TURING = Generation(m16n8k8, 8, ldmatrix(4), past_registers=False)
 AMPERE = Generation(m16n8k16, 16, ldmatrix(4), past_registers=True)
+
+
+def has_warpgroups(target: str) -> bool:
+    """Whether a target has products of warpgroups, which read what tensor copies bring."""
+    name = "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16"
+    return resolve(name).availability.least_version(target_named(target)) is not None
 
 
 def generation_of(target: str) -> Generation:

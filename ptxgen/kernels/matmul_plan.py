@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import product
 
 from attrs import evolve, field, frozen
 
-from ptxgen.compute import ArrayKind, Compute, f32
+from ptxgen.compute import ArrayKind, Compute, f16, f32
 from ptxgen.derive.facts import Facts
 from ptxgen.errors import PlanError
 from ptxgen.kernels.epilogue import Beta, Bias, Keep, Residual
-from ptxgen.kernels.generations import Generation, generation_of
+from ptxgen.kernels.generations import Generation, generation_of, has_warpgroups
 from ptxgen.kernels.matmul_compute import MatmulSpec
 from ptxgen.plan import (
     BlockOrder,
@@ -27,13 +27,21 @@ from ptxgen.plan import (
     grouped,
     ld,
     registers,
+    role,
     shared,
     st,
+    swizzle,
+    tensor,
+    warpgroups,
     warps,
+    wgmma,
 )
 
 ROWS_FOR_CROSSWISE = 32
 LEAST_COPY_BYTES = 4
+MAP_UNIT_BYTES = 16
+GROUP_ROWS = 64
+ROLE_REGISTERS = {2: (40, 232), 3: (32, 160)}
 WARP_GRIDS: dict[int, tuple[int, int]] = {1: (1, 1), 2: (1, 2), 4: (2, 2), 8: (2, 4)}
 
 
@@ -52,6 +60,11 @@ class MatmulTiling:
     fragment_depth: int = 2
     isolate: bool = True
     raster: BlockOrder = field(factory=lambda: grouped(8))
+
+    @property
+    def fits_warpgroups(self) -> bool:
+        """Whether each warpgroup of four warps can take 64 rows of the tile, and one product all its columns."""
+        return self.i == GROUP_ROWS * (self.warps // 4) and self.warps % 4 == 0 and 8 <= self.j <= 256 and self.k >= 16
 
     @property
     def warp_tile(self) -> tuple[int, int]:
@@ -78,6 +91,8 @@ def matmul_plan(compute: Compute, spec: MatmulSpec, facts: Iterable[Fact], tilin
     generation = generation_of(target)
     batch = {"b": 1} if spec.batched else {}
     plan = Plan(compute, target).assume(*facts)
+    if has_warpgroups(target) and tiling.fits_warpgroups and all(map(plan_maps(plan), ("A", "B"))):
+        return _by_warpgroups(plan, spec, tiling)
     plan = plan.tile("cta", **batch, i=tiling.i, j=tiling.j, k=tiling.k).place("cta", onto=blocks, raster=tiling.raster)
     plan = plan.tile("warp", i=rows, j=columns).place("warp", onto=warps).tile("step", k=generation.step)
     copied = [name for name in ("A", "B") if generation.past_registers and copies_words(plan, name)]
@@ -90,6 +105,43 @@ def matmul_plan(compute: Compute, spec: MatmulSpec, facts: Iterable[Fact], tilin
         if array.kind is ArrayKind.OUTPUT:
             plan = plan.drain(array.name, through=None, by=st(16))
     return plan.isolate("cta") if tiling.isolate else plan
+
+
+def _by_warpgroups(plan: Plan, spec: MatmulSpec, tiling: MatmulTiling) -> Plan:
+    """One thread has boxes of both operands copied; warpgroups multiply what has landed and finish it."""
+    batch = {"b": 1} if spec.batched else {}
+    groups = tiling.i // GROUP_ROWS
+    plan = plan.tile("cta", **batch, i=tiling.i, j=tiling.j, k=tiling.k).place("cta", onto=blocks, raster=tiling.raster)
+    plan = plan.tile("group", i=GROUP_ROWS).place("group", onto=warpgroups)
+    spans = {
+        "A": tiling.i if spec.layout.a_transposed else tiling.k,
+        "B": tiling.k if spec.layout.b_transposed else tiling.j,
+    }
+    for name, row in spans.items():
+        plan = plan.stage(name, at="cta.k", into=shared(tiling.depth, swizzle(min(128, 2 * row))), by=tensor)
+    budgets = ROLE_REGISTERS.get(groups, (None, None))
+    plan = plan.roles(load=role("A.shared", "B.shared", warps=4, registers=budgets[0]), math=role(registers=budgets[1]))
+    window = min(1, tiling.depth - 1) if tiling.prefetch else 0
+    plan = plan.multiply("AB", wgmma(tiling.j, spec.accumulate), at="group", in_flight=window)
+    for statement in plan.compute.statements[1:]:
+        plan = plan.finish(statement.name, at="group")
+    for array in plan.compute.arrays:
+        if array.kind is ArrayKind.OUTPUT:
+            plan = plan.drain(array.name, through=None, by=st(16))
+    return plan.isolate("cta") if tiling.isolate else plan
+
+
+def plan_maps(plan: Plan) -> Callable[[str], bool]:
+    """Whether the facts show of an operand what a tensor map needs: an address and strides of whole 16 bytes."""
+
+    def maps(name: str) -> bool:
+        array = plan.compute.array(name)
+        width = array.element.byte_count
+        strides = [stride for stride in array.strides if not stride.is_constant]
+        whole = MAP_UNIT_BYTES // width
+        return array.contiguous_dimension is not None and Facts.of(plan).vector(name, width, strides, whole) == whole
+
+    return maps
 
 
 def copies_words(plan: Plan, name: str) -> bool:
@@ -146,12 +198,16 @@ def default_tiling(spec: MatmulSpec, target: str = "sm_70") -> MatmulTiling:
     """128x128x32 on 4 warps; on 8 where a thread of 4 may have to hold more than its registers, as ptxas counts them:
     the result in f32, row or column sums, or operands of the epilogue: any matrix or three vectors beside sums in f32,
     two matrices, or one with two vectors, beside sums in f16. Four matrices and sums over rows or columns are too many
-    for 8 warps too: tiles of 64 rows. Copies past the registers run three slabs ahead.
+    for 8 warps too: tiles of 64 rows. Copies past the registers run three slabs ahead. Warpgroups take 128x256x64,
+    half the columns where the epilogue holds much.
     """
     matrices = sum(isinstance(piece, (Beta, Residual, Keep)) for piece in spec.epilogue)
     vectors = sum(isinstance(piece, Bias) for piece in spec.epilogue)
     held = (3 * matrices + vectors > 2) if spec.accumulate is f32 else (2 * matrices + vectors > 3)
     depth = 4 if generation_of(target).past_registers else 2
+    if has_warpgroups(target):
+        wide = spec.accumulate is f16 or not (held or spec.totals or spec.output is f32)
+        return MatmulTiling(j=256 if wide else 128, k=64, warps=8, depth=depth, isolate=False)
     if matrices + len(spec.totals) > 3:
         return MatmulTiling(i=64, warps=8, depth=depth)
     return MatmulTiling(warps=8 if spec.output is f32 or spec.totals or held else 4, depth=depth)

@@ -62,6 +62,10 @@ def pool_start(context: Context) -> Value:
     if shared is None:
         raise InternalError("an address in shared memory of a program without shared memory")
 
+    shared = context.shared
+    if shared is None:
+        raise InternalError(f"{context.program.name} has no shared memory to point into")
+
     def start() -> Value:
         moved: Value = context.k.mov.u32(shared)
         return moved

@@ -12,20 +12,19 @@ from polyhedral import Affine
 from ptxgen.lower.registers import constant_slot
 from ptxgen.tile import (
     Buffer,
-    Commit,
     Copy,
     Fill,
     Let,
     Loop,
     Map,
-    Meet,
     Multiply,
     Node,
+    Ordering,
     Reduce,
     Region,
-    Retire,
     Sequence,
     Space,
+    Synchronisation,
     When,
 )
 
@@ -82,7 +81,7 @@ def _after(node: Node, filled: frozenset[Slot], bindings: Bindings, use: _Use) -
 
 
 def _after_leaf(
-    node: Copy | Fill | Multiply | Map | Reduce | Meet | Commit | Retire,
+    node: Copy | Fill | Multiply | Map | Reduce | Synchronisation,
     filled: frozenset[Slot],
     bindings: Bindings,
     use: _Use,
@@ -104,7 +103,7 @@ def _after_leaf(
                 return filled | _slots(node.target, bindings)
             use.read(node.target, filled, bindings)
             return filled
-        case Meet() | Commit() | Retire():
+        case Ordering():
             return filled
         case _:
             assert_never(node)

@@ -11,7 +11,21 @@ from ptxgen.lower.arithmetic import Number
 from ptxgen.lower.context import Context
 from ptxgen.lower.moving import Moving, MovingPointer, start
 from ptxgen.lower.wanted import wanted_in
-from ptxgen.tile import Let, Loop, Node, Quotient, Sequence, When
+from ptxgen.tile import (
+    Arrive,
+    Carrier,
+    Copy,
+    Expect,
+    Let,
+    Loop,
+    Multiply,
+    MultiplyRow,
+    Node,
+    Quotient,
+    Sequence,
+    Wait,
+    When,
+)
 
 LowerNode = Callable[[Context, Node], None]
 
@@ -110,5 +124,9 @@ def asks_for(node: Node, variable: str) -> bool:
         case When(conditions, then, otherwise):
             sides = [side for side in (then, otherwise) if side is not None]
             return any(variable in c.names for c in conditions) or any(asks_for(side, variable) for side in sides)
+        case Wait() | Arrive() | Expect():
+            return variable in node.rank.names
+        case Copy(carrier=Carrier.TENSOR) | Multiply(row=MultiplyRow(warpgroup=True)):
+            return True
         case _:
             return False

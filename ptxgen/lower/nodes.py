@@ -7,6 +7,7 @@ from typing import assert_never
 from isa.types import f16x2
 from ptxgen.build.immediates import half_bits
 from ptxgen.compute import Element
+from ptxgen.lower.boxes import lower_box_copy
 from ptxgen.lower.conditions import lower_when
 from ptxgen.lower.context import Context
 from ptxgen.lower.copies import lower_copy
@@ -15,12 +16,16 @@ from ptxgen.lower.loops import floor_quotient, lower_loop
 from ptxgen.lower.maps import lower_map, lower_reduce
 from ptxgen.lower.multiply import lower_multiply
 from ptxgen.lower.registers import constant_slot
+from ptxgen.lower.rings import lower_arrive, lower_expect, lower_wait
 from ptxgen.lower.transfers import lower_lane_copy, lower_matrix_copy
+from ptxgen.lower.warpgroups import lower_warpgroup_multiply
 from ptxgen.tile import (
     LANE_BITS,
+    Arrive,
     Carrier,
     Commit,
     Copy,
+    Expect,
     Fill,
     Let,
     Loop,
@@ -29,8 +34,10 @@ from ptxgen.tile import (
     Multiply,
     Node,
     Reduce,
+    RegisterFence,
     Retire,
     Sequence,
+    Wait,
     When,
 )
 
@@ -53,6 +60,14 @@ def lower_node(context: Context, node: Node) -> None:
             lower_commit(context, kind)
         case Retire(kind, pending):
             lower_retire(context, kind, pending)
+        case Wait():
+            lower_wait(context, node)
+        case Arrive():
+            lower_arrive(context, node)
+        case Expect():
+            lower_expect(context, node)
+        case RegisterFence():
+            context.k.wgmma.fence.sync.aligned()
         case _:
             with context.attributed(node.line):
                 _lower_leaf(context, node)
@@ -62,6 +77,8 @@ def _lower_leaf(context: Context, node: Copy | Fill | Multiply | Map | Reduce) -
     match node:
         case Copy(carrier=Carrier.LANE_COPY):
             lower_lane_copy(context, node)
+        case Copy(carrier=Carrier.TENSOR):
+            lower_box_copy(context, node)
         case Copy(carrier=Carrier.MATRIX):
             lower_matrix_copy(context, node)
         case Copy():
@@ -69,7 +86,10 @@ def _lower_leaf(context: Context, node: Copy | Fill | Multiply | Map | Reduce) -
         case Fill():
             _lower_fill(context, node)
         case Multiply():
-            lower_multiply(context, node)
+            if node.row.warpgroup:
+                lower_warpgroup_multiply(context, node)
+            else:
+                lower_multiply(context, node)
         case Map():
             lower_map(context, node)
         case Reduce():

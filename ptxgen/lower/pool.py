@@ -7,28 +7,38 @@ from attrs import frozen
 from ptxgen.tile import Program, Space
 
 ALIGNMENT_BYTES = 128
+PATTERN_BYTES = 1024
+BARRIER_BYTES = 8
 
 
 @frozen
 class SharedPool:
-    """`offsets` gives each shared buffer's first byte by name; the pool starts at a multiple of `align` bytes.
+    """`offsets` gives each shared buffer's first byte by name, `barriers` those of each ring; the pool starts at a
+    multiple of `align` bytes.
 
     No address relies on more: on sm_90 the driver starts static shared memory 1024 bytes into the window, whatever
     alignment the text asks for.
     """
 
     offsets: dict[str, int]
+    barriers: dict[str, int]
     size_bytes: int
     align: int
 
 
 def pooled(program: Program) -> SharedPool:
-    """The pool of all shared buffers in order of definition."""
+    """The pool of all shared buffers in order of definition, then the barriers of rings. Where copies swizzle, tiles
+    start where the pattern of the swizzle does."""
     offsets: dict[str, int] = {}
+    align = PATTERN_BYTES if program.boxes else ALIGNMENT_BYTES
     end = 0
     for buffer in program.buffers:
         if buffer.space is Space.SHARED:
-            start = -(-end // ALIGNMENT_BYTES) * ALIGNMENT_BYTES
+            start = -(-end // align) * align
             offsets[buffer.name] = start
             end = start + buffer.slot_bytes * buffer.depth
-    return SharedPool(offsets, end, ALIGNMENT_BYTES)
+    barriers: dict[str, int] = {}
+    for ring in program.rings:
+        barriers[ring.name] = end
+        end += 2 * ring.depth * BARRIER_BYTES
+    return SharedPool(offsets, barriers, end, align)

@@ -7,9 +7,11 @@ from typing import assert_never
 
 from isa.limits import limits
 from isa.targets import target
+from isa.tensor_maps import MAP_ALIGNMENT, MAP_BYTES
 from isa.types import Type, b8, b16, f32, s32, s64
 from ptxgen import ir
 from ptxgen.build import Kernel, Module, PointerType, Symbol, pointer
+from ptxgen.build.parameters import array
 from ptxgen.compute import Element, SourceLine
 from ptxgen.errors import UnsupportedError
 from ptxgen.lower.bases import pointer as global_pointer
@@ -18,22 +20,23 @@ from ptxgen.lower.grid import tile_indices
 from ptxgen.lower.initial import early_reads
 from ptxgen.lower.nodes import lower_node
 from ptxgen.lower.pool import SharedPool, pooled
+from ptxgen.lower.rings import start_barriers
 from ptxgen.tile import (
     LANE_BITS,
-    Commit,
     Let,
     Loop,
-    Meet,
     Node,
+    Ordering,
     Parameter,
     ParameterKind,
     Program,
-    Retire,
     Role,
     Sequence,
     When,
 )
 
+ALL_LANES = 0xFFFFFFFF
+REGISTERS_OF_SM = 65536
 _POINTEES: dict[Element, Type] = {Element.F16: b16, Element.F32: f32, Element.S32: s32}
 
 
@@ -44,11 +47,17 @@ def lower(program: Program) -> ir.Module:
     UnsupportedError names what no code here does. The result is verified; equal programs give equal modules.
     """
     module = Module(program.target)
-    with module.kernel(program.name, **{each.name: _parameter_type(each) for each in program.parameters}) as k:
+    wanted = {each.name: _parameter_type(each) for each in program.parameters}
+    maps = {box.name: array(b8, MAP_BYTES, align=MAP_ALIGNMENT) for box in program.boxes}
+    with module.kernel(program.name, **wanted, **maps) as k:
         k.reqntid(program.warps << LANE_BITS)
         pool = pooled(program)
         shared = _shared(k, program, pool)
         first_warp = 0
+        if program.rings:
+            everybody = RoleThreads(0, program.warps, alone=True)
+            with k.attributed(origin_of(_first(program))):
+                start_barriers(Context(k, program, pool, shared, everybody))
         for role in program.roles:
             threads = RoleThreads(first_warp, role.warps, len(program.roles) == 1)
             _lower_role(Context(k, program, pool, shared, threads), role)
@@ -100,8 +109,28 @@ def _lower_role(context: Context, role: Role) -> None:
         warp = context.k.shr.u32(context.k.tid.x, LANE_BITS)
         first = context.threads.first_warp
         inside = context.k.setp.lt.u32(context.k.sub.u32(warp, first), context.threads.warps)
-        with context.k.when(inside):
-            _lower_body(context, role)
+        with context.k.when(inside), context.frame():
+            if role.registers is not None:
+                _change_registers(context, role)
+            if not role.elected:
+                _lower_body(context, role)
+                return
+            with context.k.when(context.k.setp.eq.u32(warp, first)), context.frame():
+                _, chosen = context.k.elect.sync(ALL_LANES)
+                with context.k.when(chosen), context.frame():
+                    _lower_body(context, role)
+
+
+def _change_registers(context: Context, role: Role) -> None:
+    """Gives registers back, or takes some, for as long as the role runs (PTX ISA, setmaxnreg)."""
+    start = REGISTERS_OF_SM // (context.program.warps << LANE_BITS) // 8 * 8
+    assert role.registers is not None
+    change = context.k.setmaxnreg.dec if role.registers < start else context.k.setmaxnreg.inc
+    change.sync.aligned.u32(role.registers)
+
+
+def _first(program: Program) -> SourceLine:
+    return next(line for role in program.roles for line in [first_line(role.body)] if line is not None)
 
 
 def _lower_body(context: Context, role: Role) -> None:
@@ -124,7 +153,7 @@ def first_line(node: Node) -> SourceLine | None:
             return first_line(body)
         case When(_, then, otherwise):
             return first_line(then) or (first_line(otherwise) if otherwise is not None else None)
-        case Meet() | Commit() | Retire():
+        case Ordering():
             return None
         case _:
             return node.line

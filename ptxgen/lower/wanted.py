@@ -12,17 +12,15 @@ from ptxgen.lower.operands import point_wanted
 from ptxgen.lower.transfers import transfer_wanted
 from ptxgen.tile import (
     Carrier,
-    Commit,
     Copy,
     Fill,
     Let,
     Loop,
     Map,
-    Meet,
     Multiply,
     Node,
+    Ordering,
     Reduce,
-    Retire,
     Sequence,
     When,
 )
@@ -55,11 +53,13 @@ def _collect(context: Context, node: Node, found: list[Wanted], inner: frozenset
                 if side is not None:
                     _collect(context, side, found, inner)
         case Copy():
+            if node.carrier is Carrier.TENSOR:
+                return
             prepared = copy_wanted if node.carrier is Carrier.ACCESS else transfer_wanted
             found += [each for each in prepared(context, node) if inner.isdisjoint(each[0].names())]
         case Map() | Reduce():
             found += [each for each in point_wanted(context, node) if inner.isdisjoint(each[0].names())]
-        case Loop() | Fill() | Multiply() | Meet() | Commit() | Retire():
+        case Loop() | Fill() | Multiply() | Ordering():
             return
         case _:
             assert_never(node)

@@ -29,7 +29,7 @@ from ptxgen.plan.words import (
 
 _FILLERS = {
     IntoRegisters: (Transport.LD,),
-    IntoShared: (Transport.ST, Transport.CP_ASYNC),
+    IntoShared: (Transport.ST, Transport.CP_ASYNC, Transport.TENSOR),
     IntoFragments: (Transport.LD, Transport.LDMATRIX),
 }
 
@@ -213,7 +213,7 @@ class Checks:
         return all(dim in statement.summed_away for statement in own)
 
     def _is_parallel(self, dim: str, onto: Onto) -> bool:
-        if onto is Onto.WARPS:
+        if onto.inside_block:
             return not self._summed_everywhere(dim)
         return not any(dim in statement.summed_away for statement in self.compute.statements)
 
@@ -234,13 +234,15 @@ class Checks:
                 f"{step.op} is filled by {' or '.join(filler.value for filler in allowed)}, not by "
                 f"{step.by.transport.value}: registers and fragments are loaded, shared memory is stored or copied to"
             )
-        if step.by.transport is Transport.CP_ASYNC:
+        if step.by.transport in (Transport.CP_ASYNC, Transport.TENSOR):
             self._past_registers(step, local=local)
 
     def _past_registers(self, step: Stage, *, local: bool) -> None:
         """A copy from memory to shared memory: of an array that is in memory, and not staged in registers as well."""
         if local:
-            raise self.refused(f"{step.op}: {step.array} is local to the kernel, cp_async copies from memory")
+            raise self.refused(
+                f"{step.op}: {step.array} is local to the kernel, {step.by.transport.value} copies from memory"
+            )
         for other in self.steps:
             if isinstance(other, Stage) and other.array == step.array and isinstance(other.into, IntoRegisters):
                 raise self.refused(f"{step.op} is copied past the registers, but {other} fills some: leave it out")

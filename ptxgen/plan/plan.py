@@ -17,6 +17,7 @@ from ptxgen.plan.steps import (
     MultiplyBy,
     Order,
     Place,
+    Roles,
     Shift,
     Stage,
     Step,
@@ -34,6 +35,7 @@ from ptxgen.plan.words import (
     IntoShared,
     MatrixInstruction,
     Onto,
+    Role,
     rows,
 )
 
@@ -105,8 +107,9 @@ class Plan:
         checks.stage(step)
         return self._with(step)
 
-    def multiply(self, statement: Named, instruction: MatrixInstruction, at: str) -> Plan:
-        """The point loops of `statement` inside `at` become one matrix instruction, repeated over the tile.
+    def multiply(self, statement: Named, instruction: MatrixInstruction, at: str, in_flight: int = 0) -> Plan:
+        """The point loops of `statement` inside `at` become one matrix instruction, repeated over the tile. Of a
+        warpgroup's instruction the `in_flight` latest steps may be incomplete at any time.
 
         Refuses when the statement is no sum of products of two loads, or is multiplied or finished already.
         """
@@ -115,7 +118,19 @@ class Plan:
         checks.loop(at)
         checks.word("instruction", instruction, MatrixInstruction, "a matrix instruction such as m8n8k4(f32)")
         Uses(checks).product(found, instruction)
-        return self._with(MultiplyBy(found.name, instruction, at, checks.line))
+        Uses(checks).in_flight(instruction, in_flight)
+        return self._with(MultiplyBy(found.name, instruction, at, checks.line, in_flight))
+
+    def roles(self, **roles: Role) -> Plan:
+        """Ops are dealt to roles, which run side by side on warps of their own; one of them names no op and takes the
+        rest.
+
+        Refuses when not exactly one role takes the rest, two name an op, a name is no staged op, or roles are there
+        already.
+        """
+        checks = self._checks(caller())
+        Uses(checks).roles(roles)
+        return self._with(Roles(tuple(roles.items()), checks.line))
 
     def finish(self, statement: Named, at: str) -> Plan:
         """Places a pointwise or reducing statement on the registers of the level `at`, or in its loop `at`.

@@ -17,6 +17,7 @@ from ptxgen.plan.words import (
     IntoShared,
     MatrixInstruction,
     Onto,
+    Role,
 )
 
 
@@ -89,9 +90,11 @@ class MultiplyBy:
     instruction: MatrixInstruction
     at: str
     line: SourceLine = field(eq=False)
+    in_flight: int = 0
 
     def __str__(self) -> str:
-        return f"multiply({self.statement}, {self.instruction}, at={self.at})"
+        window = f", in_flight={self.in_flight}" if self.in_flight else ""
+        return f"multiply({self.statement}, {self.instruction}, at={self.at}{window})"
 
 
 @frozen
@@ -153,4 +156,18 @@ class Isolate:
         return f"isolate({self.level})"
 
 
-Step = Assume | Tile | Place | Stage | MultiplyBy | Finish | Drain | Shift | Order | Unroll | Isolate
+@frozen
+class Roles:
+    roles: tuple[tuple[str, Role], ...]
+    line: SourceLine = field(eq=False)
+
+    def of(self, op: str) -> str:
+        """The role that carries out an op: the one that names it, else the one that names none."""
+        rest = next(name for name, found in self.roles if not found.ops)
+        return next((name for name, found in self.roles if op in found.ops), rest)
+
+    def __str__(self) -> str:
+        return f"roles({', '.join(f'{name}={found}' for name, found in self.roles)})"
+
+
+Step = Assume | Roles | Tile | Place | Stage | MultiplyBy | Finish | Drain | Shift | Order | Unroll | Isolate

@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from attrs import frozen
 
 from ptxgen.compute import ArrayKind, Binary, BinaryOp, Load, ReductionOp, Statement
 from ptxgen.plan.checks import Checks
 from ptxgen.plan.nest import placement, tile_levels
 from ptxgen.plan.running import bodies, rolled, shiftable
-from ptxgen.plan.steps import Drain, Finish, Isolate, MultiplyBy, Stage, Unroll
-from ptxgen.plan.words import By, MatrixInstruction, Transport
+from ptxgen.plan.steps import (
+    Drain,
+    Finish,
+    Isolate,
+    MultiplyBy,
+    Roles,
+    Stage,
+    Unroll,
+)
+from ptxgen.plan.words import (
+    By,
+    MatrixInstruction,
+    Role,
+    Transport,
+)
 
 
 @frozen
@@ -30,6 +45,34 @@ class Uses:
             case _:
                 what = f"{statement.name} is no sum of products of two arrays: {statement}"
                 raise checks.refused(f"{what}; {instruction.name} cannot compute it")
+
+    def in_flight(self, instruction: MatrixInstruction, count: int) -> None:
+        """A window of steps, of an instruction that runs in the background."""
+        checks = self.checks
+        checks.word("in_flight", count, int, "a whole number of steps")
+        if count < 0:
+            raise checks.refused(f"in_flight is 0 steps or more, got {count}")
+        if count and not instruction.warpgroup:
+            raise checks.refused(f"{instruction.name} is complete when it is issued: in_flight is for wgmma")
+
+    def roles(self, roles: Mapping[str, Role]) -> None:
+        """Roles that share all ops among them, one of them by taking the rest."""
+        checks = self.checks
+        if any(isinstance(step, Roles) for step in checks.steps):
+            raise checks.refused("roles are given already")
+        staged = [step.op for step in checks.steps if isinstance(step, Stage)]
+        for name, found in roles.items():
+            checks.word(f"role {name}", found, Role, "role(ops, warps=, warpgroups=, registers=)")
+            for op in found.ops:
+                if op not in staged:
+                    raise checks.refused(f"role {name} names {op!r}; staged are {', '.join(staged) or 'none'}")
+        named = [op for found in roles.values() for op in found.ops]
+        twice = next((op for op in named if named.count(op) > 1), None)
+        if twice:
+            raise checks.refused(f"{twice} belongs to two roles")
+        rest = [name for name, found in roles.items() if not found.ops]
+        if len(rest) != 1:
+            raise checks.refused(f"one role names no op and takes the rest, got {', '.join(rest) or 'none'}")
 
     def finished(self, statement: Statement, at: str) -> None:
         """A statement on the registers of the innermost placed level, or in a loop that it runs in."""

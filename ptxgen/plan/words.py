@@ -23,7 +23,20 @@ def _count(instance: Any, attribute: Attribute[int], value: object) -> None:
         raise ValueError(f"{what} is at least 1, got {value}")
 
 
-def _of(kind: type, wanted: str) -> Any:
+def _some(instance: Any, attribute: Attribute[int], value: object) -> None:
+    if value != 0:
+        _count(instance, attribute, value)
+
+
+def _registers(instance: Any, attribute: Attribute[Any], value: object) -> None:
+    if value is None:
+        return
+    _count(instance, attribute, value)
+    if not isinstance(value, int) or value % 8 or not 24 <= value <= 256:
+        raise ValueError(f"setmaxnreg takes a multiple of 8 from 24 to 256 registers, got {value}")
+
+
+def _of(kind: type | tuple[type, ...], wanted: str) -> Any:
     def check(instance: Any, attribute: Attribute[Any], value: object) -> None:
         if not isinstance(value, kind):
             raise TypeError(f"{type(instance).__name__}: {attribute.name} is {wanted}, got {value!r}")
@@ -36,10 +49,17 @@ class Onto(Enum):
 
     BLOCKS = "blocks"
     WARPS = "warps"
+    WARPGROUPS = "warpgroups"
+
+    @property
+    def inside_block(self) -> bool:
+        """Whether the tiles are dealt inside a block."""
+        return self is not Onto.BLOCKS
 
 
 blocks = Onto.BLOCKS
 warps = Onto.WARPS
+warpgroups = Onto.WARPGROUPS
 
 
 class LayoutWish(Enum):
@@ -61,6 +81,33 @@ crosswise = LayoutWish.CROSSWISE
 linear = LayoutWish.LINEAR
 
 
+SWIZZLE_SPANS = (32, 64, 128)
+
+
+def _span(instance: Any, attribute: Attribute[int], value: int) -> None:
+    _count(instance, attribute, value)
+    if value not in SWIZZLE_SPANS:
+        raise ValueError(f"a swizzle spans 32, 64 or 128 bytes, got {value}")
+
+
+@frozen
+class Swizzle:
+    """Rows of `span` bytes one behind the other, their 16-byte units permuted by the row's number, as tensor copies and
+    products of warpgroups have it (PTX ISA, swizzling modes)."""
+
+    span: int = field(validator=_span)
+
+    @property
+    def value(self) -> str:
+        """How a plan spells it."""
+        return f"swizzle({self.span})"
+
+
+def swizzle(span: int) -> Swizzle:
+    """The swizzle of 32, 64 or 128 bytes."""
+    return Swizzle(span)
+
+
 @frozen
 class IntoRegisters:
     """Staging registers, held until the next op stores them."""
@@ -74,7 +121,9 @@ class IntoShared:
     """A ring of `depth` tiles in shared memory."""
 
     depth: int = field(validator=_count)
-    layout: LayoutWish = field(validator=_of(LayoutWish, "free, congruous, crosswise or linear"))
+    layout: LayoutWish | Swizzle = field(
+        validator=_of((LayoutWish, Swizzle), "free, congruous, crosswise, linear or swizzle(bytes)")
+    )
 
     def __str__(self) -> str:
         return f"shared(depth={self.depth}, layout={self.layout.value})"
@@ -95,12 +144,14 @@ Into = IntoRegisters | IntoShared | IntoFragments
 
 class Transport(Enum):
     """Which instruction moves the tile. CP_ASYNC: from global to shared memory past the registers; LDMATRIX: from
-    shared memory to fragments, a matrix of 8 rows of 16 bytes at a time."""
+    shared memory to fragments, a matrix of 8 rows of 16 bytes at a time; TENSOR: a box of an array to shared memory by
+    one thread."""
 
     LD = "ld"
     ST = "st"
     CP_ASYNC = "cp_async"
     LDMATRIX = "ldmatrix"
+    TENSOR = "tensor"
 
 
 _ACCESS_BYTES: dict[Transport, tuple[int, ...]] = {
@@ -108,6 +159,7 @@ _ACCESS_BYTES: dict[Transport, tuple[int, ...]] = {
     Transport.ST: (1, 2, 4, 8, 16),
     Transport.CP_ASYNC: (4, 8, 16),
     Transport.LDMATRIX: (16,),
+    Transport.TENSOR: (16,),
 }
 _MATRICES = (1, 2, 4)
 
@@ -139,6 +191,8 @@ class By:
     matrices: int = field(default=1, validator=_matrices)
 
     def __str__(self) -> str:
+        if self.transport is Transport.TENSOR:
+            return "tensor"
         most = f"matrices={self.matrices}" if self.transport is Transport.LDMATRIX else f"vector={self.vector_bytes}"
         return f"{self.transport.value}({most})"
 
@@ -148,7 +202,7 @@ def registers() -> IntoRegisters:
     return IntoRegisters()
 
 
-def shared(depth: int = 2, layout: LayoutWish = LayoutWish.FREE) -> IntoShared:
+def shared(depth: int = 2, layout: LayoutWish | Swizzle = LayoutWish.FREE) -> IntoShared:
     """Into a ring of `depth` tiles in shared memory."""
     return IntoShared(depth, layout)
 
@@ -179,9 +233,41 @@ def ldmatrix(matrices: int = 4) -> By:
     return By(Transport.LDMATRIX, 16, matrices)
 
 
+tensor = By(Transport.TENSOR, 16)
+
+
+@frozen
+class Role:
+    """Ops that warps of their own carry out: `warps` of them, or `warpgroups` of four. `registers` are those of each
+    thread while it runs (PTX ISA, setmaxnreg), None to leave them as they are."""
+
+    ops: tuple[str, ...]
+    warps: int = field(default=0, validator=_some)
+    warpgroups: int = field(default=0, validator=_some)
+    registers: int | None = field(default=None, validator=_registers)
+
+    @property
+    def warp_count(self) -> int:
+        """Its warps; 0 where the plan's tiles decide."""
+        return self.warps or 4 * self.warpgroups
+
+    def __str__(self) -> str:
+        words = [*map(repr, self.ops)]
+        words += [f"warps={self.warps}"] if self.warps else []
+        words += [f"warpgroups={self.warpgroups}"] if self.warpgroups else []
+        words += [f"registers={self.registers}"] if self.registers is not None else []
+        return f"role({', '.join(words)})"
+
+
+def role(*ops: str, warps: int = 0, warpgroups: int = 0, registers: int | None = None) -> Role:
+    """A role for these ops. The role without any takes the rest."""
+    return Role(ops, warps, warpgroups, registers)
+
+
 @frozen
 class MatrixInstruction:
-    """A multiplication instruction: shape and element types, checked against the target's rows when derived."""
+    """A multiplication instruction: shape and element types, checked against the target's rows when derived. One of a
+    `warpgroup` reads its operands from shared memory."""
 
     name: str
     m: int = field(validator=_count)
@@ -189,8 +275,11 @@ class MatrixInstruction:
     k: int = field(validator=_count)
     input: Element = field(validator=_of(Element, "an element type"))
     accumulate: Element = field(validator=_of(Element, "an element type"))
+    warpgroup: bool = False
 
     def __str__(self) -> str:
+        if self.warpgroup:
+            return f"wgmma(n={self.n}, accumulate={self.accumulate}, input={self.input})"
         return f"{self.name}(accumulate={self.accumulate}, input={self.input})"
 
 
@@ -211,6 +300,18 @@ def m16n8k8(accumulate: Element, input: Element = Element.F16) -> MatrixInstruct
 def m16n8k16(accumulate: Element, input: Element = Element.F16) -> MatrixInstruction:
     """Ampere's multiplication of a warp: one 16x8x16 product (PTX ISA, mma.sync.aligned.m16n8k16; sm_80 and later)."""
     return _warp_product("m16n8k16", 16, accumulate, input)
+
+
+def wgmma(n: int, accumulate: Element, input: Element = Element.F16) -> MatrixInstruction:
+    """Hopper's multiplication of a warpgroup: a 64 x n x 16 product with both operands in shared memory (PTX ISA,
+    wgmma.mma_async; sm_90a). `n` is a power of two from 8 to 256."""
+    if type(n) is not int or n not in (8, 16, 32, 64, 128, 256):
+        raise ValueError(f"wgmma: n is a power of two from 8 to 256, got {n!r}")
+    if accumulate not in (Element.F16, Element.F32):
+        raise ValueError(f"wgmma accumulates f16 or f32, got {accumulate}")
+    if input is not Element.F16:
+        raise ValueError(f"wgmma multiplies f16, got {input}")
+    return MatrixInstruction(f"m64n{n}k16", 64, n, 16, input, accumulate, warpgroup=True)
 
 
 def _warp_product(name: str, k: int, accumulate: Element, input: Element) -> MatrixInstruction:

@@ -9,28 +9,25 @@ from typing import assert_never
 from attrs import evolve, frozen
 
 from ptxgen.tile.nodes import (
-    Commit,
     Copy,
     Fill,
     Let,
     Loop,
     Map,
-    Meet,
     Multiply,
     Node,
+    Ordering,
     Program,
     Reduce,
-    Retire,
     Sequence,
+    Synchronisation,
     When,
 )
-
-Synchronisation = Meet | Commit | Retire
 
 
 @frozen
 class Mutant:
-    """`program` lacks `removed`, number `position` of the meetings, commits and waits of role `role`."""
+    """`program` lacks `removed`, number `position` of what synchronises role `role`."""
 
     role: str
     position: int
@@ -39,7 +36,7 @@ class Mutant:
 
 
 def without_each_synchronisation(program: Program) -> Iterator[Mutant]:
-    """For each meeting, commit and wait of the program, in order of the trees, the program without it."""
+    """For each node that synchronises, in order of the trees, the program without it."""
     for place, role in enumerate(program.roles):
         for position in count():
             removed: list[Synchronisation] = []
@@ -53,7 +50,7 @@ def without_each_synchronisation(program: Program) -> Iterator[Mutant]:
 def without_number(node: Node, counter: Iterator[int], position: int, removed: list[Synchronisation]) -> Node:
     """`node` without its synchronisation number `position`, which is appended to `removed`; `counter` numbers it."""
     match node:
-        case Meet() | Commit() | Retire():
+        case Ordering():
             if next(counter) != position:
                 return node
             removed.append(node)

@@ -115,11 +115,13 @@ class Covered:
 class Carrier(Enum):
     """What carries a copy. ACCESS: loads or stores of each lane. LANE_COPY: `cp.async` from global to shared memory,
     complete when its group is. MATRIX: `ldmatrix` from shared memory to registers; lanes give the addresses of the
-    copy's `rows`, and `vector` counts the elements of a row."""
+    copy's `rows`, and `vector` counts the elements of a row. TENSOR: one thread has a box of global memory copied to
+    shared memory; its bytes arrive at the full barrier of the copy's `ring`, and outside the array zeros do."""
 
     ACCESS = "access"
     LANE_COPY = "cp.async"
     MATRIX = "ldmatrix"
+    TENSOR = "tensor copy"
 
 
 @frozen
@@ -140,6 +142,7 @@ class Copy:
     line: SourceLine = field(eq=False)
     carrier: Carrier = Carrier.ACCESS
     rows: MatrixRows | None = None
+    ring: str = ""
 
 
 @frozen
@@ -170,7 +173,8 @@ class MatrixOrder(Enum):
 
 @frozen
 class MultiplyRow:
-    """The instruction row used: shape, element types, and the operands' orders."""
+    """The instruction row used: shape, element types, and the operands' orders. Of a `warpgroup` A and B are read from
+    shared memory, asynchronously."""
 
     m: int
     n: int
@@ -179,10 +183,14 @@ class MultiplyRow:
     accumulate: Element
     a_order: MatrixOrder
     b_order: MatrixOrder
+    warpgroup: bool = False
 
     @property
     def instruction(self) -> str:
-        """The dotted name of the instruction (PTX ISA, mma)."""
+        """The dotted name of the instruction (PTX ISA, mma, wgmma.mma_async)."""
+        if self.warpgroup:
+            types = f"{self.accumulate}.{self.input}.{self.input}"
+            return f"wgmma.mma_async.sync.aligned.m{self.m}n{self.n}k{self.k}.{types}"
         types = f"{self.accumulate}.{self.input}.{self.input}.{self.accumulate}"
         return f"mma.sync.aligned.m{self.m}n{self.n}k{self.k}.{self.a_order.value}.{self.b_order.value}.{types}"
 
@@ -268,7 +276,12 @@ class Reduce:
 
 
 @frozen
-class Meet:
+class Ordering:
+    """A node that is there for order alone."""
+
+
+@frozen
+class Meet(Ordering):
     """All warps of the role wait for each other; memory accesses before are ordered before those after."""
 
     barrier: int
@@ -276,18 +289,70 @@ class Meet:
 
 
 @frozen
-class Commit:
+class Commit(Ordering):
     """Every lane closes the group of the copies of a kind that it has issued since it last did; it may be empty."""
 
     kind: GroupKind
 
 
 @frozen
-class Retire:
+class Retire(Ordering):
     """Every lane waits until at most `pending` of the groups that it closed last are incomplete."""
 
     kind: GroupKind
     pending: int
+    covers: tuple[Covered, ...]
+
+
+class Side(Enum):
+    """The two barriers of a slot: FULL tells readers that it is filled, EMPTY tells the writer that it is free."""
+
+    FULL = "full"
+    EMPTY = "empty"
+
+
+@frozen
+class Wait(Ordering):
+    """Every thread of the role waits for a barrier of a ring: FULL until tile number `rank` has landed, EMPTY until its
+    slot is free for it."""
+
+    ring: str
+    side: Side
+    rank: Affine
+    covers: tuple[Covered, ...]
+
+
+class Arriving(Enum):
+    """Who arrives: one thread of each warp, or one of each warpgroup."""
+
+    WARP = "each warp"
+    WARPGROUP = "each warpgroup"
+
+
+@frozen
+class Arrive(Ordering):
+    """The slot of tile number `rank` is free as far as this role goes."""
+
+    ring: str
+    rank: Affine
+    by: Arriving
+    covers: tuple[Covered, ...]
+
+
+@frozen
+class Expect(Ordering):
+    """The bytes of tile number `rank` are announced to its full barrier, one arrival."""
+
+    ring: str
+    rank: Affine
+    byte_count: int
+    covers: tuple[Covered, ...]
+
+
+@frozen
+class RegisterFence(Ordering):
+    """Registers written before are read by later products of the warpgroup (PTX ISA, wgmma.fence)."""
+
     covers: tuple[Covered, ...]
 
 
@@ -338,7 +403,8 @@ class When:
     otherwise: Node | None = None
 
 
-Node = Sequence | Loop | Let | When | Copy | Fill | Multiply | Map | Reduce | Meet | Commit | Retire
+Synchronisation = Meet | Commit | Retire | Wait | Arrive | Expect | RegisterFence
+Node = Sequence | Loop | Let | When | Copy | Fill | Multiply | Map | Reduce | Synchronisation
 
 
 class ParameterKind(Enum):
@@ -398,11 +464,39 @@ class Fact:
 
 @frozen
 class Role:
-    """A set of warps and what they run."""
+    """A set of warps and what they run; `elected`: one thread of them does. `registers` are those of a thread while it
+    runs, None for as many as the kernel starts with."""
 
     name: str
     warps: int
     body: Node
+    elected: bool = False
+    registers: int | None = None
+
+
+@frozen
+class TensorBox:
+    """A tensor map that the kernel takes as the parameter `name`: array `array`, its dimensions in `order` from the one
+    that lies together in memory on, and the `extents` of a box in that order. `op` copies it; rows are swizzled over
+    `span` bytes."""
+
+    name: str
+    op: str
+    array: str
+    order: tuple[int, ...]
+    extents: tuple[int, ...]
+    span: int
+
+
+@frozen
+class Ring:
+    """A pair of barriers for each of `depth` slots. A filling is complete with one arrival and `byte_count` bytes, a
+    slot is free after `empty_count` arrivals."""
+
+    name: str
+    depth: int
+    byte_count: int
+    empty_count: int
 
 
 @frozen
@@ -417,6 +511,8 @@ class Program:
     grid: Grid
     buffers: tuple[Buffer, ...]
     roles: tuple[Role, ...]
+    rings: tuple[Ring, ...] = ()
+    boxes: tuple[TensorBox, ...] = ()
 
     @property
     def warps(self) -> int:

@@ -13,10 +13,12 @@ from ptxgen.compute import Expression, Load, Operand, rebuild
 from ptxgen.compute import show as show_expression
 from ptxgen.tile.distribution import Distribution, SharedLayout
 from ptxgen.tile.nodes import (
+    Arrive,
     Buffer,
     Commit,
     Copy,
     Covered,
+    Expect,
     Factor,
     Fill,
     GlobalPlacement,
@@ -35,10 +37,14 @@ from ptxgen.tile.nodes import (
     Quotient,
     Reduce,
     Region,
+    RegisterFence,
     Retire,
+    Ring,
     Role,
     Sequence,
     Space,
+    TensorBox,
+    Wait,
     When,
 )
 
@@ -64,6 +70,8 @@ def program_lines(program: Program) -> Iterator[str]:
     yield from section("requires", map(str, program.facts))
     yield from section("grid", grid_lines(program.grid))
     yield from section("buffers", buffer_lines(program.buffers))
+    yield from section("rings", map(ring_line, program.rings))
+    yield from section("tensor maps", map(tensor_line, program.boxes))
     for role in program.roles:
         yield from role_lines(role)
 
@@ -137,9 +145,23 @@ def layout_text(layout: SharedLayout) -> str:
     return "; ".join(f"d{place}: {' '.join(map(str, images)) or '-'}" for place, images in enumerate(layout.offsets))
 
 
+def tensor_line(box: TensorBox) -> str:
+    """What a tensor map describes."""
+    order = ", ".join(f"d{place}" for place in box.order)
+    return f"{box.name}: {box.array} in boxes of {box_text(box.extents)} over {order}, swizzled over {box.span} bytes"
+
+
+def ring_line(ring: Ring) -> str:
+    """What completes the phases of a ring."""
+    return f"{ring.name} x {ring.depth}: full by 1 arrival and {ring.byte_count} bytes, empty by {ring.empty_count}"
+
+
 def role_lines(role: Role) -> Iterator[str]:
     """The tree of a role."""
-    yield f"role {role.name}, {role.warps} warps"
+    words = [f"role {role.name}, {role.warps} warps"]
+    words += ["one thread elected"] if role.elected else []
+    words += [f"{role.registers} registers a thread"] if role.registers is not None else []
+    yield ", ".join(words)
     yield from (INDENT + line for line in node_lines(role.body))
 
 
@@ -173,6 +195,18 @@ def node_lines(node: Node) -> Iterator[str]:
             yield f"commit {kind.value}"
         case Retire(kind, pending, covers):
             yield f"retire {kind.value}, pending {pending}" + ("" if covers else ", covers nothing")
+            yield from (INDENT + f"covers {line}" for line in covers_lines(covers))
+        case Wait(ring, side, rank, covers):
+            yield f"wait {ring}{{{rank}}} {side.value}"
+            yield from (INDENT + f"covers {line}" for line in covers_lines(covers))
+        case Arrive(ring, rank, by, covers):
+            yield f"arrive {ring}{{{rank}}} empty, {by.value}"
+            yield from (INDENT + f"covers {line}" for line in covers_lines(covers))
+        case Expect(ring, rank, byte_count, covers):
+            yield f"expect {ring}{{{rank}}} full, {byte_count} bytes"
+            yield from (INDENT + f"covers {line}" for line in covers_lines(covers))
+        case RegisterFence(covers):
+            yield "register fence"
             yield from (INDENT + f"covers {line}" for line in covers_lines(covers))
         case _:
             assert_never(node)

@@ -18,9 +18,14 @@ from ptxgen.plan import (
     m16n8k16,
     multiple,
     registers,
+    role,
     shared,
     st,
+    swizzle,
+    tensor,
+    warpgroups,
     warps,
+    wgmma,
 )
 
 
@@ -106,6 +111,29 @@ def ampere(compute: Compute | None = None, depth: int = 3, tile: tuple[int, int,
         .shift("A.fragments", "B.fragments", ahead=1, at="step.k")
         .unroll("step.k")
         .finish("D", at="warp")
+        .drain("D", through=None, by=st(8))
+        .isolate("cta")
+    )
+
+
+def hopper(
+    compute: Compute | None = None, depth: int = 3, in_flight: int = 1, tile: tuple[int, int, int] = (128, 128, 64)
+) -> Plan:
+    """The whole Hopper plan: one thread has boxes copied, warpgroups multiply what has landed."""
+    plan = (
+        Plan(compute or matmul("nt"), "sm_90a")
+        .assume(multiple("lda", 8), multiple("ldb", 8), multiple("ldd", 8), aligned("A", "B", "D", bytes=16))
+        .tile("cta", i=tile[0], j=tile[1], k=tile[2])
+        .place("cta", onto=blocks, raster=grouped(8))
+        .tile("group", i=64)
+        .place("group", onto=warpgroups)
+    )
+    for array in ("A", "B"):
+        plan = plan.stage(array, at="cta.k", into=shared(depth, swizzle(128)), by=tensor)
+    return (
+        plan.roles(load=role("A.shared", "B.shared", warps=4), math=role())
+        .multiply("C", wgmma(tile[1], f32), at="group", in_flight=in_flight)
+        .finish("D", at="group")
         .drain("D", through=None, by=st(8))
         .isolate("cta")
     )

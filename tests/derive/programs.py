@@ -4,12 +4,22 @@ from itertools import pairwise
 
 from attrs import evolve, frozen
 
-from isa.mechanisms import LANE_COPY, LOAD, REGISTERS, STORE, WARP_REGISTERS, Group, Mechanism
+from isa.mechanisms import (
+    BULK_LOAD,
+    LANE_COPY,
+    LOAD,
+    REGISTERS,
+    STORE,
+    WARP_REGISTERS,
+    WARPGROUP_MULTIPLY,
+    Group,
+    Mechanism,
+)
 from polyhedral import Affine, Set, const, var
 from ptxgen.compute import Element, SourceLine
 from ptxgen.derive.atoms import Commit, Join, Retire
-from ptxgen.derive.discharge import Synchronisation, Synchronised
 from ptxgen.derive.ops import Op, Time, Touch, TouchKind
+from ptxgen.derive.synchronisation import Synchronisation, Synchronised
 from ptxgen.tile import Buffer, Fill, Region, SharedLayout, Space
 
 LAYOUT = SharedLayout.linear((2, 2), 1)
@@ -109,6 +119,22 @@ def ampere(depth: int = 4, ahead: int = 3, fragments_ahead: int = 1, copies_firs
         ops.append(op("C", (0,), parts, SLABS, (0,), WARP_REGISTERS, (step,)))
     body = (*copies, *ops) if copies_first else (*ops, *copies)
     return (op("C.zero", (0,), (writes(c),), ONCE, (), REGISTERS), *in_order(*body, prefix=(1,)))
+
+
+def hopper(depth: int = 3, window: int = 1) -> tuple[Op, ...]:
+    """The main loop of a Hopper product: a role that copies by transactions and one whose products run in groups."""
+    k = var("k")
+    rings = {name: buffer(f"{name}.shared", Space.SHARED, depth) for name in "AB"}
+    c = buffer("C", Space.REGISTERS)
+    copies = (op(f"{n}.shared", (0,), (writes(rings[n], k),), SLABS, (0,), BULK_LOAD, role="load") for n in "AB")
+    parts = (reads(rings["A"], k), reads(rings["B"], k), reads(c), writes(c))
+    product = op("C", (1, 0), parts, SLABS, (0,), WARPGROUP_MULTIPLY, role="math")
+    return (
+        *in_order(*copies, prefix=(0,)),
+        op("C.fill", (0,), (writes(c),), ONCE, (), REGISTERS, role="math"),
+        evolve(product, in_flight=window),
+        op("D", (2,), (reads(c),), ONCE, (), REGISTERS, role="math"),
+    )
 
 
 @frozen

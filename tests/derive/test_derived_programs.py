@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from ptxgen.derive import derive
-from ptxgen.derive.discharge import Synchronised
 from ptxgen.derive.proof import check_meetings
-from ptxgen.tile import Commit, Meet, Retire
+from ptxgen.derive.synchronisation import Synchronised
+from ptxgen.tile import Arrive, Commit, Expect, Meet, RegisterFence, Retire, Wait
 from ptxgen.tile.machine import MachineFault, run
 from ptxgen.tile.mutants import without_each_synchronisation
-from tests.derive.computes import ampere, chained, halves, matmul, softmax, transpose, up, volta
+from tests.derive.computes import ampere, chained, halves, hopper, matmul, softmax, transpose, up, volta
 
 Arrays = dict[str, np.ndarray]
 
@@ -144,6 +144,36 @@ PLANS = {
     "ampere": lambda: ampere(depth=3, tile=(64, 64, 32)),
 }
 FAULTS = {Meet: {"tile.race"}, Retire: {"tile.stale"}, Commit: {"tile.stale"}}
+RING_FAULTS = {
+    Wait: {"tile.race", "tile.stale"},
+    Expect: {"tile.deadlock"},
+    Arrive: {"tile.deadlock"},
+    Commit: {"tile.race", "tile.stale"},
+    Retire: {"tile.stale"},
+    RegisterFence: {"tile.fence"},
+}
+
+
+@pytest.mark.parametrize("layout", ["nn", "nt", "tn", "tt"])
+@pytest.mark.parametrize(("depth", "window"), [(2, 0), (2, 1), (4, 2)])
+def test_boxes_and_warpgroups_at_every_end_of_the_ring(layout: str, depth: int, window: int) -> None:
+    program = derive(hopper(matmul(layout), depth, window, (64, 64, 64))).program
+    for slabs in (0, 1, depth - 1, depth, depth + 1, 2 * depth + 1):
+        check_matmul(program, layout, 72, 56, 64 * slabs, seed=slabs)
+        check_matmul(program, layout, 64, 64, 64 * slabs + 8)
+
+
+def test_every_wait_arrival_and_fence_of_the_ring_is_needed() -> None:
+    """But for the last arrivals, behind the loop: nobody waits for them, since a block has one tile."""
+    derived = derive(hopper(matmul("nt"), 3, 1, (64, 64, 64)))
+    runs = [matmul_case("nt", m, n, k)[:2] for m, n in ((64, 64), (40, 48)) for k in (64, 192, 448)]
+    assert all(faults(derived.program, *case) == "none" for case in runs)
+    harmless = []
+    for mutant in without_each_synchronisation(derived.program):
+        found = {faults(mutant.program, *case) for case in runs} - {"none"}
+        assert found <= RING_FAULTS[type(mutant.removed)]
+        harmless += [] if found else [type(mutant.removed)]
+    assert harmless == [Arrive] * 2
 
 
 @pytest.mark.parametrize("name", list(PLANS))

@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 
 from isa.mechanisms import BULK_LOAD, LANE_COPY, LOAD, STORE
 from polyhedral import Set, var
-from ptxgen.derive.atoms import Retire
-from ptxgen.derive.discharge import Synchronisation, Synchronised, discharge, fewest_gaps
+from ptxgen.derive.atoms import Arrive, Expect, Retire, Side, Wait
+from ptxgen.derive.discharge import discharge, fewest_gaps
 from ptxgen.derive.ops import Op, Time
-from ptxgen.derive.proof import check_meetings
+from ptxgen.derive.proof import Threads, check_meetings
 from ptxgen.derive.requirements import Requirement, requirements
+from ptxgen.derive.synchronisation import Synchronisation, Synchronised
 from ptxgen.errors import InternalError, PlanError, UnsupportedError
 from ptxgen.tile import Space
 from tests.derive.programs import (
@@ -22,6 +23,7 @@ from tests.derive.programs import (
     SLABS,
     ampere,
     buffer,
+    hopper,
     in_order,
     op,
     places_are_distinct,
@@ -281,15 +283,79 @@ def test_a_global_array_written_and_read_by_other_threads_is_refused():
         requirements((op("D.store", (0,), (writes(array),), ONCE), op("Y", (1,), (reads(array),), ONCE, (), LOAD)))
 
 
-def test_what_a_meeting_cannot_discharge_is_refused_by_name():
+def test_what_neither_a_meeting_nor_a_ring_discharges_is_refused_by_name():
     ring = buffer("A.shared", Space.SHARED, 2)
     use = op("C", (0, 1), (reads(ring, k),), SLABS, (), LOAD)
-    copy = op("A.shared", (0, 0), (writes(ring, k),), SLABS, (), BULK_LOAD)
-    with pytest.raises(UnsupportedError, match=r"A.shared .* completes asynchronously"):
-        derived((copy, use))
     store = op("A.shared", (0, 0), (writes(ring, k),), SLABS, (), STORE, role="load")
-    with pytest.raises(UnsupportedError, match=r"belongs to the role load and C .* to the role all"):
+    with pytest.raises(UnsupportedError, match=r"A.shared .* of the role load fills tiles for the role all"):
         derived((store, use))
+    copy = op("A.shared", (0, 0), (writes(ring, 2 * k),), SLABS, (), BULK_LOAD, role="load")
+    with pytest.raises(UnsupportedError, match=r"A.shared .* uses tile 2\*k in the loops k"):
+        derived((copy, op("C", (0, 1), (reads(ring, 2 * k),), SLABS, (), LOAD)))
+    held = buffer("R", Space.REGISTERS)
+    with pytest.raises(PlanError, match=r"C of the role math uses registers of R"):
+        requirements(
+            (
+                op("R", (0,), (writes(held),), ONCE, (), LOAD, role="load"),
+                op("C", (0,), (reads(held),), ONCE, (), LOAD, role="math"),
+            )
+        )
+
+
+THREADS = {"load": Threads(1, 1), "math": Threads(2, 256)}
+
+
+def proved(depth: int, window: int) -> tuple[tuple[Requirement, ...], Synchronised]:
+    ops = hopper(depth, window)
+    needed = requirements(ops)
+    return needed, discharge(ops, needed)
+
+
+@pytest.mark.parametrize(("depth", "window"), [(2, 0), (2, 1), (3, 0), (3, 1), (3, 2), (4, 1), (5, 3)])
+def test_a_ring_between_roles_has_one_wait_and_one_arrival_each(depth: int, window: int):
+    needed, synchronised = proved(depth, window)
+    assert str(check_meetings(synchronised, needed, threads=THREADS)) == "proved"
+    inside = [(a.role, type(a.atom).__name__) for a in synchronised.atoms if a.time.loops and not a.tail]
+    assert sorted(inside) == [
+        ("load", "Expect"), ("load", "Wait"),
+        ("math", "Arrive"), ("math", "Commit"), ("math", "Retire"), ("math", "Wait"),
+    ]  # fmt: skip
+    assert [type(a.atom).__name__ for a in synchronised.atoms if not a.time.loops] == ["Fence", "Retire"]
+    (ring,) = synchronised.rings
+    assert (ring.depth, ring.window, ring.byte_count) == (depth, window, 16)
+
+
+@pytest.mark.parametrize("window", [1, 2, 3])
+def test_a_ring_no_deeper_than_what_is_in_flight_is_refused(window: int):
+    with pytest.raises(PlanError, match=rf"C keeps {window} steps in flight .* depth of {window + 1} or more"):
+        proved(window, window)
+
+
+def test_every_atom_of_a_ring_is_wanted():
+    needed, synchronised = proved(3, 1)
+    for number, atom in enumerate(synchronised.atoms):
+        others = (*synchronised.atoms[:number], *synchronised.atoms[number + 1 :])
+        verdict = check_meetings(evolve(synchronised, atoms=others), needed, needless=False, threads=THREADS)
+        assert not verdict.accepted, atom
+        for changed in changes(atom):
+            other = evolve(synchronised, atoms=(*others, changed))
+            assert not check_meetings(other, needed, needless=False, threads=THREADS).accepted, changed
+
+
+def changes(atom: Synchronisation) -> Iterator[Synchronisation]:
+    """The atom with another pending number, count of bytes or arrivals, with a step missing, or a step later."""
+    match atom.atom:
+        case Retire(pending=pending):
+            yield evolve(atom, atom=evolve(atom.atom, pending=pending + 1))
+        case Expect(byte_count=count):
+            yield evolve(atom, atom=evolve(atom.atom, byte_count=count + 2))
+        case Wait(side=side):
+            other = Side.FULL if side is Side.EMPTY else Side.EMPTY
+            yield evolve(atom, atom=evolve(atom.atom, side=other))
+        case _:
+            pass
+    if atom.time.loops and isinstance(atom.atom, Wait | Expect | Arrive):
+        yield evolve(atom, domain=atom.domain.intersect(k >= 1))
 
 
 @given(st.integers(1, 8), st.data())

@@ -95,7 +95,7 @@ def test_turing(layout: Layout) -> None:
     assert np.abs(arrays["D"] - a @ b).max() < 2e-2
 
 
-@pytest.mark.parametrize("target", ["sm_75", "sm_80", "sm_89", "sm_90"])
+@pytest.mark.parametrize("target", ["sm_75", "sm_80", "sm_90a"])
 def test_default_plans_do_not_spill(target: str) -> None:
     for layout in Layout:
         for epilogue in ("", "bias,relu"):
@@ -103,3 +103,36 @@ def test_default_plans_do_not_spill(target: str) -> None:
             product = Matmul(spec, target)
             arrays = product.with_outputs(random_inputs(product.compute, {"M": 256, "N": 256, "K": 256}))
             assert assemble(product.kernel_for(arrays).listing).spills == 0, (layout, epilogue)
+
+
+WARPGROUP = MatmulTiling(i=64, j=64, k=64, warps=4, depth=3, isolate=False)
+
+
+@pytest.mark.parametrize("layout", list(Layout), ids=lambda layout: layout.value)
+@pytest.mark.parametrize("accumulate", [f16, f32], ids=str)
+def test_every_layout_by_warpgroups(layout: Layout, accumulate: object) -> None:
+    outcome = run_matmul(MatmulSpec(layout, accumulate), (72, 136, 96), WARPGROUP, target="sm_90a")
+    assert "wgmma.mma_async" in str(outcome.kernel.listing)
+
+
+@pytest.mark.parametrize("slabs", [0, 1, 2, 3, 4, 7])
+@pytest.mark.parametrize("depth", [2, 4])
+def test_every_end_of_the_ring(depth: int, slabs: int) -> None:
+    run_matmul(MatmulSpec(), (40, 72, 64 * slabs), evolve(WARPGROUP, depth=depth), target="sm_90a")
+
+
+@pytest.mark.parametrize("epilogue", ["alpha,beta,bias,gelu", "bias,residual,silu"])
+def test_epilogues_by_two_warpgroups(epilogue: str) -> None:
+    tiling = evolve(WARPGROUP, i=128, j=128, warps=8, depth=2)
+    spec = MatmulSpec(Layout.TN, epilogue=parse_epilogue(epilogue), batched=True)
+    run_matmul(spec, (136, 80, 72), tiling, target="sm_90a")
+
+
+def test_operands_that_no_tensor_map_describes_are_multiplied_by_warps() -> None:
+    outcome = run_matmul(MatmulSpec(), (65, 64, 63), WARPGROUP, target="sm_90a")
+    assert "wgmma" not in str(outcome.kernel.listing)
+    assert "mma.sync" in str(outcome.kernel.listing)
+
+
+def test_slabs_of_more_steps_than_fragments_are_held() -> None:
+    run_matmul(MatmulSpec(), (40, 72, 136), evolve(SMALL, k=64), target="sm_80")

@@ -169,7 +169,10 @@ OTHERS = {
     "registers": (registers_over_budget, "a thread has 255"),
     "small warp tile": (warp_tile_below_the_instruction, "needs a tile of at least 16 along i"),
     "no fragments": (no_fragments, "stage(A, into=fragments(...)) is missing"),
-    "no staging registers": (shared_without_registers, "A.shared: st stores registers to shared memory: stage(A, into=registers()) first"),
+    "no staging registers": (
+        shared_without_registers,
+        "A.shared: st stores registers to shared memory: stage(A, into=registers()) first",
+    ),
     "rolled inner loop": (loop_left_rolled, "step.k is a loop inside a tile: unroll it"),
     "accumulators": (accumulators_of_another_type, "accumulates f16 in registers, but C is a local array of f32"),
     "congruous across": (congruous_across, "A.shared: a congruous layout does not fit A"),
@@ -178,7 +181,7 @@ OTHERS = {
     "ring of three": (ragged_ring_of_fragments, "a ring of 3 fragments needs a multiple of 3"),
     "wrong transport": (
         lambda: tiled(matmul()).stage("A", at="cta.k", into=shared(2), by=ld(16)),
-        "A.shared is filled by st or cp_async, not by ld",
+        "A.shared is filled by st or cp_async or tensor, not by ld",
     ),
     "no such array": (
         lambda: tiled(matmul()).stage("Z", at="cta.k", into=registers(), by=ld(16)),

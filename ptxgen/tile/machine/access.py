@@ -18,12 +18,16 @@ from ptxgen.tile.machine.geometry import (
     spelled,
 )
 from ptxgen.tile.machine.state import IN_FLIGHT, NEVER_WRITTEN, NUMPY_TYPES, Flight, Numbers, Step, Storage, View
-from ptxgen.tile.nodes import Space
+from ptxgen.tile.nodes import (
+    Region,
+    Space,
+)
 
 
 def read(step: Step, view: View, wanted: Mask) -> Numbers:
     """The elements at all points, zero where not `wanted`. Faults: `tile.bounds`, `tile.race`, `tile.uninitialised`,
     `tile.stale`, and those of the vector and the holder."""
+    check_idle(step, view)
     storage, index = find(step, view, wanted)
     chosen = index[wanted]
     if storage.clocks is not None:
@@ -39,8 +43,11 @@ def read(step: Step, view: View, wanted: Mask) -> Numbers:
 def write(step: Step, view: View, values: Numbers, wanted: Mask) -> None:
     """Stores `values` at the wanted points. Of warps that are replicas of each other the first one stores, and the
     others must agree with it. Faults: `tile.bounds`, `tile.race`, `tile.replica`, and those of vector and holder."""
+    check_idle(step, view)
     storage, index = find(step, view, wanted)
-    if view.region.buffer.space is not Space.REGISTERS and not is_storing_replica(step, view, values[wanted]):
+    if view.region.buffer.space is Space.REGISTERS:
+        step.warp.unfenced.add(view.region.buffer.name)
+    elif not is_storing_replica(step, view, values[wanted]):
         return
     chosen = index[wanted]
     if storage.clocks is not None:
@@ -59,15 +66,20 @@ def begin_write(step: Step, view: View, values: Numbers) -> Flight | None:
     storage, index = find(step, view, wanted)
     if not is_storing_replica(step, view, values):
         return None
+    return begin(step, view.region, storage, index, values)
+
+
+def begin(step: Step, region: Region, storage: Storage, index: Index, values: Numbers) -> Flight:
+    """Starts to store `values` at the elements `index` of a shared ring; until `end_write` nobody may use them."""
     assert storage.ranks is not None
     assert storage.clocks is not None
     conflict = storage.clocks.write(step.stamp, step.warp.seen, index)
     if conflict is not None:
-        raise step.race(view.region, "writes", element(step, view, wanted, conflict.point), conflict)
+        raise step.race(region, "writes", f"number {conflict.point}", conflict)
     if (storage.ranks[index] == IN_FLIGHT).any():
-        raise step.fault("tile.stale", f"writes a slot of {view.region.buffer.name} that another copy is still filling")
+        raise step.fault("tile.stale", f"writes a slot of {region.buffer.name} that another copy is still filling")
     storage.ranks[index] = IN_FLIGHT
-    return Flight(step, view.region, storage, index, values, step.value(view.region.rank))
+    return Flight(step, region, storage, index, values, step.value(region.rank))
 
 
 def end_write(flight: Flight) -> None:
@@ -80,6 +92,13 @@ def end_write(flight: Flight) -> None:
         raise step.race(flight.region, "writes", str(conflict.point), conflict)
     storage.values[flight.index] = flight.values
     storage.ranks[flight.index] = flight.rank
+
+
+def check_idle(step: Step, view: View) -> None:
+    """A fault where a product under way adds to the registers."""
+    name = view.region.buffer.name
+    if view.region.buffer.space is Space.REGISTERS and step.warp.busy.get(name):
+        raise step.fault("tile.stale", f"uses {name}, and a product that adds to it is not complete")
 
 
 def is_storing_replica(step: Step, view: View, values: Numbers) -> bool:

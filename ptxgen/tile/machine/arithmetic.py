@@ -25,8 +25,10 @@ from ptxgen.compute import (
     walk,
 )
 from ptxgen.tile.machine.faults import MachineFault
+from ptxgen.tile.nodes import MultiplyRow
 
 Floats = NDArray[np.float32]
+Numbers = NDArray[np.generic]
 
 
 def evaluate_expression(node: Expression, operand: Callable[[int], Floats], scalars: Mapping[str, float]) -> Floats:
@@ -133,3 +135,15 @@ def rounded(value: Floats, element: Element) -> Floats:
             raise MachineFault("tile.shape", "an expression rounds to s32; it may round to f16 and f32", None)
         case _:
             assert_never(element)
+
+
+def accumulated(sums: Numbers, left: Numbers, right: Numbers, row: MultiplyRow) -> Floats:
+    """Sums plus a matrix product in f32, k ascending; f16 sums are rounded after each instruction's k."""
+    total = sums.astype(np.float32)
+    a, b = left.astype(np.float32), right.astype(np.float32)
+    with np.errstate(all="ignore"):
+        for place in range(a.shape[1]):
+            total += a[:, place, None] * b[place]
+            if row.accumulate is Element.F16 and (place + 1) % row.k == 0:
+                total = total.astype(np.float16).astype(np.float32)
+    return total

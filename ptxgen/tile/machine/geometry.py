@@ -112,11 +112,7 @@ def shared_index(
     """The offsets in elements of the points of `moved` in a shared tile."""
     coordinates = located(moved, warp, dims, origin)
     inside_tile(coordinates, layout.shape)
-    offset = np.zeros(len(coordinates), np.int64)
-    for place, bits in enumerate(layout.offsets):
-        for bit, image in enumerate(bits):
-            offset ^= (coordinates[:, place] >> bit & 1) * image
-    return sealed(offset)
+    return sealed(offsets(layout, coordinates))
 
 
 @lru_cache(maxsize=4096)
@@ -163,6 +159,31 @@ def matrix_index(
     if missing.any():
         raise StrayError("tile.holder", f"element {spelled(listed[missing.argmax()])} is not held by the warp")
     return sealed(index.reshape(len(rows), len(columns)))
+
+
+@lru_cache(maxsize=4096)
+def shared_matrix_index(
+    layout: SharedLayout,
+    places: tuple[int, int],
+    origin: Coordinate,
+    rows: tuple[int, ...],
+    columns: tuple[int, ...],
+) -> Index:
+    """Where rows x columns of a matrix that starts at `origin` lie in a shared tile."""
+    coordinates = np.tile(np.array(origin, np.int64), (len(rows), len(columns), 1))
+    coordinates[:, :, places[0]] += np.array(rows, np.int64)[:, None]
+    coordinates[:, :, places[1]] += np.array(columns, np.int64)[None, :]
+    inside_tile(coordinates.reshape(-1, len(origin)), layout.shape)
+    return sealed(offsets(layout, coordinates))
+
+
+def offsets(layout: SharedLayout, coordinates: Index) -> Index:
+    """The offset in elements of each coordinate, the last axis being dimensions."""
+    found = np.zeros(coordinates.shape[:-1], np.int64)
+    for place, bits in enumerate(layout.offsets):
+        for bit, image in enumerate(bits):
+            found ^= (coordinates[..., place] >> bit & 1) * image
+    return found
 
 
 @lru_cache(maxsize=4096)

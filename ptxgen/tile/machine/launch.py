@@ -12,14 +12,31 @@ import numpy as np
 from attrs import frozen
 from numpy.typing import NDArray
 
+from isa.mechanisms import GroupKind
 from ptxgen.errors import LaunchError
+from ptxgen.tile.machine import products
 from ptxgen.tile.machine.clocks import OP_BITS, SEVERAL_BLOCKS, WARP_BITS, Clocks
 from ptxgen.tile.machine.faults import MachineFault
 from ptxgen.tile.machine.leaves import commit, perform, retire
-from ptxgen.tile.machine.schedule import Thread, interleave
+from ptxgen.tile.machine.rings import RingState
+from ptxgen.tile.machine.schedule import Blocked, Thread, interleave
 from ptxgen.tile.machine.state import NUMPY_TYPES, Block, Launch, Leaf, Step, Storage, Warp, evaluate
 from ptxgen.tile.machine.walking import leaves_of, meets_of, walk_tree
-from ptxgen.tile.nodes import Commit, Copy, Meet, ParameterKind, Program, Retire, Space
+from ptxgen.tile.nodes import (
+    Arrive,
+    Arriving,
+    Commit,
+    Copy,
+    Expect,
+    Meet,
+    ParameterKind,
+    Program,
+    RegisterFence,
+    Retire,
+    Side,
+    Space,
+    Wait,
+)
 
 
 @frozen
@@ -134,6 +151,7 @@ def run_block(launch: Launch, number: int, place: tuple[int, ...], chance: Rando
         if buffer.space is Space.SHARED
     }
     block = Block(launch, number, shared)
+    block.rings = {ring.name: RingState.of(ring, program.warps) for ring in program.rings}
     for role in program.roles:
         for warp in range(role.warps):
             seen = np.zeros(program.warps, np.int64)
@@ -143,7 +161,15 @@ def run_block(launch: Launch, number: int, place: tuple[int, ...], chance: Rando
     variables = {**launch.sizes, **dict(zip(names, place, strict=True))}
     threads = [Thread(warp.name, warp.role.name, warp_steps(warp, variables)) for warp in block.warps]
     interleave(threads, lambda role: join_clocks(block, role), chance)
+    check_rings(block)
     return block
+
+
+def check_rings(block: Block) -> None:
+    """A fault where a block ends while a copy that it has issued has not landed: nobody has waited for it."""
+    for ring in block.rings.values():
+        for flight in (flight for barrier in ring.full for flight in barrier.flights):
+            raise flight.step.fault("tile.inflight", f"is never waited for: {flight.region.buffer.name} ends unfilled")
 
 
 def registers(program: Program) -> dict[str, Storage]:
@@ -165,22 +191,52 @@ def join_clocks(block: Block, role: str) -> None:
     block.meetings += 1
 
 
-def warp_steps(warp: Warp, variables: dict[str, int]) -> Iterator[Meet | None]:
-    """The steps of a warp: each performs a leaf, or yields the meeting that it has reached."""
+def warp_steps(warp: Warp, variables: dict[str, int]) -> Iterator[Meet | Blocked | None]:
+    """The steps of a warp: each performs a leaf, or yields the meeting that it has reached or what it waits for."""
     for node, bound in walk_tree(warp.role.body, variables):
         match node:
             case Meet():
                 yield node
+            case Commit(kind=GroupKind.WGMMA):
+                products.commit(warp)
             case Commit(kind):
                 commit(warp, kind)
+            case Retire(kind=GroupKind.WGMMA, pending=pending):
+                yield products.retire(warp, pending)
             case Retire(kind, pending):
                 retire(warp, kind, pending)
                 yield None
+            case Wait(ring, side, rank):
+                yield wait(warp, ring, side, evaluate(rank, bound))
+            case Arrive(ring, rank, by):
+                if by is Arriving.WARP or warp.number % products.GROUP_WARPS == 0:
+                    warp.block.rings[ring].barrier(Side.EMPTY, evaluate(rank, bound)).arrive(warp)
+                yield None
+            case Expect(ring, rank, byte_count):
+                warp.block.rings[ring].barrier(Side.FULL, evaluate(rank, bound)).announce(warp, byte_count)
+                yield None
+            case RegisterFence():
+                warp.unfenced.clear()
             case _:
                 perform(Step(warp, node, bound))
                 warp.block.steps += 1
                 yield None
     check_nothing_left(warp)
+
+
+def wait(warp: Warp, name: str, side: Side, rank: int) -> Blocked:
+    """The wait for a barrier of a ring; behind it the warp has seen what arrived there."""
+    ring = warp.block.rings[name]
+    barrier, parity = ring.barrier(side, rank), ring.parity(side, rank)
+
+    def ready() -> bool:
+        barrier.complete()
+        return barrier.passes(parity)
+
+    def resume() -> None:
+        np.maximum(warp.seen, barrier.clock, out=warp.seen)
+
+    return Blocked(f"{barrier.name} (tile {rank})", ready, resume)
 
 
 def check_nothing_left(warp: Warp) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 from isa.mechanisms import GroupKind
 from ptxgen.compute import BinaryOp, Element, ReductionOp
 from ptxgen.tile.machine.access import (
+    begin,
     begin_write,
     check_shared_vectors,
     end_write,
@@ -18,11 +19,41 @@ from ptxgen.tile.machine.access import (
     read,
     write,
 )
-from ptxgen.tile.machine.arithmetic import Floats, binary, evaluate_expression
+from ptxgen.tile.machine.arithmetic import (
+    Floats,
+    accumulated,
+    binary,
+    evaluate_expression,
+)
 from ptxgen.tile.machine.folding import fold
-from ptxgen.tile.machine.geometry import Index, Mask, StrayError, gives, matrix_extent, matrix_index, points, projected
+from ptxgen.tile.machine.geometry import (
+    Index,
+    Mask,
+    StrayError,
+    gives,
+    images,
+    matrix_extent,
+    matrix_index,
+    offsets,
+    points,
+    projected,
+)
+from ptxgen.tile.machine.products import issue
 from ptxgen.tile.machine.state import NEVER_WRITTEN, NUMPY_TYPES, Numbers, Step, Storage, View, Warp
-from ptxgen.tile.nodes import Carrier, Copy, Factor, Fill, Iteration, Map, Multiply, Outside, Reduce, Region, Space
+from ptxgen.tile.nodes import (
+    Carrier,
+    Copy,
+    Factor,
+    Fill,
+    Iteration,
+    Map,
+    Multiply,
+    Outside,
+    Reduce,
+    Region,
+    Side,
+    Space,
+)
 
 
 def perform(step: Step) -> None:
@@ -52,6 +83,9 @@ def copy(step: Step, node: Copy) -> None:
     source, destination = node.source, node.destination
     if node.carrier is Carrier.LANE_COPY:
         lane_copy(step, node)
+        return
+    if node.carrier is Carrier.TENSOR:
+        tensor_copy(step, node)
         return
     if (source.buffer.space is Space.REGISTERS) == (destination.buffer.space is Space.REGISTERS):
         raise step.fault("tile.shape", "a copy moves between registers and memory, and this one does not")
@@ -117,6 +151,30 @@ def lane_copy(step: Step, node: Copy) -> None:
         step.warp.open_group.setdefault(GroupKind.CP_ASYNC, []).append(flight)
 
 
+def tensor_copy(step: Step, node: Copy) -> None:
+    """A box from global to shared memory by one thread; its bytes arrive at the full barrier of the ring, and zeros
+    where it leaves the array."""
+    source, destination, ring = node.source, node.destination, step.warp.block.rings.get(node.ring)
+    if ring is None:
+        raise step.fault("tile.barrier", f"{node.ring!r} is no ring of the program")
+    memory = step.warp.block.launch.memory.get(source.buffer.array)
+    if memory is None:
+        raise step.fault("tile.bounds", f"uses array {source.buffer.array}, which the launch did not give")
+    box = images(node.distribution.values, node.distribution.rank)
+    at = box + np.array([step.value(corner) for corner in source.origin], np.int64)
+    placed = source.buffer.in_memory
+    extents = np.array([step.value(extent) for extent in placed.extents], np.int64)
+    inside = ((at >= 0) & (at < extents)).all(axis=1)
+    index = at @ np.array([step.value(stride) for stride in placed.strides], np.int64)
+    values = np.zeros(len(box), memory.values.dtype)
+    values[inside] = memory.values[index[inside]]
+    storage = step.warp.block.shared[destination.buffer.name]
+    rank = step.value(destination.rank)
+    slot = rank % destination.buffer.depth * (len(storage.values) // destination.buffer.depth)
+    flight = begin(step, destination, storage, offsets(destination.buffer.layout, box) + slot, values)
+    ring.barrier(Side.FULL, rank).flights.append(flight)
+
+
 def commit(warp: Warp, kind: GroupKind) -> None:
     """Closes the group of what the warp has issued since it last did."""
     warp.groups.setdefault(kind, []).append(warp.open_group.pop(kind, []))
@@ -153,20 +211,18 @@ def fill(step: Step, node: Fill) -> None:
 
 
 def multiply(step: Step, node: Multiply) -> None:
-    """Adds the product in f32, k ascending; an f16 accumulator is rounded after each instruction's k."""
+    """Adds the product of fragments."""
+    if node.row.warpgroup:
+        issue(step, node)
+        return
     try:
         c, a, b = operands(step, node)
     except StrayError as stray:
         raise step.fault(stray.code, str(stray)) from None
-    left, right = (matrix(step, factor, index).astype(np.float32) for factor, index in ((node.a, a), (node.b, b)))
-    total = matrix(step, node.c, c).astype(np.float32)
-    with np.errstate(all="ignore"):
-        for place in range(left.shape[1]):
-            total += left[:, place, None] * right[place]
-            if node.row.accumulate is Element.F16 and (place + 1) % node.row.k == 0:
-                total = total.astype(np.float16).astype(np.float32)
+    left, right = (matrix(step, factor, index) for factor, index in ((node.a, a), (node.b, b)))
+    sums = matrix(step, node.c, c)
     storage, shift = register_tile(step, node.c.region)
-    storage.values[c + shift] = total
+    storage.values[c + shift] = accumulated(sums, left, right, node.row)
 
 
 def operands(step: Step, node: Multiply) -> tuple[Index, Index, Index]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from random import Random
 
-from attrs import define
+from attrs import define, frozen
 
 from ptxgen.tile.machine.faults import MachineFault
 from ptxgen.tile.nodes import Meet
@@ -14,22 +14,36 @@ UNTIL_MEETING = 1 << 30
 BURSTS = (1, 1, 2, 5, 20, UNTIL_MEETING)
 
 
+@frozen(eq=False)
+class Blocked:
+    """A warp that waits: `ready` says whether it may go on, `resume` is done then, `what` names what it waits for."""
+
+    what: str
+    ready: Callable[[], bool]
+    resume: Callable[[], None]
+
+
 @define(eq=False)
 class Thread:
-    """A warp as the scheduler sees it: each step yields None, or the meeting that it has reached."""
+    """A warp as the scheduler sees it: each step yields None, the meeting that it has reached, or what it waits for."""
 
     name: str
     team: str
-    steps: Iterator[Meet | None]
+    steps: Iterator[Meet | Blocked | None]
     waits_at: Meet | None = None
+    blocked: Blocked | None = None
     finished: bool = False
 
     @property
     def ready(self) -> bool:
-        return self.waits_at is None and not self.finished
+        free = self.blocked is None or self.blocked.ready()
+        return free and self.waits_at is None and not self.finished
 
     def advance(self, count: int) -> None:
-        """Takes up to `count` steps, fewer where it reaches a meeting or its end."""
+        """Takes up to `count` steps, fewer where it reaches a meeting, something to wait for or its end."""
+        if self.blocked is not None:
+            self.blocked.resume()
+            self.blocked = None
         for _ in range(count):
             reached = next(self.steps, self)
             if reached is self:
@@ -37,6 +51,9 @@ class Thread:
                 return
             if isinstance(reached, Meet):
                 self.waits_at = reached
+                return
+            if isinstance(reached, Blocked):
+                self.blocked = reached
                 return
 
 
@@ -58,6 +75,7 @@ def interleave(threads: Sequence[Thread], complete: Callable[[str], None], chanc
                 for member in members:
                     member.waits_at = None
     stuck = [f"{thread.name} waits at barrier {thread.waits_at.barrier}" for thread in threads if thread.waits_at]
+    stuck += [f"{thread.name} waits for {thread.blocked.what}" for thread in threads if thread.blocked]
     if stuck:
         gone = [f"{thread.name} has ended" for thread in threads if thread.finished]
-        raise MachineFault("tile.deadlock", "a meeting is never complete: " + ", ".join(stuck + gone), None)
+        raise MachineFault("tile.deadlock", "what is waited for never comes: " + ", ".join(stuck + gone), None)

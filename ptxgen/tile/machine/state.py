@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 from attrs import define, field, frozen
@@ -16,6 +17,9 @@ from ptxgen.tile.machine.clocks import Clocks, Conflict, Stamp
 from ptxgen.tile.machine.faults import MachineFault
 from ptxgen.tile.machine.geometry import Index
 from ptxgen.tile.nodes import Buffer, Copy, Fill, Map, Multiply, Program, Quotient, Reduce, Region, Role
+
+if TYPE_CHECKING:
+    from ptxgen.tile.machine.rings import RingState
 
 Leaf = Copy | Fill | Multiply | Map | Reduce
 Numbers = NDArray[np.generic]
@@ -66,6 +70,8 @@ class Block:
     number: int
     shared: dict[str, Storage]
     replicas: dict[tuple[object, ...], bytes] = field(factory=dict)
+    products: dict[tuple[str, int], list[GroupProduct]] = field(factory=dict)
+    rings: dict[str, RingState] = field(factory=dict)
     warps: list[Warp] = field(factory=list)
     steps: int = 0
     meetings: int = 0
@@ -78,7 +84,8 @@ class Block:
 @define(eq=False)
 class Warp:
     """A running warp: its number in the role, its place in the block, the clock that it has seen of each warp of the
-    block (its own is `seen[place]`), and its registers."""
+    block (its own is `seen[place]`), and its registers. `busy` counts the products under way on a register buffer,
+    `unfenced` names those written since the last register fence."""
 
     block: Block
     role: Role
@@ -88,10 +95,26 @@ class Warp:
     registers: dict[str, Storage]
     groups: dict[GroupKind, list[list[Flight]]] = field(factory=dict)
     open_group: dict[GroupKind, list[Flight]] = field(factory=dict)
+    product_groups: list[list[GroupProduct]] = field(factory=list)
+    open_products: list[GroupProduct] = field(factory=list)
+    issued: int = 0
+    busy: dict[str, int] = field(factory=dict)
+    unfenced: set[str] = field(factory=set)
 
     @property
     def name(self) -> str:
         return f"warp {self.number} of {self.role.name}"
+
+
+@define(eq=False)
+class GroupProduct:
+    """A product of a warpgroup: the warps that have issued it, and when done the clock of each at that time."""
+
+    node: Multiply
+    variables: dict[str, int]
+    members: list[Step] = field(factory=list)
+    clocks: dict[int, int] = field(factory=dict)
+    done: bool = False
 
 
 @frozen(eq=False)

@@ -8,7 +8,6 @@ from typing import assert_never
 from polyhedral import Constraint
 from ptxgen.tile.machine.state import Leaf, evaluate
 from ptxgen.tile.nodes import (
-    Commit,
     Copy,
     Fill,
     Let,
@@ -17,13 +16,14 @@ from ptxgen.tile.nodes import (
     Meet,
     Multiply,
     Node,
+    Ordering,
     Reduce,
-    Retire,
     Sequence,
+    Synchronisation,
     When,
 )
 
-End = Leaf | Meet | Commit | Retire
+End = Leaf | Synchronisation
 
 
 def walk_tree(node: Node, variables: dict[str, int]) -> Iterator[tuple[End, dict[str, int]]]:
@@ -43,7 +43,7 @@ def walk_tree(node: Node, variables: dict[str, int]) -> Iterator[tuple[End, dict
             chosen = then if all(holds(condition, variables) for condition in conditions) else otherwise
             if chosen is not None:
                 yield from walk_tree(chosen, variables)
-        case Copy() | Fill() | Multiply() | Map() | Reduce() | Meet() | Commit() | Retire():
+        case Copy() | Fill() | Multiply() | Map() | Reduce() | Ordering():
             yield node, variables
         case _:
             assert_never(node)
@@ -57,7 +57,7 @@ def holds(condition: Constraint, variables: Mapping[str, int]) -> bool:
 
 def leaves_of(node: Node) -> Iterator[Leaf]:
     """Every leaf of a tree: what moves or computes."""
-    return (inner for inner in ends_of(node) if not isinstance(inner, (Meet, Commit, Retire)))
+    return (inner for inner in ends_of(node) if not isinstance(inner, Synchronisation))
 
 
 def meets_of(node: Node) -> Iterator[Meet]:
@@ -77,7 +77,7 @@ def ends_of(node: Node) -> Iterator[End]:
             yield from ends_of(then)
             if otherwise is not None:
                 yield from ends_of(otherwise)
-        case Copy() | Fill() | Multiply() | Map() | Reduce() | Meet() | Commit() | Retire():
+        case Copy() | Fill() | Multiply() | Map() | Reduce() | Ordering():
             yield node
         case _:
             assert_never(node)

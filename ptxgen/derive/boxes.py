@@ -1,0 +1,123 @@
+"""Tiles that one thread has copied box by box from memory to shared memory."""
+
+from __future__ import annotations
+
+from isa.mechanisms import BULK_LOAD
+from polyhedral import const
+from ptxgen.compute import Array
+from ptxgen.derive.access import Reach
+from ptxgen.derive.draft import Draft, op, whole
+from ptxgen.derive.layouts import swizzled
+from ptxgen.derive.loops import Path
+from ptxgen.derive.ops import Op, Touch, TouchKind
+from ptxgen.derive.placement import unit
+from ptxgen.derive.staging import ahead_in, check_instruction, distribution_moves, rank_of
+from ptxgen.errors import PlanError
+from ptxgen.plan import IntoShared, Stage, Swizzle
+from ptxgen.tile import (
+    LANE_BITS,
+    Buffer,
+    Carrier,
+    Copy,
+    Distribution,
+    Outside,
+    Region,
+    SharedLayout,
+    Space,
+    TensorBox,
+    bit_count,
+    zero,
+)
+
+MAP_UNIT_BYTES = 16
+TENSOR_COPY = "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+
+
+def box_ring(draft: Draft, step: Stage, shape: tuple[int, ...]) -> Buffer:
+    """The shared ring that a stage by tensor copies asks for. PlanError for a layout that the copies cannot make."""
+    assert isinstance(step.into, IntoShared)
+    array = draft.space.compute.array(step.array)
+    layout = _layout(step, array, shape)
+    return draft.add_buffer(Buffer(step.op, step.array, array.element, Space.SHARED, shape, step.into.depth, layout))
+
+
+def _layout(step: Stage, array: Array, shape: tuple[int, ...]) -> SharedLayout:
+    assert isinstance(step.into, IntoShared)
+    contiguous = array.contiguous_dimension
+    wish = step.into.layout
+    if contiguous is None or not isinstance(wish, Swizzle):
+        raise PlanError(
+            f"{step.op}: tensor copies lay a tile out by swizzle(32), swizzle(64) or swizzle(128) along the dimension "
+            f"that lies together in memory, not as {wish.value}",
+            line=step.line,
+        )
+    try:
+        return swizzled(shape, contiguous, array.element.byte_count, wish.span)
+    except ValueError as error:
+        raise PlanError(f"{step.op}: {error}", line=step.line) from None
+
+
+def copy_box(draft: Draft, step: Stage, access: Reach, path: Path, ring: Buffer) -> Op:
+    """The op by which one thread has an array's tile copied. Outside the array it brings zeros.
+
+    PlanError where the facts do not show what a tensor map needs: an address and strides that are multiples of 16
+    bytes.
+    """
+    array = draft.space.compute.array(step.array)
+    check_instruction(draft, TENSOR_COPY, step)
+    _check_map(draft, step, array)
+    origin = draft.at_origin(path, access)
+    source = Region(draft.global_buffer(array.name), const(0), origin)
+    rank = rank_of(path)
+    ragged = draft.ragged(path, access.named)
+    guarded = tuple(place for place, dim in enumerate(access.dims) if dim in ragged)
+    node = Copy(
+        step.op,
+        source,
+        whole(ring, rank),
+        by_one_thread(ring.shape),
+        1,
+        guarded,
+        Outside.ZERO,
+        step.line,
+        Carrier.TENSOR,
+    )
+    touches = (Touch(source.buffer, TouchKind.READ, const(0)), Touch(ring, TouchKind.WRITE, rank))
+    early = ahead_in(draft, step.op, path)
+    return op(step.op, path, draft.domain(path), BULK_LOAD, touches, node, step.line, early)
+
+
+def _check_map(draft: Draft, step: Stage, array: Array) -> None:
+    width = array.element.byte_count
+    strides = [s for place, s in enumerate(array.strides) if not s.is_constant and distribution_moves(array, place)]
+    count = draft.facts.vector(array.name, width, strides, MAP_UNIT_BYTES // width)
+    if count * width < MAP_UNIT_BYTES:
+        raise PlanError(
+            f"{step.op}: a tensor map needs an address and strides that are multiples of {MAP_UNIT_BYTES} bytes, of "
+            f"{array.name} only {count * width} are known; assume more, or copy by cp_async or through registers",
+            line=step.line,
+        )
+
+
+def by_one_thread(shape: tuple[int, ...]) -> Distribution:
+    """A tile that one thread moves: all of it are its values."""
+    rank = len(shape)
+    values = tuple(unit(rank, place, 1 << bit) for place in range(rank) for bit in range(bit_count(shape[place])))
+    return Distribution(shape, values, (zero(rank),) * LANE_BITS, ())
+
+
+def tensor_box(array: Array, copy: Copy) -> TensorBox:
+    """The map of an array that is copied tile by tile; a box has rows of the swizzle's span. Dimensions of extent 1
+    that nothing moves along are left out."""
+    buffer = copy.destination.buffer
+    contiguous = array.contiguous_dimension
+    assert contiguous is not None
+    row = 1
+    for bit, image in enumerate(buffer.layout.offsets[contiguous]):
+        if image != 1 << bit:
+            break
+        row *= 2
+    others = [d for d in reversed(range(len(buffer.shape))) if d != contiguous and distribution_moves(array, d)]
+    extents = (row, *(buffer.shape[d] for d in others))
+    span = row * array.element.byte_count
+    return TensorBox(f"{copy.op.replace('.', '_')}_map", copy.op, array.name, (contiguous, *others), extents, span)

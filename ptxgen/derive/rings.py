@@ -1,0 +1,176 @@
+"""Rings between roles: one fills the tiles by transactions, another uses them, and a pair of mbarriers for each slot
+tells either when."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from attrs import evolve, frozen
+
+from isa.mechanisms import AtIssue, Group, GroupKind, IssuedBy, Transaction
+from polyhedral import Affine, Set, var
+from ptxgen.derive.atoms import Arrive, Commit, Expect, Retire, Side, Wait
+from ptxgen.derive.nest import Body, Nest
+from ptxgen.derive.ops import Op, TouchKind
+from ptxgen.derive.requirements import Requirement
+from ptxgen.derive.synchronisation import RingUse, Synchronisation
+from ptxgen.errors import PlanError, UnsupportedError
+from ptxgen.tile import Copy, RequirementKind
+
+
+def is_transaction(op: Op) -> bool:
+    """Whether an op completes when its bytes have landed."""
+    return isinstance(op.mechanism.completes, Transaction)
+
+
+def between_roles(requirement: Requirement) -> bool:
+    """Whether a ring's barriers serve a requirement: its ends are in two roles, or its source is a transaction."""
+    source, sink = requirement.source.op, requirement.sink.op
+    return source.role != sink.role or is_transaction(source)
+
+
+def rings(ops: tuple[Op, ...], requirements: Iterable[Requirement]) -> tuple[RingUse, ...]:
+    """The rings that serve these requirements. UnsupportedError names what no ring serves."""
+    found: dict[tuple[object, ...], list[Requirement]] = {}
+    for requirement in requirements:
+        if requirement.kind is not RequirementKind.REWRITE:
+            found.setdefault(_shared_by(requirement), []).append(requirement)
+    return tuple(_ring(ops, own) for own in found.values())
+
+
+def _shared_by(requirement: Requirement) -> tuple[object, ...]:
+    """What requirements of one ring have in common."""
+    flow = requirement.kind is RequirementKind.FLOW
+    ends = (requirement.source.op, requirement.sink.op)
+    writer, reader = ends if flow else reversed(ends)
+    if not is_transaction(writer):
+        raise UnsupportedError(
+            f"{requirement}: {writer} ({writer.line}) of the role {writer.role} fills tiles for the role {reader.role} "
+            f"and completes otherwise than by a transaction ({writer.mechanism.completes}); copy them by tensor"
+        )
+    return writer.role, reader.role, requirement.buffer.depth, requirement.loops
+
+
+def _ring(ops: tuple[Op, ...], own: list[Requirement]) -> RingUse:
+    first = own[0]
+    if len(first.loops) != 1:
+        raise UnsupportedError(
+            f"{first}: a ring between roles is counted by one loop, {first.source.op} and {first.sink.op} share "
+            f"{', '.join(first.loops) or 'none'}"
+        )
+    buffers = tuple({requirement.buffer.name: requirement.buffer for requirement in own}.values())
+    writers: list[int] = []
+    readers: list[int] = []
+    for number, op in enumerate(ops):
+        for touch in op.touches:
+            if touch.buffer in buffers:
+                _check_counted(op, touch.rank, first.loops[0])
+                (writers if touch.kind is TouchKind.WRITE else readers).append(number)
+    covers = tuple(dict.fromkeys(requirement.covered for requirement in own))
+    window = max(ops[number].in_flight for number in readers)
+    if buffers[0].depth <= window:
+        reader = ops[readers[-1]]
+        raise PlanError(
+            f"{reader} keeps {window} steps in flight and frees a slot of {buffers[0].name} only behind them: with "
+            f"{buffers[0].depth} slots none is ever free, a depth of {window + 1} or more is wanted",
+            line=reader.line,
+        )
+    name = "+".join(buffer.name for buffer in buffers)
+    return RingUse(
+        name, buffers, first.loops[0], tuple(dict.fromkeys(writers)), tuple(dict.fromkeys(readers)), window, covers
+    )
+
+
+def _check_counted(op: Op, rank: Affine, loop: str) -> None:
+    if rank != var(loop) or op.time.loops != (loop,):
+        raise UnsupportedError(
+            f"{op} ({op.line}) uses tile {rank} in the loops {', '.join(op.time.loops) or 'none'}; roles count the "
+            f"tiles of a ring by the one loop that both run"
+        )
+
+
+@frozen(eq=False)
+class RingAtoms:
+    """What a ring puts into the body of a role at a gap: before the item there, or `behind` what others put there."""
+
+    body: Body
+    gap: int
+    atoms: tuple[Synchronisation, ...]
+
+
+def ring_atoms(use: RingUse, ops: tuple[Op, ...], places: Nest) -> Iterator[RingAtoms]:
+    """The waits, expectations, arrivals and groups of a ring.
+
+    The writer waits until the slot is free and announces the bytes before the first copy of a step. The reader waits
+    for them before its first use, and releases the slot behind its last one: `window` steps later where its reads are
+    in flight, the last of them behind the loop.
+    """
+    yield _writing(use, ops, places)
+    first, last = use.readers[0], use.readers[-1]
+    body = Body(ops[first].role, places.paths[first])
+    wait = _atom(use, ops[first], Wait(use.name, Side.FULL))
+    yield RingAtoms(body, places.positions[first][-1], (wait,))
+    yield from _releasing(use, ops, places, last)
+
+
+def _writing(use: RingUse, ops: tuple[Op, ...], places: Nest) -> RingAtoms:
+    first = use.writers[0]
+    body = Body(ops[first].role, places.paths[first])
+    wait = _atom(use, ops[first], Wait(use.name, Side.EMPTY))
+    expect = _atom(use, ops[first], Expect(use.name, use.byte_count))
+    return RingAtoms(body, places.positions[first][-1], (wait, expect))
+
+
+def _releasing(use: RingUse, ops: tuple[Op, ...], places: Nest, last: int) -> Iterator[RingAtoms]:
+    op = ops[last]
+    body, behind = Body(op.role, places.paths[last]), places.positions[last][-1] + 1
+    match op.mechanism.completes:
+        case AtIssue():
+            yield RingAtoms(body, behind, (_atom(use, op, Arrive(use.name, Side.EMPTY, IssuedBy.WARP)),))
+        case Group(kind=GroupKind.WGMMA):
+            yield from _releasing_products(use, op, body, behind)
+        case _:
+            raise UnsupportedError(f"{op} ({op.line}) reads {use.name} and completes by {op.mechanism.completes}")
+
+
+def _releasing_products(use: RingUse, op: Op, body: Body, behind: int) -> Iterator[RingAtoms]:
+    commit = _atom(use, op, Commit(GroupKind.WGMMA))
+    retire = _later(use, _atom(use, op, Retire(GroupKind.WGMMA, use.window)))
+    release = _atom(use, op, Arrive(use.name, Side.EMPTY, IssuedBy.ELECTED))
+    yield RingAtoms(body, behind, (commit, retire, _later(use, release)))
+    if use.window:
+        place = body.path[-1][0]
+        outer = Body(body.role, body.path[:-1])
+        yield RingAtoms(outer, place + 1, (evolve(release, domain=_rest(use, op.domain), tail=True),))
+
+
+def _later(use: RingUse, atom: Synchronisation) -> Synchronisation:
+    """The atom `window` steps later, for the indices that the loop still reaches then."""
+    if not use.window:
+        return atom
+    moved = {use.loop: var(use.loop) + use.window}
+    domain = atom.domain & Set(atom.domain.dims, tuple(piece.substitute(moved) for piece in atom.domain.pieces))
+    return evolve(atom, domain=domain, time=evolve(atom.time, ahead=(-use.window,)))
+
+
+def _rest(use: RingUse, domain: Set) -> Set:
+    """The last indices of a loop, `window` of them."""
+    moved = {use.loop: var(use.loop) + use.window}
+    return domain - Set(domain.dims, tuple(piece.substitute(moved) for piece in domain.pieces))
+
+
+def _atom(use: RingUse, op: Op, atom: Wait | Arrive | Expect | Commit | Retire) -> Synchronisation:
+    """An atom that runs at the steps of an op."""
+    frees = isinstance(atom, Arrive | Retire) or (isinstance(atom, Wait) and atom.side is Side.EMPTY)
+    kind = RequirementKind.REUSE if frees else RequirementKind.FLOW
+    covers = tuple(covered for covered in use.covers if covered.kind is kind)
+    return Synchronisation(op.role, atom, op.domain, op.time, covers, var(use.loop))
+
+
+def landing(ops: tuple[Op, ...], uses: Iterable[RingUse]) -> tuple[Op, ...]:
+    """The ops, with copies that say at the barrier of which ring their bytes arrive."""
+    names = {number: use.name for use in uses for number in use.writers}
+    return tuple(
+        evolve(op, node=evolve(op.node, ring=names[number])) if number in names and isinstance(op.node, Copy) else op
+        for number, op in enumerate(ops)
+    )

@@ -1,0 +1,68 @@
+"""What synchronises ops: atoms with a time, and the ops on one scale of places with them."""
+
+from __future__ import annotations
+
+from attrs import field, frozen
+
+from polyhedral import Affine, Set
+from ptxgen.derive.atoms import Arrive, Commit, Expect, Fence, Join, Retire, Wait
+from ptxgen.derive.ops import Op, Time
+from ptxgen.tile import Buffer, Covered
+
+Synchronising = Join | Commit | Retire | Wait | Arrive | Expect | Fence
+
+
+@frozen(eq=False)
+class Synchronisation:
+    """What the threads of `role` do for order alone, once for each point of `domain`, a set over `time.loops`: they
+    meet, close or await groups, wait or arrive at the barriers of a ring for its tile number `rank`, or fence. A `tail`
+    follows the loop whose name it has."""
+
+    role: str
+    atom: Synchronising
+    domain: Set
+    time: Time
+    covers: tuple[Covered, ...]
+    rank: Affine = field(factory=Affine)
+    tail: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.atom} for {'; '.join(map(str, self.covers))}" if self.covers else str(self.atom)
+
+
+@frozen(eq=False)
+class RingUse:
+    """The buffers that share a pair of barriers: equal roles, depth, rank and loop. Ops are given by number; `window`
+    tells how many steps behind its reads a reader releases a slot."""
+
+    name: str
+    buffers: tuple[Buffer, ...]
+    loop: str
+    writers: tuple[int, ...]
+    readers: tuple[int, ...]
+    window: int
+    covers: tuple[Covered, ...]
+
+    @property
+    def depth(self) -> int:
+        """Slots of the ring."""
+        return self.buffers[0].depth
+
+    @property
+    def byte_count(self) -> int:
+        """Bytes that land in one slot."""
+        return sum(buffer.slot_bytes for buffer in self.buffers)
+
+
+@frozen(eq=False)
+class Synchronised:
+    """Ops and synchronisation on one scale of places: no two of them stand at the same place of a body."""
+
+    ops: tuple[Op, ...]
+    atoms: tuple[Synchronisation, ...]
+    rings: tuple[RingUse, ...] = ()
+
+    @property
+    def meetings(self) -> tuple[Synchronisation, ...]:
+        """Those at which all threads of a role meet."""
+        return tuple(atom for atom in self.atoms if isinstance(atom.atom, Join))

@@ -1,0 +1,130 @@
+"""A sum of products by warpgroups: both operands in shared memory, one op for all instructions of a step."""
+
+from __future__ import annotations
+
+from attrs import evolve
+
+from isa.layouts import warpgroup_layout
+from isa.mechanisms import REGISTERS, WARPGROUP_MULTIPLY
+from polyhedral import const
+from ptxgen.compute import ReductionOp
+from ptxgen.derive.access import Reach
+from ptxgen.derive.boxes import box_ring, copy_box
+from ptxgen.derive.draft import Draft, before_reduction, op, whole
+from ptxgen.derive.loops import Path, below
+from ptxgen.derive.operands import Product
+from ptxgen.derive.ops import Op, Touch, TouchKind
+from ptxgen.derive.placement import Axis, axis, operand_distribution
+from ptxgen.derive.staging import Chain, path_at, rank_of, tile_shape
+from ptxgen.errors import PlanError
+from ptxgen.plan import Transport
+from ptxgen.tile import Buffer, Distribution, Factor, Fill, MatrixOrder, Multiply, MultiplyRow, Space
+
+
+def derive_warpgroup_product(draft: Draft, work: Product) -> None:
+    """Adds a fill of the sums, the copies of the operands in their role, and the products of each step."""
+    statement, path = work.statement, draft.paths[work.statement.name]
+    if not draft.space.grouped:
+        raise PlanError(
+            f"{work.step.instruction} is of a warpgroup: place a level onto warpgroups", line=work.step.line
+        )
+    sides = _axes(draft, work)
+    sums = _sums(draft, work, sides)
+    outer = before_reduction(statement, path)
+    fill = Fill(f"{statement.name}.fill", whole(sums), ReductionOp.ADD.identity, statement.line)
+    touch = Touch(sums, TouchKind.WRITE, const(0))
+    filled = op(fill.op, outer, draft.domain(outer), REGISTERS, (touch,), fill, statement.line)
+    own = draft.role_of(statement.name)
+    rings = [_operand(draft, work, access, path) for access in (work.a, work.b)]
+    draft.role = own
+    draft.before_loop(outer, below(path, len(outer)), [filled])
+    draft.append(path, [_product(draft, work, sums, rings, sides, path)])
+
+
+def _operand(draft: Draft, work: Product, access: Reach, path: Path) -> Buffer:
+    """The ring of an operand; its copy goes to the role that the plan names for it."""
+    chain = Chain.of(draft, access.array)
+    step = chain.shared
+    if step is None or step.by.transport is not Transport.TENSOR or chain.fragments or chain.registers:
+        raise PlanError(
+            f"{work.step.instruction} reads {access.array} from shared memory as tensor copies lay it out: "
+            f"stage({access.array}, into=shared(depth, swizzle(128)), by=tensor)",
+            line=work.step.line,
+        )
+    ring = box_ring(draft, step, tile_shape(draft, work.statement, access, step.at))
+    inside = path_at(draft, path, step.at)
+    draft.role = draft.role_of(step.op)
+    draft.append(inside, [copy_box(draft, step, access, inside, ring)])
+    return ring
+
+
+def _axes(draft: Draft, work: Product) -> tuple[Axis, Axis, Axis]:
+    """How a warpgroup's product is made of instructions along m, n and k; PlanError where a tile is too small."""
+    instruction = work.step.instruction
+    extents = (
+        draft.space.warp_extent(work.statement, work.m),
+        draft.space.warp_extent(work.statement, work.n),
+        draft.space.inside(work.statement, work.k, work.step.at),
+    )
+    found: list[Axis] = []
+    for extent, own, dim in zip(
+        extents, (instruction.m, instruction.n, instruction.k), (work.m, work.n, work.k), strict=True
+    ):
+        try:
+            found.append(axis(extent, own))
+        except ValueError:
+            raise PlanError(
+                f"{instruction} needs a tile of at least {own} along {dim} in each warpgroup, got {extent}",
+                line=work.step.line,
+            ) from None
+    return found[0], found[1], found[2]
+
+
+def _sums(draft: Draft, work: Product, sides: tuple[Axis, Axis, Axis]) -> Buffer:
+    """The registers of the sums: a lane's, then the two low bits of the warp's number as the instruction has them."""
+    instruction = work.step.instruction
+    shape = tuple(draft.space.block_extent(dim) if dim else 1 for dim in work.c.dims)
+    dims = (work.c.dims.index(work.m), work.c.dims.index(work.n))
+    piece = warpgroup_layout(instruction.name, "d", instruction.accumulate.label)
+    groups = draft.space.warp_images(work.statement, work.c.dims)[2:]
+    spread = operand_distribution(shape, dims, piece, sides[0], sides[1], groups)
+    lanes, in_group = spread.lanes[:5], spread.lanes[5:]
+    spread = Distribution(spread.shape, spread.values, lanes, (*in_group, *spread.warps))
+    return draft.add_buffer(
+        Buffer(work.c.array, work.c.array, instruction.accumulate, Space.REGISTERS, shape, 1, spread)
+    )
+
+
+def _product(
+    draft: Draft, work: Product, sums: Buffer, rings: list[Buffer], sides: tuple[Axis, Axis, Axis], path: Path
+) -> Op:
+    """All instructions of one step."""
+    instruction = work.step.instruction
+    row = MultiplyRow(
+        instruction.m,
+        instruction.n,
+        instruction.k,
+        instruction.input,
+        instruction.accumulate,
+        MatrixOrder.ROW,
+        MatrixOrder.COLUMN,
+        warpgroup=True,
+    )
+    rank = rank_of(path)
+    touches = [Touch(sums, TouchKind.WRITE, const(0)), Touch(sums, TouchKind.READ, const(0))]
+    factors: list[Factor] = []
+    for ring, access, dims in zip(rings, (work.a, work.b), ((work.m, work.k), (work.k, work.n)), strict=True):
+        factors.append(Factor(whole(ring, rank), access.dims.index(dims[0]), access.dims.index(dims[1])))
+        touches.append(Touch(ring, TouchKind.READ, rank))
+    c_dims = (work.c.dims.index(work.m), work.c.dims.index(work.n))
+    node = Multiply(
+        work.statement.name,
+        row,
+        Factor(whole(sums), *c_dims),
+        factors[0],
+        factors[1],
+        (sides[0].repeat_count, sides[1].repeat_count, sides[2].repeat_count),
+        work.step.line,
+    )
+    found = op(work.statement.name, path, draft.domain(path), WARPGROUP_MULTIPLY, touches, node, work.step.line)
+    return evolve(found, in_flight=work.step.in_flight)

@@ -1,0 +1,96 @@
+"""Barriers of rings: where they lie, how they start, and what waits for them and arrives at them."""
+
+from __future__ import annotations
+
+from isa.types import b64, pred
+from polyhedral import Affine
+from ptxgen.build import Offset
+from ptxgen.lower.arithmetic import Number
+from ptxgen.lower.bases import first_replica, pool_start
+from ptxgen.lower.context import Context
+from ptxgen.lower.pool import BARRIER_BYTES
+from ptxgen.tile import LANE_BITS, Arrive, Arriving, Expect, Program, Ring, Side, Wait
+
+LANES = (1 << LANE_BITS) - 1
+GROUP_LANES = (4 << LANE_BITS) - 1
+
+
+def ring_of(program: Program, name: str) -> Ring:
+    """The ring called `name`."""
+    return next(ring for ring in program.rings if ring.name == name)
+
+
+def start_barriers(context: Context) -> None:
+    """One thread gives every barrier its count; then all threads and the copies see them (PTX ISA, mbarrier.init)."""
+    k, program = context.k, context.program
+    pool_start(context)
+    with k.when(k.setp.eq.u32(k.tid.x, 0)):
+        for ring in program.rings:
+            for slot in range(ring.depth):
+                k.mbarrier.init.shared.b64(barrier_at(context, ring, Side.FULL, slot), 1)
+                k.mbarrier.init.shared.b64(barrier_at(context, ring, Side.EMPTY, slot), ring.empty_count)
+        k.fence.mbarrier_init.release.cluster()
+    k.bar.sync(0)
+
+
+def barrier_at(context: Context, ring: Ring, side: Side, slot: Number) -> Offset:
+    """The address of the barrier of a slot: all full ones of a ring, then all empty ones."""
+    start = context.pool.barriers[ring.name] + (ring.depth * BARRIER_BYTES if side is Side.EMPTY else 0)
+    if isinstance(slot, int):
+        return pool_start(context) + (start + slot * BARRIER_BYTES)
+    base = context.once(
+        ("barrier", ring.name, slot.node), lambda: context.k.mad.lo.u32(slot, BARRIER_BYTES, pool_start(context))
+    )
+    address: Offset = base + start
+    return address
+
+
+def slot_of(context: Context, depth: int, rank: Affine) -> Number:
+    """The slot of a tile number."""
+    return context.once(("slot number", rank, depth), lambda: context.narrow.remainder(context.integer(rank), depth))
+
+
+def parity_of(context: Context, ring: Ring, side: Side, rank: Affine) -> Number:
+    """The parity of the phase to wait for: that of the round of the tile number, the other one for its free slot."""
+
+    def parity() -> Number:
+        rounds = context.narrow.floor_quotient(context.integer(rank), ring.depth)
+        return context.narrow.remainder(rounds, 2)
+
+    found = context.once(("parity", rank, ring.depth), parity)
+    if side is Side.FULL:
+        return found
+    return (
+        found ^ 1
+        if isinstance(found, int)
+        else context.once(("other parity", rank, ring.depth), lambda: context.k.xor.b32(found, 1))
+    )
+
+
+def lower_wait(context: Context, node: Wait) -> None:
+    """Tries until the phase is complete (PTX ISA, mbarrier.try_wait)."""
+    ring, rank = ring_of(context.program, node.ring), context.resolved(node.rank)
+    where = barrier_at(context, ring, node.side, slot_of(context, ring.depth, rank))
+    parity = parity_of(context, ring, node.side, rank)
+    k = context.k
+    with k.loop() as tries:
+        passed = k.register(pred)
+        k.mbarrier.try_wait.parity.shared.b64(where, parity, into=passed)
+        tries.while_(~passed)
+
+
+def lower_arrive(context: Context, node: Arrive) -> None:
+    """One thread of each warp or warpgroup arrives."""
+    ring, rank = ring_of(context.program, node.ring), context.resolved(node.rank)
+    where = barrier_at(context, ring, Side.EMPTY, slot_of(context, ring.depth, rank))
+    mask = LANES if node.by is Arriving.WARP else GROUP_LANES
+    chosen = first_replica(context, mask)
+    with context.k.guard(chosen):
+        context.k.mbarrier.arrive.shared.b64(where, into=context.k.register(b64))
+
+
+def lower_expect(context: Context, node: Expect) -> None:
+    """The thread announces the bytes and arrives."""
+    ring, rank = ring_of(context.program, node.ring), context.resolved(node.rank)
+    where = barrier_at(context, ring, Side.FULL, slot_of(context, ring.depth, rank))
+    context.k.mbarrier.arrive.expect_tx.shared.b64(where, node.byte_count)

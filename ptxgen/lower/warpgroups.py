@@ -1,0 +1,128 @@
+"""Products of warpgroups: descriptors of both operands in shared memory, one instruction for each step along k."""
+
+from __future__ import annotations
+
+from attrs import frozen
+
+from isa.descriptors import SharedMatrix, Swizzle
+from ptxgen.build import Value
+from ptxgen.errors import UnsupportedError
+from ptxgen.lower.bases import shared_thread_base
+from ptxgen.lower.boxes import tile_address
+from ptxgen.lower.context import Context
+from ptxgen.lower.multiply import serpentine
+from ptxgen.lower.registers import constant_slot, values_per_register
+from ptxgen.lower.rings import slot_of
+from ptxgen.lower.threads import ThreadMap
+from ptxgen.tile import Coordinate, Distribution, Factor, Multiply, SharedLayout
+
+UNIT_BYTES = 16
+ADDRESS_SHIFT = 4
+PATTERN_ROWS = 8
+SWIZZLES = {32: Swizzle.BYTES_32, 64: Swizzle.BYTES_64, 128: Swizzle.BYTES_128}
+
+
+@frozen
+class Described:
+    """An operand as the instruction's descriptor tells of it: its constant bits, without an address, whether it lies
+    along m or n instead of k, and the byte offsets of each repeat along m or n and of each step along k."""
+
+    bits: int
+    across: bool
+    repeats: tuple[int, ...]
+    steps: tuple[int, ...]
+
+
+def described(factor: Factor, side: int, inner: int, extent: int, depth: int, counts: tuple[int, int]) -> Described:
+    """The descriptor of a shared tile whose dimension `side` is m or n and whose dimension `inner` is k; an instruction
+    takes `extent` by `depth` of it, `counts` times each way. UnsupportedError where its layout is none that a
+    descriptor tells of (PTX ISA, wgmma, canonical layouts)."""
+    layout, width = factor.region.buffer.layout, factor.region.buffer.element.byte_count
+    across = layout.offsets[side][0] == 1
+    span = _span(layout, side if across else inner) * width
+    swizzle = SWIZZLES.get(span)
+    if swizzle is None or not (across or layout.offsets[inner][0] == 1):
+        raise UnsupportedError(
+            f"{factor.region.buffer.name}: a warpgroup's product reads swizzled rows of 32, 64 or 128 bytes, not {span}"
+        )
+
+    def at(dimension: int, coordinate: int) -> int:
+        corner = tuple(coordinate if place == dimension else 0 for place in range(len(layout.shape)))
+        return layout.offset(corner) * width
+
+    rows = inner if across else side
+    stride = at(rows, PATTERN_ROWS)
+    beside = span // width
+    leading = at(side, beside) if across and beside < layout.shape[side] else UNIT_BYTES
+    bits = SharedMatrix(0, leading, stride, swizzle).bits
+    repeats = tuple(at(side, extent * number) for number in range(counts[0]))
+    steps = tuple(at(inner, depth * number) for number in range(counts[1]))
+    return Described(bits, across, repeats, steps)
+
+
+def _span(layout: SharedLayout, along: int) -> int:
+    """The elements of a row: as far as the coordinate along it is the offset."""
+    count = 1
+    for bit, image in enumerate(layout.offsets[along]):
+        if image != 1 << bit:
+            break
+        count *= 2
+    return count
+
+
+def lower_warpgroup_multiply(context: Context, node: Multiply) -> None:
+    """Issues the products of a step in ascending order of k."""
+    row, k = node.row, context.k
+    m, n, depth = node.repeats
+    a = described(node.a, node.a.row_dimension, node.a.column_dimension, row.m, row.k, (m, depth))
+    b = described(node.b, node.b.column_dimension, node.b.row_dimension, row.n, row.k, (n, depth))
+    sums = node.c.region.buffer
+    registers = context.tiles.slot(sums, constant_slot(node.c.region, context.bindings))
+    own = row.m * row.n // 128 // values_per_register(row.accumulate)
+    first = {"a": _address(context, node.a, _group_map(node)), "b": _address(context, node.b, ThreadMap())}
+    multiply = k.function(row.instruction)
+    added = context.once(("added",), lambda: k.setp.ne.b32(1, 0))
+    for m_step, n_step, k_step in serpentine(node.repeats):
+        number = m_step + m * n_step
+        into = registers[number * own : (number + 1) * own]
+        left = _descriptor(context, first["a"], a, a.repeats[m_step] + a.steps[k_step])
+        right = _descriptor(context, first["b"], b, b.repeats[n_step] + b.steps[k_step])
+        multiply(into, left, right, added, 1, 1, int(a.across), int(b.across))
+
+
+def _group_map(node: Multiply) -> ThreadMap:
+    """The byte offset of a warpgroup's first row of A, from the bits of the thread's number above its warpgroup."""
+    held: Distribution = node.c.region.buffer.distribution
+    layout, width = node.a.region.buffer.layout, node.a.region.buffer.element.byte_count
+    rows = [image[node.c.row_dimension] for image in held.warps[2:]]
+
+    def place(row: int) -> Coordinate:
+        return tuple(row if d == node.a.row_dimension else 0 for d in range(len(layout.shape)))
+
+    return ThreadMap((*(0,) * 7, *(layout.offset(place(row)) * width for row in rows)))
+
+
+def _address(context: Context, factor: Factor, threads: ThreadMap) -> Value:
+    """The first byte of an operand's tile in shared memory, plus what the thread's warpgroup adds."""
+    buffer = factor.region.buffer
+    slot = slot_of(context, buffer.depth, context.resolved(factor.region.rank))
+    if not threads.mask:
+        return tile_address(context, buffer.name, slot, buffer.slot_bytes, context.pool.offsets[buffer.name])
+
+    def address() -> Value:
+        first = context.narrow.add(shared_thread_base(context, threads), context.pool.offsets[buffer.name])
+        return context.narrow.value(context.narrow.multiply_add(slot, buffer.slot_bytes, first))
+
+    return context.once(("tile", buffer.name, threads, slot if isinstance(slot, int) else slot.node), address)
+
+
+def _descriptor(context: Context, first: Value, told: Described, byte_offset: int) -> Value:
+    """The descriptor of what lies `byte_offset` behind an address: its low word counts units of 16 bytes."""
+    k = context.k
+    low = context.once(
+        ("descriptor", first.node, told.bits),
+        lambda: k.add.u32(k.shr.u32(first, ADDRESS_SHIFT), told.bits & 0xFFFFFFFF),
+    )
+    moved = k.add.u32(low, byte_offset >> ADDRESS_SHIFT) if byte_offset else low
+    made: Value = k.mov.b64((moved, k.mov.b32(told.bits >> 32)))
+    return made
