@@ -20,6 +20,12 @@ DIRECTIVES: dict[str, Availability] = {
     "abi_preserve_control": since("9.0", 80),
     "minperctamemory": since("9.4", 80),
 }
+PRAGMAS: dict[str, Availability] = {
+    "nounroll": ALWAYS,
+    "used_bytes_mask": since("8.3"),
+    "enable_smem_spilling": since("8.7"),
+    "frequency": since("9.0"),
+}
 ALIAS = since("6.3", 30)
 COMMON = since("5.0")
 MASKED_ADDRESS = since("7.1")

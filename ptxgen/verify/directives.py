@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from isa.directives import PRAGMAS
 from ptxgen.errors import Finding, Severity
 from ptxgen.ir import Directive, DirectiveKind, Function, Instruction, Module, Origin, Pragma, Statement
 from ptxgen.verify.values import Values
 
-PRAGMAS = ("nounroll", "used_bytes_mask", "enable_smem_spilling", "frequency")
+_OUTSIDE = "nounroll"
 _APART = (
     (DirectiveKind.MAXNTID, DirectiveKind.REQNTID),
     (DirectiveKind.REQNCTAPERCLUSTER, DirectiveKind.MAXCLUSTERRANK),
@@ -43,10 +44,13 @@ _COUNTS = frozenset({DirectiveKind.MAXNTID, DirectiveKind.REQNTID, DirectiveKind
 
 
 def outer_pragma_findings(module: Module) -> Iterator[Finding]:
-    """`pragma.unknown` of pragmas outside functions."""
+    """`pragma.unknown` of pragmas outside functions, which assemblers refuse but for one."""
     for item in module.items:
         if isinstance(item, Pragma):
-            yield from _pragma(item, None)
+            for text in (item.text, *item.more):
+                if text != _OUTSIDE:
+                    message = f'.pragma "{text}" cannot stand outside functions; "{_OUTSIDE}" can'
+                    yield Finding("pragma.unknown", Severity.ERROR, message)
 
 
 def pragma_findings(values: Values) -> Iterator[Finding]:

@@ -58,10 +58,11 @@ _MALFORMED = frozenset({"operand.count", "operand.kind"})
 
 
 def verify(module: Module, *, target: str | Target | None = None) -> tuple[Finding, ...]:
-    """Everything that is wrong with a module, for its own target or another, in the order of the text.
+    """Everything that is wrong with a module, for its own target or another, in the order of the user's lines.
 
     Operands and availability of each instruction, names and labels, registers read before they are written on some
-    path, shared memory and threads. What a comment `ptxgen: allow CODE` allows on its statement is left out.
+    path, what a launch and its memory ask for, and what assemblers take silently: see `CODES`. What a comment
+    `ptxgen: allow CODE` allows on its statement is left out.
     UnknownTarget where the target's name is not known.
     """
     judged = module.target if target is None else target_named(target) if isinstance(target, str) else target
@@ -80,7 +81,12 @@ def verify(module: Module, *, target: str | Target | None = None) -> tuple[Findi
     found += constant_budget_findings(module)
     found += outer_pragma_findings(module)
     found += _duplicates(module)
-    return tuple(without_allowed(module, found))
+    return tuple(sorted(without_allowed(module, found), key=_line))
+
+
+def _line(finding: Finding) -> tuple[str, int]:
+    """Findings without a line come first, then those of each file in the order of its lines."""
+    return ("", 0) if finding.origin is None else (finding.origin.file, finding.origin.line)
 
 
 def verified(module: Module) -> Module:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from attrs import frozen
 
 from isa.availability import ALWAYS, Availability
-from isa.directives import ALIAS, B128, COMMON, DIRECTIVES, INLINED_AT, MASKED_ADDRESS, UNIFIED_ATTRIBUTE
+from isa.directives import ALIAS, B128, COMMON, DIRECTIVES, INLINED_AT, MASKED_ADDRESS, PRAGMAS, UNIFIED_ATTRIBUTE
 from isa.drivers import cuda_version, first_driver, newest_ptx
 from isa.targets import ALL_TARGETS, PtxVersion, Target, named_in
 from isa.types import Type, b128
@@ -26,6 +26,7 @@ from ptxgen.ir import (
     Module,
     Origin,
     Parameter,
+    Pragma,
     Prototype,
     Registers,
     Special,
@@ -155,6 +156,8 @@ def _function(function: Function, instructions: bool) -> Iterator[Use]:
     for directive in function.directives:
         if isinstance(directive, Directive):
             yield from _directive(directive, function.origin)
+        else:
+            yield from _pragma(directive, function.origin)
     for parameter in (*function.parameters, *function.returns):
         yield from _parameter(parameter, function.origin)
     for node in walk(function.body) if function.body is not None else ():
@@ -171,6 +174,8 @@ def _function(function: Function, instructions: bool) -> Iterator[Use]:
                     yield from _directive(each, function.origin)
                 for parameter in (*parameters, *returns):
                     yield from _parameter(parameter, function.origin)
+            case Pragma():
+                yield from _pragma(node, function.origin)
             case Loc(inlined_at=inlined) if inlined is not None:
                 yield Use(".loc with inlined_at", INLINED_AT, function.origin)
             case _:
@@ -192,6 +197,13 @@ def _directive(directive: Directive, origin: Origin | None) -> Iterator[Use]:
     since = DIRECTIVES[directive.kind.value]
     if since is not ALWAYS:
         yield Use(f".{directive.kind.value}", since, origin)
+
+
+def _pragma(pragma: Pragma, origin: Origin | None) -> Iterator[Use]:
+    for text in (pragma.text, *pragma.more):
+        since = PRAGMAS.get(text.partition(" ")[0], ALWAYS)
+        if since is not ALWAYS:
+            yield Use(f'.pragma "{text}"', since, origin)
 
 
 def _attributes(attributes: tuple[Attribute, ...], origin: Origin | None) -> Iterator[Use]:

@@ -35,6 +35,7 @@ from ptxgen.ir import (
     TensorCoordinate,
     Variable,
 )
+from ptxgen.parse import parse
 from ptxgen.verify import verified, verify
 from tests.oracles.ptxas import verdict
 
@@ -220,8 +221,28 @@ def test_what_is_wrong_with_a_whole_module(words: str, wrong: Module) -> None:
     assert not verdict(str(emit(wrong)), target("sm_75")).ok
 
 
+def test_a_pragma_of_the_module_has_no_line() -> None:
+    text = '.version 6.4\n.target sm_70\n.address_size 64\n.pragma "unrol";\n.visible .entry k() { ret; }\n'
+    (finding,) = verify(parse(text))
+    assert (finding.code, finding.origin) == ("pragma.unknown", None)
+    assert finding.message == '.pragma "unrol" cannot stand outside functions; "nounroll" can'
+    assert not verdict(text, target("sm_70")).ok
+    assert verify(parse(text.replace("unrol", "nounroll"))) == ()
+    assert verdict(text.replace("unrol", "nounroll"), target("sm_70")).ok
+
+
+def test_findings_come_in_the_order_of_the_lines() -> None:
+    lines = ["add.u32 %r0, %r1, 1;", "shl.b32 %r0, %r0, 40;", "bra.uni L;", "add.u32 %r0, %r0, 1;", "L:"]
+    head = ".version 6.4\n.target sm_70\n.address_size 64\n.visible .entry k()\n{\n.reg .b32 %r<9>;\n"
+    found = verify(parse(head + "\n".join([*lines, "bar.warp.sync 0;", "ret;", "}", ""])))
+    assert [finding.code for finding in found] == [
+        "uninitialised.register", "shift.count", "flow.unreachable", "mask.empty",
+    ]  # fmt: skip
+
+
 def said_of_nodes() -> list[str]:
     """The messages of all modules that are wrong here."""
     older = [module(bad) for _, bad in (*BAD, *STRICTER)]
     newer = [module(bad, at="8.0", on="sm_90") for _, bad in NEWER]
-    return [finding.message for given in (*older, *newer, *WHOLE.values()) for finding in verify(given)]
+    pragma = parse('.version 6.4\n.target sm_70\n.pragma "unrol";\n')
+    return [finding.message for given in (*older, *newer, *WHOLE.values(), pragma) for finding in verify(given)]

@@ -24,6 +24,7 @@ USES = [
     ("sm_52", ".common .global .u32 x;", "", "", "5.0", ".common"),
     ("sm_75", ".global .u8 q[8] = {1, 0xff00(q)};", "", "", "7.1", "a byte of an address as initial value"),
     ("sm_75", "", "", ".reg .b128 x;", "8.3", "the type .b128"),
+    ("sm_75", "", "", '.pragma "enable_smem_spilling";', "8.7", '.pragma "enable_smem_spilling"'),
     ("sm_90", "", "", "mov.u32 %r1, %aggr_smem_size;", "8.1", "%aggr_smem_size"),
 ]  # fmt: skip
 
