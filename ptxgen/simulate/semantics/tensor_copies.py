@@ -15,7 +15,7 @@ from ptxgen.simulate.accesses import WINDOWS, address_reader
 from ptxgen.simulate.asynchronous import boxes
 from ptxgen.simulate.asynchronous.boxes import Box
 from ptxgen.simulate.asynchronous.operations import Issue
-from ptxgen.simulate.asynchronous.runs import Run, check_source, shared_run
+from ptxgen.simulate.asynchronous.runs import Run, check_source, global_run, shared_run
 from ptxgen.simulate.batch import Batch
 from ptxgen.simulate.group import Group
 from ptxgen.simulate.memory import GLOBAL_BASE, RANK_MASK, WINDOW_BYTES, WRITTEN
@@ -31,6 +31,7 @@ from ptxgen.simulate.semantics.bulk_copies import (
 )
 from ptxgen.simulate.semantics.mbarriers import place_of_slot
 from ptxgen.simulate.semantics.reductions import combine
+from ptxgen.simulate.semantics.warps import meeting
 from ptxgen.simulate.signals import Step
 from ptxgen.simulate.site import Array, Reader, Site
 
@@ -296,22 +297,20 @@ def _set(words: Array, byte: int, low: int, width: int, value: int) -> None:
 
 
 def publish(site: Site) -> Step:
-    """`tensormap.cp_fenceproxy`: a map from shared to global memory, seen by tensor copies from then on."""
+    """`tensormap.cp_fenceproxy`: a map from shared to global memory, by a warp; tensor copies see it from then on."""
     destination, source = (address_reader(site, place_of_slot(site, name)) for name in ("destination", "source"))
     lanes = issuers(site)
 
     def step(group: Group, batch: Batch) -> None:
         to, start = destination(group.registers), source(group.registers)
-        for lane, issue in list(lanes(group, batch))[:1]:
+        firsts = {lane.row: (lane, issue) for lane, issue in reversed(list(lanes(group, batch)))}
+        for lane, issue in firsts.values():
             words = map_words(batch, issue, "shared", lane.value(start))
-            place = lane.value(to) - GLOBAL_BASE
-            arena = batch.spaces["global"].arena
-            if words is None or not 0 <= place <= arena.size_bytes - MAP_BYTES or not arena.shadow[place]:
-                continue
-            arena.data[place : place + MAP_BYTES] = words.view(np.uint8)
-            arena.shadow[place : place + MAP_BYTES] = WRITTEN
+            given = global_run(batch, issue, lane.value(to), MAP_BYTES, what="copies a tensor map")
+            if words is not None and given is not None:
+                given.put(words.view(np.uint8).reshape(-1, given.width))
 
-    return step
+    return meeting(site, None, step)
 
 
 MAKERS: dict[str, Callable[[Site], Any]] = {

@@ -1,14 +1,16 @@
-"""Clusters, barriers and tensor copies as nvcc compiles them from the library's own functions."""
+"""Clusters, barriers, tensor copies and products as nvcc and Triton compile them."""
 
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from isa.descriptors import Swizzle
 from isa.tensor_maps import tiled
 from ptxgen.parse import parse
 from ptxgen.simulate import simulate
 
+HERE = Path(__file__).parent
 COMPILED = Path(__file__).parents[2] / "parse" / "data"
 
 
@@ -43,3 +45,32 @@ def test_a_tile_comes_and_goes(seed):
     wanted = tensor[:32, 3:35].copy()
     wanted[:, 0] += 1
     assert x.tolist() == wanted.reshape(-1)[:256].tolist()
+
+
+M, N, K = 256, 64, 5 * 64 - 24
+
+
+def multiplied(name, seed, grid):
+    """The product that a kernel of Triton's computes, and what it should be."""
+    rng = np.random.default_rng(0)
+    a, b = rng.standard_normal((M, K)).astype(np.float16), rng.standard_normal((N, K)).astype(np.float16)
+    c, scratch = np.zeros((M, N), np.float16), np.zeros(384 * grid, np.uint8)
+    if name == "matmul_own":
+        args = [a, b, c]
+    else:
+        args = []
+        for array in (a, b, c):
+            described = tiled("f16", array.shape, (64, 64), swizzle=Swizzle.BYTES_128)
+            args += [(array, described), *array.shape, array.shape[1], 1]
+    module = parse((HERE / "compiled" / f"{name}.ptx").read_text())
+    report = simulate(module, grid=grid, block=128, args=[*args, M, N, K, scratch, scratch], shared_bytes=49176,
+                      seed=seed, limit=200_000)  # fmt: skip
+    report.raise_findings()
+    return c, a.astype(np.float64) @ b.astype(np.float64).T
+
+
+@pytest.mark.parametrize("seed", [None, 1, 2])
+@pytest.mark.parametrize("name", ["matmul_tma", "matmul_own", "matmul_cluster"])
+def test_products_of_triton(name, seed):
+    made, exact = multiplied(name, seed, grid=4)
+    assert np.abs(made - exact).max() <= 2.0**-11 * np.abs(exact).max()
