@@ -176,13 +176,15 @@ class Tracker:
 
     `width` is the number of participants of a cluster. Shared memory keeps every participant's last read of a cell;
     global memory the last two readers, which may miss a race and never invents one. Threads of other clusters are never
-    ordered (`across` False leaves such pairs out).
+    ordered (`across` False leaves such pairs out). `latest` is the last epoch of any participant that read a cell of
+    shared memory: where all know of it, nothing else is asked.
     """
 
     def __init__(self, cells: int, width: int, *, per_warp_reads: bool, across: bool = True) -> None:
         self.width, self.across, self.per_warp_reads = width, across, per_warp_reads
         self.writer = np.zeros(cells, np.int64)
         self.reads = np.zeros(cells * width if per_warp_reads else 0, np.int64)
+        self.latest = np.zeros(cells if per_warp_reads else 0, np.int64)
         self.last_reader = np.zeros(0 if per_warp_reads else cells, np.int64)
         self.other_reader = np.zeros(0 if per_warp_reads else cells, np.int64)
 
@@ -219,6 +221,7 @@ class Tracker:
         if self.per_warp_reads:
             place = touches.cells * self.width + (touches.thread >> 5) % self.width
             self.reads[place] = np.int64(touches.epoch) << _READ_CLOCK_SHIFT | np.int64(touches.site & 0xFFFF) << 8
+            self.latest[touches.cells] = _LAST_CLOCK
         else:
             self._replace_reader(touches.cells, self._engine_stamp(touches), np.int64(touches.thread))
         return found
@@ -288,9 +291,11 @@ class Tracker:
     def _against(self, table: Array, touches: Touches, clocks: Clocks, earlier: str) -> list[Conflict]:
         before = table.take(touches.cells)
         clock = before >> _CLOCK_SHIFT
-        if not clock.any():
+        if not clock.any() or (self.per_warp_reads and not _unknown_to_some(clock, touches, clocks).any()):
             return []
         thread = before & _THREAD_MASK
+        if (thread == touches.threads).all():
+            return []
         cta, column = np.divmod(thread >> 5, self.width)
         near = cta == (touches.threads >> 5) // self.width
         known = clocks.known[touches.warps, column]
@@ -322,6 +327,10 @@ class Tracker:
     def _remember_by_warp(self, touches: Touches, clocks: Clocks) -> None:
         place = touches.cells * self.width + clocks.column[touches.warps]
         own = clocks.own[touches.warps]
+        if (own == own[0]).all():
+            self.latest[touches.cells] = np.maximum(self.latest.take(touches.cells), own)
+        else:
+            np.maximum.at(self.latest, touches.cells, own)
         before = self.reads.take(place)
         again = (before >> _READ_CLOCK_SHIFT == own) & ((before & _SEVERAL) != touches.lanes)
         head = own << _READ_CLOCK_SHIFT | np.int64(touches.site) << 8
@@ -332,6 +341,8 @@ class Tracker:
             self.reads[place[clash]] = head[clash] | np.int64(_SEVERAL)
 
     def _against_reads(self, touches: Touches, clocks: Clocks) -> list[Conflict]:
+        if not _unknown_to_some(self.latest.take(touches.cells), touches, clocks).any():
+            return []
         table = self.reads.reshape(-1, self.width).take(touches.cells, axis=0)
         if not table.any():
             return []
@@ -363,3 +374,9 @@ class Tracker:
         if not len(racing):
             return []
         return [Conflict(racing, touches.site, int(left[racing[0]] & _THREAD_MASK), "write")]
+
+
+def _unknown_to_some(epochs: Array, touches: Touches, clocks: Clocks) -> Array:
+    """Whether an epoch is later than what the warp of a touch knows of the participant that it knows least of."""
+    unknown: Array = epochs > clocks.known.min(axis=1).take(touches.warps)
+    return unknown
