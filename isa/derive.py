@@ -8,7 +8,7 @@ from typing import Any
 from attrs import frozen
 
 from isa.operands import OneOf, Range
-from isa.types import Kind, Type, of_width, type_named
+from isa.types import Type, of_width, type_named
 
 Words = Mapping[str, str]
 
@@ -172,11 +172,11 @@ def metadata_selectors() -> Derivation:
 
 
 _DOUBLED_BY_WMMA = frozenset({"f16"})
+_WMMA_REGISTER = {**_FRAGMENT_REGISTER, "bf16": "bf16x2", "tf32": "tf32"}
 
 
 def _wmma_type(words: Words, operand: str, slot: str) -> Type:
-    whole = type_named(words[slot]).kind is not Kind.FLOAT
-    return type_named(_FRAGMENT_REGISTER.get(words[slot], "s32" if whole else "b32"))
+    return type_named(_WMMA_REGISTER.get(words[slot], "s32"))
 
 
 def _wmma_count(words: Words, operand: str, slot: str) -> int:

@@ -50,7 +50,9 @@ _SPELLED_OUT = slot(
 )
 MULTICAST = _SPELLED_OUT.maybe
 MULTICAST_WIDE = word("multicast::cluster::32b", RUBIN)
-MASK = Operand("ctas", Role.READ, OperandKind.VALUE, u16, when=("multicast::cluster",))
+MASK = Operand(
+    "ctas", Role.READ, OperandKind.VALUE, u16, domain=Range(0, 2**16 - 1), when=("multicast::cluster",)
+)  # fmt: skip
 WIDE_MASK = value("ctas", u32)
 CP_MASK = flag("cp_mask", since("8.6", 100))
 BYTE_MASK = Operand("byte_mask", Role.READ, OperandKind.VALUE, u16, when=("cp_mask",))

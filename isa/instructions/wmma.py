@@ -17,7 +17,7 @@ SHAPE = slot("shape", "m16n16k16 m8n32k16 m32n8k16 m16n16k8 m8n8k4 m8n8k32 m8n8k
 SPACE = slot("space", "global shared shared::cta", shared__cta=since("7.8")).maybe
 ELEMENT = slot("type", "f16 s8 u8 bf16 tf32 f64 s4 u4 b1")
 ACCUMULATOR = slot("type", "f16 f32 s32 f64")
-ROUNDING, ROUNDING_LAST = slot("rnd", "rn rz rm rp").maybe, slot("rnd", "rn rz rm rp")
+ROUNDING = slot("rnd", "rn rz rm rp").maybe
 SATFINITE = flag("satfinite")
 STRIDE = value("stride", u32).maybe
 
@@ -96,8 +96,6 @@ FAMILIES = (
         line(*_MMA, LAYOUT_A, LAYOUT_B, SHAPE.of("m16n16k16", "m8n32k16", "m32n8k16", "m16n16k8"),
              *_types("f32", "bf16 tf32"), operands=_PRODUCT, rules=(_FLOATS,)),
         line(*_MMA, LAYOUT_A, LAYOUT_B, SHAPE.of("m8n8k4"), ROUNDING, *_types("f64", "f64"), operands=_PRODUCT,
-             since=_AMPERE),
-        line(*_MMA, LAYOUT_A, LAYOUT_B, SHAPE.of("m8n8k4"), *_types("f64", "f64"), ROUNDING_LAST, operands=_PRODUCT,
              since=_AMPERE),
         line(*_MMA, LAYOUT_A, LAYOUT_B, SHAPE.of("m16n16k16", "m8n32k16", "m32n8k16"), *_types("s32", "s8 u8"),
              SATFINITE, operands=_PRODUCT, rules=(_INTEGERS,)),

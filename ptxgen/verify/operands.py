@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from isa.operands import OperandKind, OperandSlot
-from isa.types import Kind, Type
+from isa.types import Kind, Type, bf16, bf16x2, f16, f16x2
 from ptxgen.ir import (
     Address,
     Bracket,
@@ -25,6 +25,7 @@ from ptxgen.ir import (
 )
 
 _ELEMENTS = frozenset("xyzwrgba")
+_HALVES = frozenset({f16, f16x2, bf16, bf16x2})
 
 
 class Refusal(NamedTuple):
@@ -81,7 +82,7 @@ def _vector_refusal(slot: OperandSlot, operand: tuple[Operand, ...]) -> Refusal 
                 return Refusal("type.mismatch", f"{where} wants {_types(slot)}, got {told(element)}")
             case Sink() if slot.sink or slot.written:
                 pass
-            case Int() | Float() if not slot.written:
+            case Int() | Float() if _takes_constants(slot):
                 refused = (
                     _int_refusal(slot, element.value) if isinstance(element, Int) else _float_refusal(slot, element)
                 )
@@ -90,6 +91,14 @@ def _vector_refusal(slot: OperandSlot, operand: tuple[Operand, ...]) -> Refusal 
             case _:
                 return Refusal("operand.kind", f"{where} wants a {_types(slot)} register, got {told(element)}")
     return None
+
+
+def _takes_constants(slot: OperandSlot) -> bool:
+    """Whether an element of a vector may be a constant: where the slot says so, and in most that are only read.
+
+    Vectors of halves, and of one element, are registers.
+    """
+    return slot.immediates or (not slot.written and slot.count > 1 and slot.type not in _HALVES)
 
 
 def _register_refusal(slot: OperandSlot, register: Register) -> Refusal | None:

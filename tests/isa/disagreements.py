@@ -141,6 +141,10 @@ GROUPS: tuple[Group, ...] = (
                 r"(ldu?|st|atom|red|multimem)\.\S*v\d\.b?f(16|32|64)(x2)? .*%[us]",
                 "not checked inside float vectors",
             ),
+            Disagreement(
+                Question.TYPES_OUTSIDE, r" tcgen05\.mma\S* .*%pred_\d+, %pred_\d+", "predicates pass for lanes"
+            ),
+            Disagreement(Question.UNKNOWN, r" setp\.\S*16x2 %pred_\d+, ", "the manual has a predicate for each half"),
         ),
     ),
     Group(
@@ -173,6 +177,11 @@ GROUPS: tuple[Group, ...] = (
         (
             Disagreement(
                 Question.BEYOND, r" mbarrier\.(expect|complete|arrive)", "the manual bounds the counts of an object"
+            ),
+            Disagreement(
+                Question.UNKNOWN,
+                r" mbarrier\.\w+_wait\S* %pred_\d+, %b8",
+                "the manual reports a predicate before the value",
             ),
         ),
     ),

@@ -79,7 +79,7 @@ def of_exclusions(group: Iterable[Family], at_most: int) -> Asked:
 
 
 def of_register_types(group: Iterable[Family], at_most: int, on: Target) -> Asked:
-    """Registers of every type in every place of every opcode whose slots differ."""
+    """Registers of every type in every place of every opcode whose slots or types differ."""
     at, seen = newest_version(on), set()
     texts: dict[str, bool] = {}
     for form in (form for family in group for form in forms(family, at_most)):
@@ -87,14 +87,19 @@ def of_register_types(group: Iterable[Family], at_most: int, on: Target) -> Aske
             continue
         for signature in form.signatures:
             for place, slot in enumerate(signature.slots):
-                if (form.opcode, place, slot) in seen or not slot.accepts or slot.kind is OperandKind.ADDRESS:
+                key = (form.opcode, place, slot, _types(form))
+                if key in seen or not slot.accepts or slot.kind is OperandKind.ADDRESS:
                     continue
-                seen.add((form.opcode, place, slot))
+                seen.add(key)
                 for register in REGISTER_TYPES:
                     text = statement(form, signature, PLAIN, (place, register))
                     taken = (register in each.accepts for each in _same_place(form, signature, place))
                     texts.setdefault(text, any(taken))
     return {(at, on): texts}
+
+
+def _types(form: Form) -> tuple[str, ...]:
+    return tuple(word for name, word in form.words.items() if name.endswith("type"))
 
 
 def _same_place(form: Form, signature: Signature, place: int) -> Iterator[OperandSlot]:

@@ -7,7 +7,7 @@ import pytest
 from isa.targets import target, version
 from ptxgen.parse import parse
 from ptxgen.verify import verify
-from tests.oracles.ptxas import module
+from tests.oracles.ptxas import module, refused
 
 NAME = "mma.sync.aligned.m16n8k64.row.col.kind::mxf4.block_scale.scale_vec::2X.f32.e2m1.e2m1.f32.ue8m0"
 FRAGMENTS = (
@@ -31,3 +31,24 @@ def test_the_places_of_scales(selectors: str, words: str):
     said = [each.message for each in here if each.code == "immediate.domain"]
     assert len(said) == bool(words)
     assert all(words in each for each in said)
+
+
+@pytest.mark.parametrize(
+    "statement, wanted",
+    [
+        ("stmatrix.sync.aligned.m8n8.x1.shared.b16 [%b64_39], {33};", "a b32 register, got the immediate 33"),
+        (
+            "red.global.add.noftz.v4.bf16x2 [%b64_39], {%b32_0, 7, %b32_2, %b32_3};",
+            "bf16x2 register, got the immediate",
+        ),
+        ("st.global.v2.b32 [%b64_39], {%b32_0, 7};", ""),
+        ("red.global.add.v2.f32 [%b64_39], {%f32_0, 0f3f800000};", ""),
+    ],
+)
+def test_constants_in_vectors(statement: str, wanted: str):
+    on = target("sm_90")
+    text, first = module([statement], version("8.6"), on)
+    here = [each for each in verify(parse(text)) if each.origin is not None and each.origin.line == first]
+    said = [each.message for each in here if each.code == "operand.kind"]
+    assert len(said) == bool(wanted) == len(refused([statement], version("8.6"), on))
+    assert all(wanted in each for each in said)
