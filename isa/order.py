@@ -37,7 +37,7 @@ _SPACES = frozenset(_STATE_SPACES.split())
 _LAYOUTS = frozenset(("row", "col"))
 _OPERATIONS = frozenset(("and", "or", "xor", "popc"))
 # Modifiers that belong to the opcode, where they are more than one.
-_HEADS = {"wmma": 2, "cp.async": 2, "tcgen05": 2}
+_HEADS = {"wmma": 2, "cp.async": 2, "tcgen05": 3}
 _NARROW = re.compile(r"[bsu]\d+")
 
 
