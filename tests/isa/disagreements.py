@@ -274,7 +274,7 @@ GROUPS: tuple[Group, ...] = (
     Group(
         "tcgen05.alloc",
         (
-            Disagreement(Question.BEYOND, r" tcgen05\.(de)?alloc\.exclusive", "no target has more than 576 columns")),
+            Disagreement(Question.BEYOND, r" tcgen05\.(de)?alloc\.exclusive", "no target has more than 576 columns"),
             Disagreement(Question.UNKNOWN, r"tcgen05\.(de)?alloc\S*\.b2", "a word of the sparse loads passes"),
         ),
     ),
