@@ -167,6 +167,16 @@ def test_a_wrong_order_of_children_and_a_wrong_flag_are_told() -> None:
     assert band_violation(found, flagged, System.of(var("K") <= 1), reductions_are_free=False) is None
 
 
+def test_dependent_instances_of_one_time_are_told() -> None:
+    found = dependences(matmul())
+    outer = parse_schedule(TREE.replace("\n  store", " store").replace("\n    {", " {")).child
+    assert isinstance(outer, Band)
+    witness = schedule_violation(found, Domain(domain_of(matmul()), Band(outer.members)))
+    assert witness is not None
+    assert witness.level is None
+    assert dict(witness.source)["i"] == dict(witness.sink)["i"]
+
+
 def test_a_statement_without_instances_is_named() -> None:
     tree = parse_schedule('domain: "[M, N] -> { init[i,j] : 0 <= i < M and 0 <= j < N }"')
     with pytest.raises(ValueError, match="runs no instances of the statement update"):
