@@ -17,12 +17,21 @@ def unit(rank: int, dimension: int, amount: int) -> Coordinate:
     return tuple(amount if place == dimension else 0 for place in range(rank))
 
 
-def coalesced(shape: tuple[int, ...], contiguous: int, element_bytes: int, vector: int, warp_bits: int) -> Distribution:
+def coalesced(
+    shape: tuple[int, ...],
+    contiguous: int,
+    element_bytes: int,
+    vector: int,
+    warp_bits: int,
+    *,
+    whole_rows: bool = False,
+) -> Distribution:
     """A tile dealt to all warps of a block so that a request reads whole sectors.
 
     A lane holds `vector` neighbours; lanes follow along the contiguous dimension over one 128-byte line, or one 32-byte
-    sector where the tile's rows are shorter than a line: the rest of a row is then an immediate displacement. Rows go
-    to the other lanes, then to warps, what is left to values.
+    sector where the tile's rows are shorter than a line: the rest of a row is then an immediate displacement. With
+    `whole_rows` they follow along shorter rows too, as copies past the registers want: what one request fetches then
+    goes to few lines of shared memory. Rows go to the other lanes, then to warps, what is left to values.
     """
     rank = len(shape)
     row = [unit(rank, contiguous, 1 << bit) for bit in range(bit_count(shape[contiguous]))]
@@ -33,7 +42,8 @@ def coalesced(shape: tuple[int, ...], contiguous: int, element_bytes: int, vecto
         for bit in range(bit_count(shape[place]))
     ]
     own = row[: bit_count(vector)]
-    reach = LINE_BYTES if shape[contiguous] * element_bytes >= LINE_BYTES else SECTOR_BYTES
+    long = whole_rows or shape[contiguous] * element_bytes >= LINE_BYTES
+    reach = LINE_BYTES if long else SECTOR_BYTES
     across = row[len(own) : max(len(own), bit_count(max(1, reach // element_bytes)))]
     later = row[len(own) + len(across) :]
     slots = LANE_BITS + warp_bits

@@ -298,7 +298,8 @@ def cooperative(draft: Draft, statement: Statement, step: Stage, access: Reach) 
     shape = tile_shape(draft, statement, access, step.at)
     fastest = len(shape) - 1 if contiguous is None else contiguous
     vector = min(shape[fastest], max(1, step.by.vector_bytes // array.element.byte_count))
-    return coalesced(shape, fastest, array.element.byte_count, vector, draft.space.warp_bits)
+    whole = step.by.transport is Transport.CP_ASYNC
+    return coalesced(shape, fastest, array.element.byte_count, vector, draft.space.warp_bits, whole_rows=whole)
 
 
 def load_fragments(

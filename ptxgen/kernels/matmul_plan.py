@@ -18,6 +18,7 @@ from ptxgen.plan import (
     Fact,
     LayoutWish,
     Plan,
+    Swizzle,
     blocks,
     congruous,
     cp_async,
@@ -41,6 +42,7 @@ ROWS_FOR_CROSSWISE = 32
 LEAST_COPY_BYTES = 4
 MAP_UNIT_BYTES = 16
 GROUP_ROWS = 64
+MOST_SPAN_BYTES = 128
 ROLE_REGISTERS = {2: (40, 232), 3: (32, 160)}
 WARP_GRIDS: dict[int, tuple[int, int]] = {1: (1, 1), 2: (1, 2), 4: (2, 2), 8: (2, 4)}
 
@@ -113,12 +115,8 @@ def _by_warpgroups(plan: Plan, spec: MatmulSpec, tiling: MatmulTiling) -> Plan:
     groups = tiling.i // GROUP_ROWS
     plan = plan.tile("cta", **batch, i=tiling.i, j=tiling.j, k=tiling.k).place("cta", onto=blocks, raster=tiling.raster)
     plan = plan.tile("group", i=GROUP_ROWS).place("group", onto=warpgroups)
-    spans = {
-        "A": tiling.i if spec.layout.a_transposed else tiling.k,
-        "B": tiling.k if spec.layout.b_transposed else tiling.j,
-    }
-    for name, row in spans.items():
-        plan = plan.stage(name, at="cta.k", into=shared(tiling.depth, swizzle(min(128, 2 * row))), by=tensor)
+    for name, span in row_spans(spec, tiling).items():
+        plan = plan.stage(name, at="cta.k", into=shared(tiling.depth, swizzle(span)), by=tensor)
     budgets = ROLE_REGISTERS.get(groups, (None, None))
     plan = plan.roles(load=role("A.shared", "B.shared", warps=4, registers=budgets[0]), math=role(registers=budgets[1]))
     window = min(1, tiling.depth - 1) if tiling.prefetch else 0
@@ -129,6 +127,15 @@ def _by_warpgroups(plan: Plan, spec: MatmulSpec, tiling: MatmulTiling) -> Plan:
         if array.kind is ArrayKind.OUTPUT:
             plan = plan.drain(array.name, through=None, by=st(16))
     return plan.isolate("cta") if tiling.isolate else plan
+
+
+def row_spans(spec: MatmulSpec, tiling: MatmulTiling) -> dict[str, int]:
+    """The bytes over which the rows of A's and B's tiles are swizzled: a row, or 128 bytes of it."""
+    rows = {
+        "A": tiling.i if spec.layout.a_transposed else tiling.k,
+        "B": tiling.k if spec.layout.b_transposed else tiling.j,
+    }
+    return {name: min(MOST_SPAN_BYTES, row * f16.byte_count) for name, row in rows.items()}
 
 
 def plan_maps(plan: Plan) -> Callable[[str], bool]:
@@ -158,7 +165,9 @@ def copies_words(plan: Plan, name: str) -> bool:
 
 def _staged(plan: Plan, spec: MatmulSpec, tiling: MatmulTiling, generation: Generation, copied: list[str]) -> Plan:
     rows, columns = tiling.warp_tile
-    layouts = {"A": free, "B": free}
+    layouts: dict[str, LayoutWish | Swizzle] = {
+        name: swizzle(span) if name in copied else free for name, span in row_spans(spec, tiling).items()
+    }
     if generation.orders:
         layouts["A"] = _layout(along_k=not spec.layout.a_transposed, extent=rows)
         layouts["B"] = _layout(along_k=spec.layout.b_transposed, extent=columns)
@@ -198,19 +207,20 @@ def default_tiling(spec: MatmulSpec, target: str = "sm_70") -> MatmulTiling:
     """128x128x32 on 4 warps; on 8 where a thread of 4 may have to hold more than its registers, as ptxas counts them:
     the result in f32, row or column sums, or operands of the epilogue: any matrix or three vectors beside sums in f32,
     two matrices, or one with two vectors, beside sums in f16. Four matrices and sums over rows or columns are too many
-    for 8 warps too: tiles of 64 rows. Copies past the registers run three slabs ahead. Warpgroups take 128x256x64,
+    for 8 warps too: tiles of 64 rows. From Ampere on 128x256x32 on 8 warps, three slabs ahead, warpgroups 128x256x64;
     half the columns where the epilogue holds much.
     """
     matrices = sum(isinstance(piece, (Beta, Residual, Keep)) for piece in spec.epilogue)
     vectors = sum(isinstance(piece, Bias) for piece in spec.epilogue)
     held = (3 * matrices + vectors > 2) if spec.accumulate is f32 else (2 * matrices + vectors > 3)
-    depth = 4 if generation_of(target).past_registers else 2
-    if has_warpgroups(target):
-        wide = spec.accumulate is f16 or not (held or spec.totals or spec.output is f32)
-        return MatmulTiling(j=256 if wide else 128, k=64, warps=8, depth=depth, isolate=False)
+    eight = bool(spec.output is f32 or spec.totals or held)
     if matrices + len(spec.totals) > 3:
-        return MatmulTiling(i=64, warps=8, depth=depth)
-    return MatmulTiling(warps=8 if spec.output is f32 or spec.totals or held else 4, depth=depth)
+        return MatmulTiling(i=64, warps=8, depth=4 if generation_of(target).past_registers else 2)
+    if has_warpgroups(target):
+        return MatmulTiling(j=128 if eight else 256, k=64, warps=8, depth=4, isolate=False)
+    if generation_of(target).past_registers:
+        return MatmulTiling(j=128 if eight else 256, warps=8, depth=4, isolate=False)
+    return MatmulTiling(warps=8 if eight else 4)
 
 
 def menu() -> Iterator[MatmulTiling]:
