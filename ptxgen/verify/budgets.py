@@ -13,6 +13,7 @@ from ptxgen.ir import Directive, DirectiveKind, Function, FunctionKind, Module, 
 
 _CLUSTER = DirectiveKind.REQNCTAPERCLUSTER
 _MOST_CTAS = 16
+_WIDE_STATIC = 90
 _LOCAL_BYTES, _CONSTANT_BYTES = 512 * KIB, 64 * KIB
 _PARAMETER_BYTES, _WIDE_PARAMETER_BYTES = 4352, 32764
 _WIDE_PARAMETERS = since("8.1", 70)
@@ -23,7 +24,8 @@ def budget_findings(
 ) -> Iterator[Finding]:
     """The findings on a function's memory and launch bounds, against the limits of the target.
 
-    `statements` are those of the function. None are found for a target whose limits no published table has.
+    `statements` are those of the function. None are found for a target whose limits no published table has. That much
+    static shared memory on sm_90 and later is a warning where only assemblers before 13 refuse it.
     """
     try:
         bounds = limits(target)
@@ -38,7 +40,9 @@ def budget_findings(
             f"{function.name} declares {total} bytes of shared memory; {target} allows {bounds.shared_static_bytes} "
             "in declarations, more through k.dynamic_shared"
         )
-        yield Finding("shared.budget", Severity.ERROR, message, shared[-1].origin or function.origin)
+        newer = target.number >= _WIDE_STATIC and total <= bounds.shared_bytes_per_cta
+        severity = Severity.WARNING if newer else Severity.ERROR
+        yield Finding("shared.budget", severity, message, shared[-1].origin or function.origin)
     kinds = {each.kind: each for each in function.directives if isinstance(each, Directive)}
     yield from _residence(function, kinds, total, bounds, target)
     for kind in (DirectiveKind.MAXNTID, DirectiveKind.REQNTID):

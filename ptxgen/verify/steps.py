@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ptxgen.ir import Guard, Register, accesses
+from ptxgen.ir import Guard, Instruction, Int, Register, accesses, registers_of
 from ptxgen.ir.flow import Flow
+
+_SCALE = 3
 
 
 class Step(NamedTuple):
@@ -41,10 +43,18 @@ class Numbers:
         return number
 
 
+def _starts_a_sum(instruction: Instruction) -> bool:
+    """True for a multiply that may be told, by its `scale_d`, to start from 0 instead of its accumulators."""
+    operands = instruction.operands
+    return len(operands) > _SCALE and not (isinstance(scale := operands[_SCALE], Int) and scale.value)
+
+
 def steps_of(flow: Flow, numbers: Numbers) -> list[Step]:
     """The steps of a flow's instructions, in their order."""
     made = []
     for instruction in flow.instructions:
         read, written = accesses(instruction)
+        if instruction.form.opcode == "wgmma" and _starts_a_sum(instruction):
+            read = read[len(registers_of(instruction.operands[0])) :]
         made.append(Step(numbers.of(read), numbers.of(written), instruction.guard))
     return made
