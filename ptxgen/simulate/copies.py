@@ -17,7 +17,8 @@ class Pending:
     """Copies of one instruction, thread by thread as flat arrays.
 
     `groups` are the ordinals of the threads' groups, `index` byte places in the arena of the destination, `values` the
-    bytes [n, size]. `site` is the instruction, `epochs` those of the warps at the issue.
+    bytes [n, size]. `site` is the instruction, `epochs` those of the warps at the issue, `tracked`
+    those that an mbarrier tells of.
     """
 
     site: int
@@ -27,12 +28,14 @@ class Pending:
     index: Array
     values: Array
     epochs: Array
+    tracked: Array
 
     def part(self, which: Array) -> Pending:
         """The copies that are chosen by a truth per copy."""
         return evolve(
             self, warps=self.warps[which], lanes=self.lanes[which], groups=self.groups[which],
             index=self.index[which], values=self.values[which], epochs=self.epochs[which],
+            tracked=self.tracked[which],
         )  # fmt: skip
 
 

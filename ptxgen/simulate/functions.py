@@ -28,6 +28,7 @@ from ptxgen.ir import (
 )
 
 RECURSIVE_STACK_BYTES = 1024
+STACK_BYTES = 1024
 _ALIGNMENT = 16
 
 
@@ -139,7 +140,10 @@ def _callable(module: Module) -> list[str]:
 
 
 def stack_bytes(kernel: Frame, functions: dict[str, Body]) -> int:
-    """The local memory that a thread wants: all frames, and room for recursion where a function may call itself."""
+    """The local memory that a thread wants: all frames, and room for recursion where a function may call itself.
+
+    Without what `alloca` takes: STACK_BYTES behind it.
+    """
     total = kernel.size_bytes + sum(body.frame.size_bytes for body in functions.values())
     return total + (RECURSIVE_STACK_BYTES if _recursive(functions) else 0)
 

@@ -9,7 +9,7 @@ from attrs import define, evolve, field
 
 from ptxgen.errors import UnsupportedError
 from ptxgen.ir import Float, Function, Instruction, Int, Module, Space, SymbolAddress, Variable, walk
-from ptxgen.simulate.functions import Body, stack_bytes
+from ptxgen.simulate.functions import STACK_BYTES, Body, stack_bytes
 from ptxgen.simulate.heap import HEAP_BYTES, HEAP_FUNCTIONS
 from ptxgen.simulate.memory import FIRST_BYTE, GLOBAL_BASE
 
@@ -18,6 +18,8 @@ _ROWS_OF_MATRICES = frozenset({"ldmatrix", "stmatrix"})
 _ROW_BYTES = 16
 _SYNCHRONISING = frozenset({"acquire", "release", "acq_rel"})
 _WORD_GRAIN = 16
+_OF_THE_STACK = frozenset({"alloca", "stacksave", "stackrestore"})
+_STACK_ALIGNMENT = 128
 _PROXIES = frozenset({"proxy", "mbarrier_init"})
 _BESIDE = ("mbarrier", "cp.async.bulk", "cp.reduce", "wgmma", "st.async", "red.async", "barrier.cluster", "tensormap")
 
@@ -46,6 +48,7 @@ class Layout:
     local_bytes: int = 0
     const_bytes: bytes = b""
     heap_bytes: int = 0
+    grows: bool = False
     fences: bool = False
     fences_across: bool = False
     writes_global: bool = False
@@ -78,6 +81,9 @@ def layout_of(
     function = kernel.function
     made = Layout(symbols=dict(addresses), local_bytes=stack_bytes(kernel.frame, functions), shared_base=shared_base)
     made.symbols |= kernel.frame.offsets
+    made.grows = any(_grows(body.function) for body in (kernel, *functions.values()))
+    if made.grows:
+        made.local_bytes = _aligned(made.local_bytes, _STACK_ALIGNMENT) + STACK_BYTES
     made.heap_bytes = HEAP_BYTES if any(_allocates(body) for body in (kernel, *functions.values())) else 0
     unsized: list[Variable] = []
     initialised: list[Variable] = []
@@ -114,6 +120,10 @@ def layout_of(
     for each in everything:
         _accesses(made, each)
     return made
+
+
+def _grows(function: Function) -> bool:
+    return any(instruction.form.opcode in _OF_THE_STACK for instruction in function.instructions())
 
 
 def _allocates(body: Body) -> bool:

@@ -122,6 +122,8 @@ def simulator(
         bank.rank()
     if functions:
         bank.frame()
+    if layout.grows:
+        bank.stack(layout.local_bytes)
     if approximate is not None:
         bank.chance = np.random.default_rng(approximate)
     callees = {name: Callee(each, _bank_of(each, bank), addresses[name]) for name, each in functions.items()}

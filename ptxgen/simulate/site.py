@@ -73,6 +73,7 @@ class Bank:
     parameters: dict[int, tuple[int, np.dtype[Any]]] = field(factory=dict)
     carry_place: int | None = None
     frame_place: int | None = None
+    stack_place: int | None = None
     chance: np.random.Generator | None = None
     stacked: frozenset[str] = frozenset()
     ranked: frozenset[str] = frozenset()
@@ -123,6 +124,13 @@ class Bank:
             self.frame_place = self._new(np.dtype(np.int64))
             self.initial[self.frame_place] = np.zeros((1, 1), np.int64)
         return self.frame_place
+
+    def stack(self, top: int = 0) -> int:
+        """The place of the address in local memory down to which the stack of `alloca` reaches, `top` at first."""
+        if self.stack_place is None:
+            self.stack_place = self._new(np.dtype(np.int64))
+            self.initial[self.stack_place] = np.full((1, 1), top, np.int64)
+        return self.stack_place
 
     def rank(self) -> int:
         """The place of the CTA's rank in its cluster where it stands in addresses of shared memory."""

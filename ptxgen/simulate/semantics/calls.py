@@ -9,7 +9,7 @@ from attrs import define, field, frozen
 
 from ptxgen.ir import Call, Parameter, Register, SymbolAddress
 from ptxgen.simulate.batch import Batch
-from ptxgen.simulate.functions import Body
+from ptxgen.simulate.functions import STACK_BYTES, Body
 from ptxgen.simulate.group import Frame, Group
 from ptxgen.simulate.semantics.control import parted
 from ptxgen.simulate.signals import Outcome, Parted, Signal, Step
@@ -109,7 +109,8 @@ class _Entry:
         function, size = self.callee.body.function, self.callee.body.frame.size_bytes
         base = int(group.registers[self.site.bank.frame()].flat[0])
         above = base + self.frame_bytes
-        if above + size > batch.spaces["local"].size_bytes:
+        reserved = 0 if self.site.bank.stack_place is None else STACK_BYTES
+        if above + size > batch.spaces["local"].size_bytes - reserved:
             what = f"calls {function.name} with no stack left in local memory"
             _lose(self.site, lanes, group, batch, "stack.overflow", what)
             return None

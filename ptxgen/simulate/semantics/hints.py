@@ -19,8 +19,6 @@ REFUSED_PREFIXES = {
     "tex": "textures", "tld4": "textures", "txq": "textures", "istypep": "textures and surfaces",
     "suld": "surfaces", "sust": "surfaces", "sured": "surfaces", "suq": "surfaces",
     "tcgen05": "tensor memory",
-    "alloca": "stack that grows while a function runs", "stacksave": "stack that grows while a function runs",
-    "stackrestore": "stack that grows while a function runs",
 }  # fmt: skip
 
 

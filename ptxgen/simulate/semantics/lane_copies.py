@@ -92,29 +92,32 @@ class LaneArrivals:
 def _start(batch: Batch, arriving: LaneArrivals) -> None:
     limit = np.zeros_like(batch.copies.counts(batch.warps))
     limit[arriving.warps, arriving.lanes] = batch.copies.counts(batch.warps)[arriving.warps, arriving.lanes] + 1
+    for copy in batch.copies.pending:
+        copy.tracked[copy.groups < limit[copy.warps, copy.lanes]] = True
     known = arriving.released[: batch.clocks.width]
     issue = Issue(arriving.site, int(arriving.warps[0]), int(arriving.lanes[0]), arriving.thread, 0, known, known)
 
     def write() -> list[tuple[int, int]]:
         for due in batch.copies.due(limit):
-            _deliver(due, batch, at_issue=True)
+            _deliver(due, batch)
         barrier = arriving.barrier
         count = len(arriving.warps)
         rows = np.broadcast_to(arriving.released, (count, len(arriving.released)))
-        arrivals(batch, barrier, Arrivals(arriving.site, arriving.thread, np.ones(count, np.int64), rows))
+        counts = np.ones(count, np.int64)
+        arrivals(batch, barrier, Arrivals(arriving.site, arriving.thread, arriving.warps, counts, rows))
         return [(0, 0)]
 
     landing = Landing(arriving.barrier, 0, arriving.barrier.phase)
     batch.engines.start(Operation(issue, lambda: None, write, (landing,)))
 
 
-def _deliver(due: Pending, batch: Batch, *, at_issue: bool = False) -> None:
+def _deliver(due: Pending, batch: Batch) -> None:
     memory = batch.spaces["shared"]
     width = due.values.shape[1]
     whole = due.values.view(np.complex128 if width == 16 else f"u{width}")[..., 0]
     memory.arena.store(due.index, whole, width)
     memory.arena.owed -= len(due.index)
-    epochs = due.epochs if at_issue else None
+    epochs = np.where(due.tracked, due.epochs, batch.clocks.own[due.warps])
     watch_delivery(batch, due.site, (due.warps, due.lanes), due.index, due.values, epochs)
 
 
@@ -183,6 +186,8 @@ def _owe(index: int, part: Target, group: Group, batch: Batch, values: Array) ->
     places = part.index[mask]
     brought = np.ascontiguousarray(values[mask])
     epochs = batch.clocks.own[warps]
-    batch.copies.pending.append(Pending(index, warps, lanes, groups, places, brought, epochs))
+    batch.copies.pending.append(
+        Pending(index, warps, lanes, groups, places, brought, epochs, np.zeros(len(warps), np.bool_))
+    )
     part.memory.arena.mark(places, size, OWED)
     part.memory.arena.owed += len(places)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from enum import Enum
 from typing import Any
 
 import numpy as np
@@ -199,7 +200,14 @@ def arrive(site: Site) -> Step:
             thread = batch.thread(group, int(each.rows[0]), int(each.lanes[0]))
             tx = None if size is None else size[each.rows, each.lanes]
             given = Arrivals(
-                site.index, thread, count[each.rows, each.lanes], released[each.rows], tx, drops, incomplete
+                site.index,
+                thread,
+                group.warps[each.rows],
+                count[each.rows, each.lanes],
+                released[each.rows],
+                tx,
+                drops,
+                incomplete,
             )
             states[each.rows, each.lanes] = arrivals(batch, each.barrier, given)
         keep = _kept(request, group)
@@ -221,12 +229,13 @@ def _operand(site: Site, name: str) -> Reader | None:
 
 @frozen(eq=False)
 class Arrivals:
-    """Arrivals of lanes at one barrier: how often each counts, what it releases, the bytes that it expects, and whether
-    the barrier loses its part for good (`drops`) or must not complete by it.
+    """Arrivals of lanes at one barrier: their warps, how often each counts, what it releases, the bytes that it
+    expects, and whether the barrier loses its part for good (`drops`) or must not complete by it.
     """
 
     site: int
     thread: int
+    warps: Array
     counts: Array
     released: Array
     sizes: Array | None = None
@@ -237,7 +246,9 @@ class Arrivals:
 def arrivals(batch: Batch, barrier: MBarrier, given: Arrivals) -> Array:
     """Let lanes arrive one after the other; the state that each gets, which tells what was before it arrived."""
     states = np.zeros(len(given.counts), np.uint64)
+    phases = np.zeros(len(given.counts), np.int64)
     for number, count in enumerate(given.counts.tolist()):
+        phases[number] = barrier.phase
         states[number] = state_of(barrier.phase, max(barrier.pending, 0))
         if given.sizes is not None:
             expect(batch, barrier, int(given.sizes[number]), given.site, given.thread)
@@ -245,6 +256,10 @@ def arrivals(batch: Batch, barrier: MBarrier, given: Arrivals) -> Array:
             barrier.count = max(barrier.count - count, 0)
         barrier.gather(given.released[number])
         _arrive_once(batch, barrier, given, count)
+    torn = (phases[1:] != phases[:-1]) & (given.warps[1:] == given.warps[:-1])
+    if torn.any():
+        what = f"completes a phase with some lanes of a warp, the others count for the next: {barrier.told()}"
+        batch.journal.fault("mbarrier.count", given.site, lambda: what, thread=given.thread)
     return states
 
 
@@ -276,15 +291,18 @@ def wait(site: Site) -> Step:
         asked = np.broadcast_to(wanted(group.registers), group.shape)
         phases = (asked & np.uint64(1) if parity else phase_of(asked)).astype(np.int64)
         found = users(request, group, batch)
-        done, waits = np.ones(group.shape, np.bool_), []
+        done, waits, early = np.ones(group.shape, np.bool_), list[PhaseWait](), False
         for each in found:
             for phase in np.unique(phases[each.rows, each.lanes]).tolist():
                 waiting = PhaseWait(each.barrier, phase, parity)
                 here = phases[each.rows, each.lanes] == phase
-                over = waiting.over()
-                done[each.rows[here], each.lanes[here]] = over
-                waits += [] if over else [waiting]
-        if waits and not _denied(group, batch, waits):
+                rows = each.rows[here]
+                answer = _answer(group, batch, waiting, group.warps[np.unique(rows)])
+                done[rows, each.lanes[here]] = answer is Answer.YES
+                early |= answer is Answer.NOT_YET
+                waits += [waiting] if answer is Answer.WAIT else []
+        chance = batch.engines.chance
+        if waits and not early and not group.forced and (chance is None or chance.random() < 0.875):
             return _park(group, site.index, done, waits)
         group.forced = False
         for each in found:
@@ -296,15 +314,30 @@ def wait(site: Site) -> Step:
     return step
 
 
-def _denied(group: Group, batch: Batch, waits: list[PhaseWait]) -> bool:
-    """Whether the answer is no, at once: the first time that a warp asks for a phase that is not complete, so that a
-    program that does not ask again goes wrong; when nothing else can go on; and in a random order now and then.
+class Answer(Enum):
+    """What a wait is told: the phase is complete, it is not to the warp's knowledge, or wait."""
+
+    YES = "yes"
+    NOT_YET = "not yet"
+    WAIT = "wait"
+
+
+def _answer(group: Group, batch: Batch, waiting: PhaseWait, warps: Array) -> Answer:
+    """The first time that a warp asks for a phase, the answer is no unless it knows already what the phase's arrivals
+    have released: so a program that does not ask again goes wrong in every order.
     """
-    asked, chance = batch.engines.asked, batch.engines.chance
-    keys = {(group.pc, int(group.warps[0]), each.barrier.place, each.barrier.phase) for each in waits}
-    first = not keys <= asked
-    asked |= keys
-    return group.forced or first or (chance is not None and chance.random() < 0.125)
+    barrier, asked, clocks = waiting.barrier, batch.engines.asked, batch.clocks
+    over = waiting.over()
+    if over:
+        known = clocks.state[warps] >= barrier.released
+        known[np.arange(len(warps)), clocks.column[warps]] = True
+        if known[:, : clocks.width].all():
+            return Answer.YES
+    keys = {(group.pc, warp, barrier.place, barrier.phase - over) for warp in warps.tolist()}
+    if not keys <= asked:
+        asked |= keys
+        return Answer.NOT_YET
+    return Answer.YES if over else Answer.WAIT
 
 
 def _park(group: Group, index: int, done: Array, waits: list[PhaseWait]) -> Outcome:

@@ -306,14 +306,19 @@ def _judge_registers(
             batch.journal.fault("wgmma.in_flight", plan.site.index, _misused, thread=thread, related=earlier.site)
 
 
-def _issue_of_all(batch: Batch, site: int, warps: Array) -> Issue:
-    """An operation that all lanes of these warps issue together, behind all that any of them is ordered behind."""
+def _issues_of(batch: Batch, site: int, warps: Array) -> list[Issue]:
+    """What each of these warps issues now, its lanes together; and last, what all of them do, which is ordered behind
+    what every one is ordered behind.
+    """
     rows = batch.clocks.release(warps)
-    known = rows.max(axis=0)[: batch.clocks.width]
-    one = issue_of(batch, site, int(warps[0]), 0)
-    seen = batch.clocks.proxied[warps].max(axis=0)
-    seen[batch.clocks.warps_per_cluster :] = known[batch.clocks.warps_per_cluster :]
-    return evolve(one, known=known, seen=seen)
+    engines = slice(batch.clocks.warps_per_cluster, batch.clocks.width)
+    issues = []
+    for row, warp in zip(rows, warps.tolist(), strict=True):
+        known, seen = row[: batch.clocks.width], batch.clocks.proxied[warp].copy()
+        seen[engines] = known[engines]
+        issues.append(evolve(issue_of(batch, site, warp, 0), known=known, seen=seen))
+    known, seen = (np.min([getattr(each, name) for each in issues], axis=0) for name in ("known", "seen"))
+    return [*issues, evolve(issues[0], known=known, seen=seen)]
 
 
 def _misused() -> str:
@@ -343,7 +348,8 @@ class _Operands:
 
     def _lend(self, batch: Batch, group: Group, row: int, number: int) -> None:
         plan, warp = self.plan, int(group.warps[row])
-        issue = _issue_of_all(batch, plan.site.index, group.warps[groups_of(batch, group.warps) == number])
+        issues = _issues_of(batch, plan.site.index, group.warps[groups_of(batch, group.warps) == number])
+        issue = issues[-1]
         columns, clocks = batch.engines.columns, batch.clocks
         rank = warp // batch.warps_per_cta % batch.cluster
         engine = columns.multiplier(rank, number % columns.groups)
@@ -359,8 +365,9 @@ class _Operands:
             run = _run(batch, issue, of, bits)
             if run is not None:
                 check_source(batch, issue, run)
-                judge(batch, run.memory, issue, (engine, epoch), (np.unique(run.index), run.width), writes=False)
                 into[number] = issue, run
+                for by, part in _parts(of, run, issues, whole=of is plan.b):
+                    judge(batch, run.memory, by, self.engines[number], (np.unique(part), run.width), writes=False)
 
     def _matrix(self, of: _Matrix | None, held: dict[int, tuple[Issue, Run]], number: int) -> Array | None:
         if of is None:
@@ -439,6 +446,16 @@ class _Operands:
             return bits
         negated: Array = bits ^ bits.dtype.type(1 << (8 * bits.dtype.itemsize - 1))
         return negated
+
+
+def _parts(of: _Matrix, run: Run, issues: list[Issue], *, whole: bool) -> list[tuple[Issue, Array]]:
+    """The pieces of a matrix that each warp reads: of A its own rows, of B all."""
+    if whole:
+        return [(issues[-1], run.index)]
+    places = run.index.reshape((of.depth, -1) if of.transposed else (of.rows, -1))
+    if of.transposed:
+        return [(issue, places[:, 2 * warp : 2 * warp + 2].ravel()) for warp, issue in enumerate(issues[:-1])]
+    return [(issue, places[_ROWS * warp :][:_ROWS].ravel()) for warp, issue in enumerate(issues[:-1])]
 
 
 def _differs() -> str:

@@ -12,6 +12,7 @@ from ptxgen.simulate.exact_products import chained, operand
 from tests.oracles.ptxas import verdict
 from tests.simulate.asynchronous import hopper
 from tests.simulate.asynchronous.faults import faults
+from tests.simulate.asynchronous.pipelines import PIPELINES, Pipeline
 
 SM_90A = target("sm_90a")
 ROWS, COLUMNS = 2 * hopper.ROWS, hopper.COLUMNS
@@ -22,14 +23,21 @@ KINDS = {
     "wrong count": {"deadlock", "race.shared", "async.shared", "cluster.left", "mbarrier.count"},
     "wrong bytes": {"deadlock", "mbarrier.transactions"},
     "wrong parity": {"deadlock", "race.shared", "async.shared", "cluster.left"},
-    "drop wait": {"race.shared", "async.shared", "async.leaked", "cluster.left", "wgmma.in_flight"},
+    "drop wait": {
+        "race.shared",
+        "async.shared",
+        "async.leaked",
+        "cluster.left",
+        "wgmma.in_flight",
+        "uninitialised.shared",
+    },
     "weaken wait": {"race.shared", "async.shared", "async.leaked", "wgmma.in_flight"},
     "drop commit": {"async.leaked", "wgmma.in_flight"},
     "drop fence": {"proxy.shared", "wgmma.fence"},
-    "drop arrive": {"deadlock"},
+    "drop arrive": {"deadlock", "mbarrier.transactions"},
     "drop copy": {"deadlock"},
-    "drop barrier": {"race.shared"},
-    "drop cluster barrier": {"cluster.early", "cluster.barrier", "mbarrier.unordered"},
+    "drop barrier": {"race.shared", "mbarrier.unordered"},
+    "drop cluster barrier": {"cluster.early", "cluster.left", "cluster.barrier", "mbarrier.unordered"},
     "weaken barrier": {"cluster.early", "mbarrier.unordered"},
 }
 # Faults that change nothing, and why.
@@ -110,3 +118,34 @@ def test_every_fault_of_the_product_is_seen(kinds):
     ]  # fmt: skip
     assert not unexplained, unexplained
     assert len(left) <= sum(kind in kinds for kind, _ in EQUIVALENT), left
+
+
+def launched(pipeline: Pipeline, module, seed=None):
+    args = pipeline.args()
+    report = simulate(
+        module, grid=pipeline.grid, block=pipeline.block, cluster=pipeline.cluster, args=args, seed=seed, limit=20_000
+    )
+    return report, args[-1]
+
+
+@pytest.mark.parametrize("name", PIPELINES)
+def test_small_pipelines_are_right_in_twenty_orders(name):
+    pipeline = PIPELINES[name]()
+    for seed in (None, *range(20)):
+        report, made = launched(pipeline, pipeline.module, seed)
+        report.raise_findings()
+        assert np.array_equal(made, pipeline.wanted), seed
+
+
+@pytest.mark.parametrize("seed", [None, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2, 3))])
+@pytest.mark.parametrize("name", PIPELINES)
+def test_every_fault_of_small_pipelines_is_seen(name, seed):
+    pipeline = PIPELINES[name]()
+    found = 0
+    for fault in faults(pipeline.module):
+        report, made = launched(pipeline, fault.module, seed)
+        seen = {each.code for each in report.findings} & KINDS[fault.operation]
+        changed = not report.findings and not np.array_equal(made, pipeline.wanted)
+        assert seen or changed, (fault.operation, fault.statement, fault.text, report.findings)
+        found += 1
+    assert found >= 8
