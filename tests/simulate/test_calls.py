@@ -214,3 +214,23 @@ def test_a_call_through_an_address_of_no_function():
     """)  # fmt: skip
     assert [(finding.code, finding.count) for finding in report.findings] == [("call.target", 1)]
     assert out.tolist() == [int(thread != 5) for thread in range(64)]
+
+
+def test_a_stack_that_grows_is_given_back_and_ends():
+    body = """
+    .reg .u64 %a<4>, %top; .reg .pred %more;
+    mov.u32 %r3, 0; stacksave.u64 %top;
+AGAIN:
+    mov.u64 %a1, SIZE; alloca.u64 %a2, %a1, 16; st.local.u32 [%a2], %r1; RESTORE
+    add.u32 %r3, %r3, 1; setp.lt.u32 %more, %r3, 8; @%more bra AGAIN;
+    ld.local.u32 %r2, [%a2];
+    """
+    report, out = run("", body.replace("SIZE", "128").replace("RESTORE", ""))
+    assert (report.findings, out.tolist()) == ((), list(range(64)))
+    report, _ = run("", body.replace("SIZE", "144").replace("RESTORE", ""))
+    assert [finding.code for finding in report.findings] == ["stack.overflow"]
+    report, out = run("", body.replace("SIZE", "1000").replace("RESTORE", "stackrestore.u64 %top;"))
+    assert (report.findings, out.tolist()) == ((), list(range(64)))
+    unwritten = "mov.u64 %a1, 16; alloca.u64 %a2, %a1; ld.local.u32 %r2, [%a2];"
+    report, _ = run("", ".reg .u64 %a<4>;" + unwritten)
+    assert [finding.code for finding in report.findings] == ["uninitialised.local"]

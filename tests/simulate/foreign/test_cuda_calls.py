@@ -161,3 +161,17 @@ def test_clocks():
     good = np.zeros(96, np.int32)
     cuda("clocks", good, 10, grid=1, block=96)
     assert good.all()
+
+
+def test_stack_arrays():
+    x, y = chance().integers(-20, 20, 32, dtype=np.int32), np.zeros(32, np.int32)
+    cuda("stack_arrays", x, y, grid=1, block=32)
+    for i in range(32):
+        total = 0
+        for turn in range(1, 4):
+            n = (i * turn) % 5 + 1
+            value = 0
+            for k in reversed(range(n)):
+                value = value * 7 + int(x[(i + k) % 32]) + turn
+            total += value
+        assert y[i] == total
