@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from polyhedral.coalescing import simple_hull
 from polyhedral.difference import difference
 from polyhedral.places import Place
-from polyhedral.precedence import timed
+from polyhedral.precedence import interleave, timed
 from polyhedral.separation import Region
 from polyhedral.shadows import Item
-from polyhedral.system import System, disjoint
+from polyhedral.system import System, disjoint, with_rows
 
 ITERATIONS_GUESSED = 8
 GUARDS_FOR_A_BODY = 4
@@ -44,27 +44,53 @@ def _both(
     long = len(extra) * GUARDS_FOR_A_BODY <= sum(_body(items[m], level) for m in shared)
     hull = simple_hull((first.rows & known, second.rows & known)).gist(known)
     around = hull & known
-    rest = [s for s in difference(around, first.rows & known) if difference(s, second.rows)]
-    if rest:
-        return None
     members = shared | extra
+    gaps = [g for s in difference(around, first.rows & known) for g in difference(s, second.rows)]
+    name = items[0].levels[level]
+    if gaps and not all(hull.bounds(name)):
+        return None
+    if any(_is_between(g, first, second, name) for g in gaps):
+        return None
+    if not all(_is_idle(items[m], level, g) for m in members for g in gaps):
+        return None
     if long and by_cost:
         allowed = all(_is_apart(items[m], [items[o] for o in members if o != m], level, around) for m in extra)
     else:
-        allowed = all(_is_empty_by_bounds(items[m], level, around, not long) for m in extra)
+        is_empty = _is_empty_by_bounds if long else _is_empty_at_no_cost
+        allowed = all(is_empty(items[m], level, around) for m in extra)
     if not allowed:
         return None
     outers = tuple(dict.fromkeys((*first.outers, *second.outers)))
     return Region(hull, outers, tuple(sorted(members)))
 
 
+def _is_between(gap: System, first: Region, second: Region, name: str) -> bool:
+    """Whether a gap may be beside values of both regions at once, so that it costs more than a loop without them."""
+    one, other = (r.rows.rename({name: f"{name}{mark}"}) for r, mark in ((first, "'"), (second, "''")))
+    return not disjoint(gap, one, other)
+
+
+def _is_idle(item: Item, level: int, gap: System) -> bool:
+    """Whether the item has nothing to do in a gap, and its inner loops have no iterations there."""
+    return disjoint(gap, timed(item, level)) and _is_empty_by_bounds(item, level, gap)
+
+
 def _is_apart(item: Item, others: Sequence[Item], level: int, known: System) -> bool:
     """Whether a test of the item is never inside a loop that it shares with another."""
     inner = _next_loop(item, level)
-    if inner is None or _is_empty_by_bounds(item, level, known, False):
+    if inner is None or _is_empty_by_bounds(item, level, known):
         return True
     own = timed(item, inner)
-    return all(disjoint(known, own, timed(o, min(inner, len(o.levels) - 1))) for o in others)
+    return not any(
+        not disjoint(known, own, timed(o, min(inner, len(o.levels) - 1))) and _share_loops(item, o, level + 1, known)
+        for o in others
+    )
+
+
+def _share_loops(item: Item, other: Item, level: int, known: System) -> bool:
+    width = next((k for k, (a, b) in enumerate(zip(item.levels, other.levels, strict=False)) if a != b), None)
+    width = min(len(item.levels), len(other.levels)) if width is None else width
+    return interleave(item, other, level, width, known)
 
 
 def _next_loop(item: Item, level: int) -> int | None:
@@ -85,15 +111,23 @@ def _has_a_range(item: Item, level: int) -> bool:
     return not any(r[column] and not any(r[: len(shadow.exists)]) for r in shadow.equalities)
 
 
-def _is_empty_by_bounds(item: Item, level: int, known: System, simple: bool) -> bool:
-    """Whether the next loop of the item has no iterations where the item is not; `simple` if at no cost."""
+def _is_empty_by_bounds(item: Item, level: int, known: System) -> bool:
+    """Whether the loops of the item inside of the level have no iterations where the item is not."""
+    inner = frozenset(item.levels[level + 1 :])
+    columns = [i for i, n in enumerate(item.system.names) if n in inner]
+    rows = item.system.equalities + item.system.inequalities
+    own = with_rows(item.system, [any(r[i] for i in columns) for r in rows])
+    return disjoint(known, own) or timed(item, level).gist(known & own).is_universe
+
+
+def _is_empty_at_no_cost(item: Item, level: int, known: System) -> bool:
+    """Whether the next loop of the item has no iterations where the item is not, and no more than two plain bounds."""
     inner = _next_loop(item, level)
     if inner is None:
         return False
     name = item.levels[inner]
-    own, outer = item.shadows[inner].split_on(name)
-    if simple:
-        lower, upper = own.gist(known).bounds(name)
-        if len(lower) != 1 or len(upper) != 1 or lower[0][1] != 1 or upper[0][1] != 1 or own.equalities:
-            return False
+    own, outer = timed(item, inner).split_on(name)
+    lower, upper = own.gist(known).bounds(name)
+    if len(lower) != 1 or len(upper) != 1 or lower[0][1] != 1 or upper[0][1] != 1 or own.equalities:
+        return False
     return outer.gist(known & own).is_universe

@@ -7,16 +7,23 @@ from collections.abc import Mapping
 from attrs import evolve, frozen
 
 from polyhedral.affine import Affine, var
+from polyhedral.shadows import Item
 from polyhedral.surroundings import Surroundings
-from polyhedral.system import System
+from polyhedral.system import UNIVERSE, System
 
 
 @frozen
 class Place:
-    """`known` holds around the place; `values` are those of levels without a loop."""
+    """`known` holds around the place; `values` are those of levels without a loop.
+
+    `alone` is the one item that runs there once its conditions on the loops around hold; `open_still` is then what
+    its shadow says of them beyond what is known.
+    """
 
     known: Surroundings
     values: Mapping[str, Affine]
+    alone: Item | None = None
+    open_still: System = UNIVERSE
 
     def where(self, system: System) -> Place:
         """The place inside, where `system` holds too."""

@@ -41,6 +41,11 @@ def _are_alike(items: Sequence[Item], level: int) -> bool:
     return len({(item.shadows[level], item.fixed[level]) for item in items}) == 1
 
 
+def interleave(item: Item, other: Item, level: int, width: int, known: System) -> bool:
+    """Whether the times of two items from `level` on may be such that neither runs wholly before the other."""
+    return _may_follow(item, other, False, level, width, known) and _may_follow(other, item, False, level, width, known)
+
+
 def _may_follow(item: Item, other: Item, later: bool, level: int, width: int, known: System) -> bool:
     """Whether an instance of `item` may run after one of `other`; `later` says so of those of one time."""
     for place in range(level, width):
@@ -49,7 +54,7 @@ def _may_follow(item: Item, other: Item, later: bool, level: int, width: int, kn
             if mine != its:
                 return mine > its
             continue
-        around = (known, timed(item, place), timed(other, place).rename({name: f"{name}'"}))
+        around = (known, timed(item, place), _marked(other, place))
         if not disjoint(*around, _after(name)):
             return True
         if disjoint(*around, _at_once(name)):
@@ -65,6 +70,13 @@ def timed(item: Item, place: int) -> System:
         if time is not None:
             shadow = shadow & System.of(var(name).equals(time))
     return shadow
+
+
+@lru_cache(maxsize=1 << 13)
+def _marked(item: Item, place: int) -> System:
+    """As `timed`, the time of that level by another name."""
+    name = item.levels[place]
+    return timed(item, place).rename({name: f"{name}'"})
 
 
 @lru_cache(maxsize=1 << 10)

@@ -95,6 +95,8 @@ class _Scan:
 
     def node(self, level: int, items: list[Item], place: Place) -> Node:
         """The tree of these items from `level` on, behind the conditions that they share."""
+        if place.alone is items[0] and len(items) == 1:
+            return self._inside(level, items, place)
         return _behind_shared(level, items, place, lambda left, inside: self._inside(level, left, inside))
 
     def _inside(self, level: int, items: list[Item], place: Place) -> Node:
@@ -174,7 +176,8 @@ class _Scan:
         rows, outer = region.rows.split_on(name)
         guard = place.known.gist_of(outer)
         stride = _common_stride(items, level, name, place)
-        site = _Site(level, name, rows, [_held(item, level, name, rows) for item in items], place.where(guard))
+        held = [_held(item, level, name, rows) for item in items]
+        site = _Site(level, name, rows, held, _with_alone(place.where(guard), held, region))
         if stride.part is None:
             return self._shaped(site, stride, place, guard)
         guard = guard & site.place.known.gist_of(stride.part.condition)
@@ -268,6 +271,13 @@ class _Site:
         return False
 
 
+def _with_alone(place: Place, items: list[Item], region: Region) -> Place:
+    """The place inside of a level that one item has: its rows say all that the item says of this level."""
+    if len(items) == 1 and not items[0].system.exists:
+        return evolve(place, alone=items[0], open_still=region.outer)
+    return place if place.alone is None else evolve(place, alone=None, open_still=UNIVERSE)
+
+
 def _behind_shared(level: int, items: list[Item], place: Place, inside: Inside) -> Node:
     guard = shared_until(items, level)
     if any(item.system.exists for item in items):
@@ -285,9 +295,10 @@ def _candidates(level: int, name: str, items: list[Item], place: Place) -> list[
         shadow = place.valued(item.shadows[level])
         time = item.fixed[level]
         own, outer = shadow.split_on(name) if time is None else (System.of(var(name).equals(time)), shadow)
-        outer = place.known.gist_of(outer)
-        near = place.known.near(own, outer) & outer
-        if outer.is_false or disjoint(near, own):
+        outer = place.known.gist_of(place.open_still if place.alone is item else outer)
+        near = place.known.near(own, outer)
+        near = near if outer.is_universe else near & outer
+        if outer.is_false or (own.exists and disjoint(near, own)):
             continue
         rows = without_congruences(own).gist(near)
         if not rows.is_false:
@@ -315,7 +326,10 @@ def _stride(item: Item, level: int, name: str, place: Place) -> Stride:
     time = item.fixed[level]
     if time is not None:
         return Stride(0, Affine((), time))
-    shadow = place.valued(item.shadows[level])
+    shadow = item.shadows[level]
+    if not shadow.equalities:
+        return Stride()
+    shadow = place.valued(shadow)
     only = shadow.solved_for(name)
     return stride_of(shadow, name) if only is None else Stride(0, only)
 

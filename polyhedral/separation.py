@@ -175,6 +175,8 @@ def _may_precede(first: Region, second: Region, level: str, known: System, quick
     later = f"{level}'"
     moved = second.rows.rename({level: later})
     both = (known, first.rows, moved, System.of(var(level) < var(later)))
+    if disjoint(*both):
+        return False
     return any(not disjoint(*both, one, other) for one in first.outers for other in second.outers)
 
 

@@ -14,7 +14,7 @@ from polyhedral.statement import Option, Statement
 from polyhedral.system import UNIVERSE, System, with_rows
 
 
-@frozen
+@frozen(cache_hash=True)
 class Item:
     """One piece of one statement.
 

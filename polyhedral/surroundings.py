@@ -40,6 +40,8 @@ class Surroundings:
 
     def gist_of(self, system: System) -> System:
         """What of `system` is left to test."""
+        if system.is_universe:
+            return system
         found = []
         for part in components_of(system):
             left = part.gist(self.near(part))
