@@ -100,7 +100,7 @@ def matmul_plan(compute: Compute, spec: MatmulSpec, facts: Iterable[Fact], tilin
     copied = [name for name in ("A", "B") if generation.past_registers and copies_words(plan, name)]
     plan = _staged(plan, spec, tiling, generation, copied)
     plan = plan.multiply("AB", generation.product(spec.accumulate), at="step.k")
-    plan = _shifted(plan, tiling, copied).unroll("step.k")
+    plan = _shifted(plan, tiling, generation, copied).unroll("step.k")
     for statement in compute.statements[1:]:
         plan = plan.finish(statement.name, at="warp")
     for array in compute.arrays:
@@ -177,12 +177,18 @@ def _staged(plan: Plan, spec: MatmulSpec, tiling: MatmulTiling, generation: Gene
     for name, layout in layouts.items():
         by = cp_async(16) if name in copied else st(16)
         plan = plan.stage(name, at="cta.k", into=shared(tiling.depth, layout), by=by)
+    held = fragments_held(tiling, generation)
     for name in layouts:
-        plan = plan.stage(name, at="step.k", into=fragments(tiling.fragment_depth), by=generation.fragments)
+        plan = plan.stage(name, at="step.k", into=fragments(held), by=generation.fragments)
     return plan
 
 
-def _shifted(plan: Plan, tiling: MatmulTiling, copied: list[str]) -> Plan:
+def fragments_held(tiling: MatmulTiling, generation: Generation) -> int:
+    """The fragments of an operand that are held at once: those wished, one where a slab has fewer steps."""
+    return tiling.fragment_depth if tiling.k // generation.step % tiling.fragment_depth == 0 else 1
+
+
+def _shifted(plan: Plan, tiling: MatmulTiling, generation: Generation, copied: list[str]) -> Plan:
     """Copies past the registers run as far ahead as the ring allows, what goes through registers one slab; fragments
     one step, into the next slab where that is there by then."""
     if not tiling.prefetch:
@@ -193,7 +199,7 @@ def _shifted(plan: Plan, tiling: MatmulTiling, copied: list[str]) -> Plan:
     if copied and tiling.depth > 1:
         plan = plan.shift(*(f"{name}.shared" for name in copied), ahead=tiling.depth - 1, at="cta.k")
     crossing = [f"{name}.fragments" for name in ("A", "B") if name not in copied or tiling.depth > 1]
-    if tiling.fragment_depth > 1 and crossing:
+    if fragments_held(tiling, generation) > 1 and crossing:
         plan = plan.shift(*crossing, ahead=1, at="step.k")
     return plan
 
