@@ -1,5 +1,6 @@
-"""Small pipelines by hand, each with what it computes: copies in bulk into a ring, out of two buffers, words sent between
-the CTAs of a cluster, copies by lane that arrive at a barrier, products with two groups under way."""
+"""Small pipelines by hand, each with what it computes: copies in bulk into a ring, out of two buffers, words sent
+between the CTAs of a cluster, copies by lane that arrive at a barrier, products with two groups under way.
+"""
 
 from collections.abc import Callable
 from typing import Any

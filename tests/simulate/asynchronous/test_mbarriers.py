@@ -21,7 +21,9 @@ mbarrier.try_wait.parity.shared::cta.b64 %p2, [bar], {parity};
 
 
 def test_states_tell_the_phase_and_what_was_pending():
-    """One warp, a barrier of 4: lanes arrive one after the other, so that every fourth completes a phase; which is told."""
+    """One warp, a barrier of 4: lanes arrive one after the other, so that every fourth completes a phase; which is
+    told.
+    """
     out = np.zeros(32, np.uint32)
     body = MAKE.format(count=4) + """
     mbarrier.arrive.shared::cta.b64 %rd1, [bar];

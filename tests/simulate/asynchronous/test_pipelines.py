@@ -30,6 +30,7 @@ KINDS = {
         "cluster.left",
         "wgmma.in_flight",
         "uninitialised.shared",
+        "deadlock",
     },
     "weaken wait": {"race.shared", "async.shared", "async.leaked", "wgmma.in_flight"},
     "drop commit": {"async.leaked", "wgmma.in_flight"},

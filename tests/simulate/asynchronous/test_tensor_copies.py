@@ -77,15 +77,16 @@ ret;
 """
 
 
-def module(body, name, rank, mode, offsets=0, **words):
-    """The text of a kernel that moves one box."""
+def module(body, name, rank, mode, offsets=0, on=SM_90A, **words):
+    """The text of a kernel that moves one box, `rank` coordinates."""
     coordinates = "\n".join(f"ld.param.s32 %r{8 + each}, [c+{4 * each}];" for each in range(rank))
     read = "\n".join(f"ld.param.u16 %h{each}, [o+{2 * each}];" for each in range(offsets))
     c = ", ".join(f"%r{8 + each}" for each in range(rank))
     o = ", {" + ", ".join(f"%h{each}" for each in range(offsets)) + "}" if offsets else ""
     text = (HEAD + body).format(name=name.format(rank=rank, mode=mode, **words), coordinates=coordinates, offsets=read,
                                 c=c, o=o)  # fmt: skip
-    judged = verdict(text, SM_90A)
+    text = text.replace(".target sm_90a", f".target {on.name}")
+    judged = verdict(text, on)
     assert judged.ok, judged.messages
     return parse(text)
 
@@ -263,6 +264,29 @@ def test_pixels_are_stored():
         if there is not None:
             there[...] = content[2 * number : 2 * number + 2]
     assert np.array_equal(tensor, wanted)
+
+
+@pytest.mark.parametrize("swizzle", [Swizzle.NONE, Swizzle.BYTES_64])
+def test_rows_are_gathered_and_scattered(swizzle):
+    """Four rows of a matrix, one of them outside."""
+    described, start = TensorMap("u32", (32, 10), (128,), (16, 1), swizzle=swizzle), (24, 3, 12, 0, 9)
+    rng = np.random.default_rng(12)
+    tensor = rng.integers(0, 256, 1280).astype(np.uint8)
+    indices = [(start[0] + column, row) for row in start[1:] for column in range(16)]
+    content = np.zeros(64, np.uint32)
+    on = target("sm_100a")
+    made = module(LOADING, LOAD.replace("{rank}d", "2d"), 5, "tile::gather4", on=on)
+    launch(made, described, tensor, content, start).raise_findings()
+    assert np.array_equal(content.view(np.uint8), in_shared(described, indices, strided(tensor, described), 0))
+    other = np.zeros_like(tensor)
+    launch(module(STORING, STORE.replace("{rank}d", "2d"), 5, "tile::scatter4", on=on), described, other, content, start
+           ).raise_findings()  # fmt: skip
+    wanted = np.zeros_like(tensor)
+    for index in indices:
+        there = strided(wanted, described)(index)
+        if there is not None:
+            there[...] = strided(tensor, described)(index)
+    assert np.array_equal(other, wanted)
 
 
 @pytest.mark.parametrize("described", [each[0] for each in (*TILES, *IMAGES)])
