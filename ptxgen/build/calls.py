@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from isa.forms import Form, UnknownInstruction, resolve
 from isa.operands import OperandKind, OperandSlot, Signature
@@ -30,15 +31,45 @@ def function_for(kernel: Draft, name: str) -> Call:
     able = [form for form in candidates if kernel.module.has(form.availability)]
     if not able:
         return _unavailable(kernel, name, str(candidates.availability))
-    ways = [(form, index) for form in able for index in range(len(form.signatures))]
-    made = [(form.signatures[index], _specialised(kernel, form, index)) for form, index in ways]
-    if len(made) == 1:
-        return made[0][1]
-    choose = _choosing(name, made)
-    if len({sources_of(signature) for signature, _ in made}) > 1:
-        return choose
-    form, index = min(ways, key=lambda way: _destination_count(way[0].signatures[way[1]]))
-    return _specialised(kernel, form, index, choose)
+    ways = _ways(tuple(able))
+    if len(ways.all) == 1:
+        return _specialised(kernel, ways.all[0])
+    choose = _choosing(kernel, name, ways)
+    return _specialised(kernel, ways.all[0], choose) if ways.alike else choose
+
+
+class Way(NamedTuple):
+    """One way to write an instruction: a signature of a form, by its index, and the slots that sources fill."""
+
+    form: Form
+    index: int
+    sources: tuple[OperandSlot, ...]
+
+    @property
+    def signature(self) -> Signature:
+        return self.form.signatures[self.index]
+
+
+class Ways(NamedTuple):
+    """All ways to write an instruction, those with few destinations first.
+
+    `alike` tells that all take the same sources, `only` has the first for each number of sources that tells enough.
+    """
+
+    all: tuple[Way, ...]
+    alike: bool
+    only: Mapping[int, Way]
+
+
+@cache
+def _ways(forms: tuple[Form, ...]) -> Ways:
+    every = (Way(form, index, sources_of(each)) for form in forms for index, each in enumerate(form.signatures))
+    ways = tuple(sorted(every, key=lambda way: _destination_count(way.signature)))
+    first: dict[int, dict[tuple[OperandSlot, ...], Way]] = {}
+    for way in ways:
+        first.setdefault(len(way.sources), {}).setdefault(way.sources, way)
+    only = {count: next(iter(each.values())) for count, each in first.items() if len(each) == 1}
+    return Ways(ways, len({way.sources for way in ways}) == 1, only)
 
 
 def _unavailable(kernel: Draft, name: str, availability: str) -> Call:
@@ -49,31 +80,38 @@ def _unavailable(kernel: Draft, name: str, availability: str) -> Call:
     return refuse
 
 
-def _choosing(name: str, made: list[tuple[Signature, Call]]) -> Call:
+def _choosing(kernel: Draft, name: str, ways: Ways) -> Call:
     """A function that picks the signature by the number and sort of the sources and the shape of `into`.
 
     Without `into`, the signature with the fewest destinations of those that take the same sources.
     """
-    plain = sorted(made, key=lambda each: _destination_count(each[0]))
-    fresh: dict[int, dict[tuple[OperandSlot, ...], Call]] = {}
-    for signature, call in plain:
-        slots = sources_of(signature)
-        fresh.setdefault(len(slots), {}).setdefault(slots, call)
-    only = {count: next(iter(ways.values())) for count, ways in fresh.items() if len(ways) == 1}
+    made: dict[tuple[Form, int], Call] = {}
 
     def choose(*sources: object, into: object = None, _depth: int = 1) -> Any:
-        if into is None and (call := only.get(len(sources))) is not None:
-            return call(*sources, _depth=_depth + 1)
-        fitting = [each for each in plain if len(sources_of(each[0])) == len(sources) and _takes_into(each[0], into)]
-        exact = (each for each in fitting if all(map(_stands, sources_of(each[0]), sources)))
-        chosen = next(exact, fitting[0] if fitting else None)
-        if chosen is None:
-            ways = " or ".join(f"'{signature}'" for signature, _ in made)
-            fail("operand.count", f"{name} takes {ways}; got {len(sources)} sources" + _told_into(into))
-        return chosen[1](*sources, into=into, _depth=_depth + 1)
+        way = ways.only.get(len(sources)) if into is None else None
+        if way is None:
+            way = _fitting(ways, sources, into)
+        if way is None:
+            told = " or ".join(f"'{way.signature}'" for way in ways.all)
+            fail("operand.count", f"{name} takes {told}; got {len(sources)} sources" + _told_into(into))
+        call = made.get(way[:2])
+        if call is None:
+            call = made[way[:2]] = _specialised(kernel, way)
+        return call(*sources, into=into, _depth=_depth + 1)
 
     choose.__qualname__ = f"k.{name}"
     return choose
+
+
+def _fitting(ways: Ways, sources: tuple[object, ...], into: object) -> Way | None:
+    """The first way that takes the sources by their sorts, else by their number alone, and the shape of `into`."""
+    found = None
+    for way in ways.all:
+        if len(way.sources) == len(sources) and _takes_into(way.signature, into):
+            if all(map(_stands, way.sources, sources)):
+                return way
+            found = found or way
+    return found
 
 
 def _destination_count(signature: Signature) -> int:
@@ -111,6 +149,8 @@ _SORTS: dict[OperandKind, tuple[type, ...]] = {
 
 
 def _stands(slot: OperandSlot, given: object) -> bool:
+    if isinstance(given, tuple | list) and slot.kind is OperandKind.VECTOR:
+        return len(given) == slot.count and all(each.type in slot.accepts for each in given if isinstance(each, Value))
     if isinstance(given, Value):
         return slot.kind in _SORTS and Value in _SORTS[slot.kind] and given.type in slot.accepts
     if isinstance(given, int) and slot.domain is not None and not slot.domain.holds(given):
@@ -123,14 +163,13 @@ def _stands(slot: OperandSlot, given: object) -> bool:
     )
 
 
-def _specialised(kernel: Draft, form: Form, index: int, choose: Call | None = None) -> Call:
-    """The function for the signature of that index; `choose` takes over where `into` asks for more destinations."""
-    signature = form.signatures[index]
-    slots = signature.slots
-    make, fresh = _prepared(form)[index]
-    takers = [None if type_ is None else kernel.pool(type_).take for type_ in fresh]
+def _specialised(kernel: Draft, way: Way, choose: Call | None = None) -> Call:
+    """The function for one signature; `choose` takes over where `into` asks for another number of destinations."""
+    slots = way.signature.slots
+    make, fresh = _prepared(way.form)[way.index]
+    pools = [None if type_ is None else kernel.pool(type_) for type_ in fresh]
     accepts = [kernel.accepted(slot.accepts) for slot in slots]
-    made: Call = make(kernel, form, signature, slots, accepts, takers, choose)
+    made: Call = make(kernel, way.form, way.signature, slots, accepts, pools, choose)
     return made
 
 

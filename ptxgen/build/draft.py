@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from isa.forms import resolve
 from isa.types import TYPES, Kind, Type
-from ptxgen.build.blame import fail, users_frame
+from ptxgen.build.blame import fail, origin_of_frame, users_frame
 from ptxgen.build.calls import function_for
 from ptxgen.build.control import Attributed
 from ptxgen.build.freeze import STRIDE, Braced, frozen_body
-from ptxgen.build.handles import Label, Value
+from ptxgen.build.handles import Label, Value, handle_of
 from ptxgen.build.immediates import UnfitNumber, half_bits
 from ptxgen.build.names import checked_name
 from ptxgen.build.patterns import Call
@@ -138,7 +138,7 @@ class Draft:
         else:
             checked_name(name, self.names)
             self._declared.append(Registers(kept, f"%{name}"))
-            made = Value(self.pool(kept), Register(f"%{name}", kept))
+            made = handle_of(self.pool(kept), Register(f"%{name}", kept))
         if value is not None:
             self._move(type, made, value)
         return made
@@ -203,8 +203,7 @@ class Draft:
         """The line where the user's code stands now, or the one that statements are attributed to."""
         if self.attribution is not None:
             return self.attribution
-        frame = users_frame()
-        return self.module.resolver.origin(frame.f_code, frame.f_lasti)
+        return origin_of_frame(users_frame())
 
     def enter(self, name: str, operands: tuple[Operand, ...]) -> None:
         """Writes an instruction into the entry block, which runs before everything else."""

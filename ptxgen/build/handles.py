@@ -23,13 +23,13 @@ class Value:
     """A register of a kernel. `value + 16` is an address 16 bytes on, `~value` the negation of a predicate.
 
     It has no truth, order, equality, length or elements in Python: each raises KernelError on the user's line.
+    It is made empty and filled by who makes it, `handle_of` or the code of an instruction: kernels have thousands of
+    registers, and making one through an `__init__` takes three times as long.
     """
 
     __slots__ = ("node", "pool")
-
-    def __init__(self, pool: Pool, node: Register) -> None:
-        self.pool = pool
-        self.node = node
+    node: Register
+    pool: Pool
 
     @property
     def type(self) -> Type:
@@ -73,6 +73,13 @@ class Value:
 
     __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __eq__
     __hash__ = object.__hash__
+
+
+def handle_of(pool: Pool, node: Register) -> Value:
+    """The handle of a register that belongs to a pool's kernel and has its type."""
+    made = Value()
+    made.pool, made.node = pool, node
+    return made
 
 
 class Not:

@@ -13,7 +13,7 @@ from isa.targets import VERSIONS, PtxVersion, Target, UnknownTarget, version
 from isa.targets import target as target_named
 from isa.types import Kind, Type, b8
 from ptxgen import ir
-from ptxgen.build.blame import Resolver, fail, failure, users_frame
+from ptxgen.build.blame import Resolver, fail, failure, origin_of_frame, users_frame
 from ptxgen.build.draft import Draft
 from ptxgen.build.handles import Symbol
 from ptxgen.build.initial import initial_of
@@ -202,8 +202,7 @@ class Module:
         return f"{stem}{self._fresh}"
 
     def _origin(self) -> ir.Origin:
-        frame = users_frame()
-        return self.resolver.origin(frame.f_code, frame.f_lasti)
+        return origin_of_frame(users_frame())
 
 
 @cache

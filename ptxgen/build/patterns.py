@@ -55,8 +55,8 @@ def factory(pattern: Pattern) -> Call:
     namespace: dict[str, Any] = {
         "__name__": f"{__package__}.generated",
         "getframe": sys._getframe, "Value": Value, "Offset": Offset, "Address": Address, "operand": operand,
-        "missing": _MISSING, "nothing": Sink(), "wrong_count": _wrong_count, "wrong_into": _wrong_into,
-        "guard_needs_into": _guard_needs_into,
+        "missing": _MISSING, "nothing": Sink(), "wrong_count": _wrong_count,
+        "wrong_into": _wrong_into, "guard_needs_into": _guard_needs_into,
     }  # fmt: skip
     exec(compile(source_for(pattern), "<ptxgen.build instruction>", "exec"), namespace)
     made: Call = namespace["make"]
@@ -67,18 +67,18 @@ def source_for(pattern: Pattern) -> str:
     """The Python source of the maker for a pattern: one word and one element count per operand slot, in order."""
     written = [index for index, (word, _) in enumerate(pattern) if "destination" in word]
     read = [index for index, (word, _) in enumerate(pattern) if index not in written and word != "sink"]
-    lines = ["def make(kernel, form, signature, slots, accepts, takers, choose):", "    name = form.name"]
+    lines = ["def make(kernel, form, signature, slots, accepts, pools, choose):", "    name = form.name"]
     for i in range(len(pattern)):
-        lines.append(
-            f"    s{i} = slots[{i}]; ok{i} = accepts[{i}]; take{i} = takers[{i}]; ints{i} = {{}}; floats{i} = {{}}"
-        )
+        lines.append(f"    s{i} = slots[{i}]; ok{i} = accepts[{i}]; ints{i} = {{}}; floats{i} = {{}}")
+    lines += [f"    pool{i} = pools[{i}]; take{i} = pool{i}.take; node{i} = pool{i}.next_node" for i in written]
     given = "".join(f"a{i}=missing, " for i in read)
-    lines.append(f"    def call({given}{'/, ' if read else ''}*extra, into=None, _depth=1):")
-    lines.append(f"        if extra{f' or a{read[-1]} is missing' if read else ''}:")
-    lines.append(f"            wrong_count(name, signature, ({''.join(f'a{i}, ' for i in read)}*extra,))")
+    lines.append(f"    def call({given}extra=missing, into=None, _depth=1, *more):")
+    lines.append(f"        if extra is not missing{f' or a{read[-1]} is missing' if read else ''}:")
+    lines.append(f"            wrong_count(name, signature, ({''.join(f'a{i}, ' for i in read)}extra,), into)")
     for index in read:
         lines += _source_checks(index, *pattern[index])
     lines += [f"        n{index} = nothing" for index, (word, _) in enumerate(pattern) if word == "sink"]
+    lines.append("        guard = kernel.guarding")
     lines += _destinations(pattern, written)
     lines += [
         "        where = kernel.attribution",
@@ -86,7 +86,7 @@ def source_for(pattern: Pattern) -> str:
         "            frame = getframe(_depth); where = frame.f_code; offset = frame.f_lasti",
         "        else: offset = 0",
         f"        operands = ({''.join(f'n{i}, ' for i in range(len(pattern)))})",
-        "        kernel.record((form, operands, kernel.guarding, where, offset))",
+        "        kernel.record((form, operands, guard, where, offset))",
         "        return " + ("None" if not written else ", ".join(f"a{i}" for i in written)),
         "    call.__qualname__ = 'k.' + name",
         "    return call",
@@ -139,14 +139,15 @@ def _vector_checks(index: int, count: int, before: str = "") -> list[str]:
 def _destinations(pattern: Pattern, written: list[int]) -> list[str]:
     if not written:
         return ["        if into is not None: wrong_into(name, signature, into)"]
-    lines = ["        if into is None:", "            if kernel.guarding is not None: guard_needs_into(name)"]
+    lines = ["        if into is None:", "            if guard is not None: guard_needs_into(name)"]
     for index in written:
         word, count = pattern[index]
         if word == "vector destination":
             lines.append(f"            a{index} = ({f'take{index}(), ' * count})")
             lines.append(f"            n{index} = ({''.join(f'a{index}[{e}].node, ' for e in range(count))})")
         else:
-            lines.append(f"            a{index} = take{index}(); n{index} = a{index}.node")
+            made = f"a{index} = Value(); a{index}.pool = pool{index}"
+            lines.append(f"            {made}; a{index}.node = n{index} = node{index}()")
     lines.append("        else:")
     if len(written) == 1 and pattern[written[0]][0] == "destination":
         given = "".join(
@@ -177,10 +178,12 @@ def _into_checks(index: int, word: str, count: int) -> list[str]:
     ]
 
 
-def _wrong_count(name: str, signature: Signature, sources: tuple[object, ...]) -> None:
+def _wrong_count(name: str, signature: Signature, sources: tuple[object, ...], into: object) -> None:
+    """Tells how many sources came; with an `into` that may be one source more, only that there are too many."""
     names = [slot.name for slot in sources_of(signature)]
     wanted = f"{len(names)} sources ({', '.join(names)})" if names else "no source"
-    fail("operand.count", f"{name} takes {wanted}, got {sum(each is not _MISSING for each in sources)}")
+    given = sum(each is not _MISSING for each in sources)
+    fail("operand.count", f"{name} takes {wanted}, got {given if given <= len(names) or into is None else 'more'}")
 
 
 def _wrong_into(name: str, signature: Signature, into: object) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import chain, count
 from typing import TYPE_CHECKING
 
 from isa.types import Kind, Type, bits_type, of_width
@@ -52,29 +53,39 @@ def prefix_of(type_: Type) -> str:
     return _PREFIXES[type_.name]
 
 
-class Pool:
-    """The registers of one type in one kernel, numbered from 0; `take` makes the next. Nodes are shared by kernels."""
+def forget() -> None:
+    """Drops the nodes that kernels share, so that the next kernel's registers are made anew."""
+    _INTERNED.clear()
 
-    __slots__ = ("_nodes", "_used", "kernel", "take", "type")
+
+class Pool:
+    """The registers of one type in one kernel, numbered from 0. Nodes are shared by kernels.
+
+    `take` makes the next one's handle; `next_node` is its node alone, for those who make the handle themselves.
+    """
+
+    __slots__ = ("_used", "kernel", "next_node", "take", "type")
 
     def __init__(self, kernel: Draft, type_: Type) -> None:
         self.kernel = kernel
         self.type = type_
-        self._nodes = _INTERNED.setdefault(type_, [])
         self._used: int | None = None
-        self.take: Callable[[], Value] = self._values().__next__
+        nodes = chain.from_iterable(self._batches())
+        self.next_node: Callable[[], Register] = nodes.__next__
+        self.take: Callable[[], Value] = self._values(nodes).__next__
 
-    def _values(self) -> Iterator[Value]:
-        nodes, type_, prefix, bare = self._nodes, self.type, prefix_of(self.type), object.__new__
-        number = 0
-        while True:
+    def _batches(self) -> Iterator[list[Register]]:
+        nodes = _INTERNED.setdefault(self.type, [])
+        for number in count(0, _AT_ONCE):
             if number == len(nodes):
-                nodes += numbered(prefix, range(number, number + _AT_ONCE), type_)
-            for node in nodes[number : number + _AT_ONCE]:
-                made = bare(Value)
-                made.pool, made.node = self, node
-                yield made
-            number += _AT_ONCE
+                nodes += numbered(prefix_of(self.type), range(number, number + _AT_ONCE), self.type)
+            yield nodes[number : number + _AT_ONCE]
+
+    def _values(self, nodes: Iterator[Register]) -> Iterator[Value]:
+        for node in nodes:
+            made = Value()
+            made.pool, made.node = self, node
+            yield made
 
     def used(self) -> int:
         """How many registers were taken, told by the number of one more; the kernel must be finished."""

@@ -11,7 +11,7 @@ from attrs import evolve
 from isa.targets import VERSIONS
 from isa.types import Type
 from ptxgen.build.blame import fail, failure
-from ptxgen.build.handles import Label, Not, Offset, SpecialRegister, Symbol, Value, sink
+from ptxgen.build.handles import Label, Not, Offset, SpecialRegister, Symbol, Value, handle_of, sink
 from ptxgen.build.names import checked_name
 from ptxgen.errors import Finding, KernelError, PtxSyntaxError, Severity
 from ptxgen.ir import Instruction, LabelName, Register, Registers, Space, Statement, Variable
@@ -148,7 +148,7 @@ class Family:
                 f"the registers {self._registers.name} have the numbers 0 to {count - 1}, not {number!r}",
             )
         type_ = self._registers.type
-        return Value(self._kernel.pool(type_), Register(f"{self._registers.name}{number}", type_, self._scope))
+        return handle_of(self._kernel.pool(type_), Register(f"{self._registers.name}{number}", type_, self._scope))
 
     def __len__(self) -> int:
         return self._registers.count or 0
@@ -163,7 +163,7 @@ def declared(kernel: Draft, type_: object, name: str, count: int | None, scope: 
     checked_name(name, set())
     registers = Registers(type_, name, count)
     if count is None:
-        return registers, Value(kernel.pool(type_), Register(name, type_, scope))
+        return registers, handle_of(kernel.pool(type_), Register(name, type_, scope))
     return registers, Family(kernel, registers, scope)
 
 
