@@ -101,13 +101,17 @@ def journal_of(program: Program, launch: Launch) -> Journal:
 
 
 def sessions(
-    program: Program, layout: Layout, memory: GlobalMemory, parameters: bytes, launch: Launch, journal: Journal
-) -> Iterator[tuple[Scheduler, Group]]:
-    """The batches of a launch, each as a scheduler and the group to start it with; one is to end before the next."""
+    program: Program, layout: Layout, memory: GlobalMemory, parameters: bytes, launch: Launch, journal: Journal,
+    which: slice = slice(None),
+) -> Iterator[tuple[Scheduler, Group]]:  # fmt: skip
+    """The batches of a launch, each as a scheduler and the group to start it with; one is to end before the next.
+
+    `which` picks some of them.
+    """
     everywhere = _global(layout, memory, launch)
     heap = Heap(memory.arena, memory.heap_start, layout.heap_bytes) if layout.heap_bytes else None
     chance = random.Random(launch.seed) if launch.seed is not None else None
-    for first, count in _batches(launch, layout):
+    for first, count in list(batches_of(launch, layout))[which]:
         batch = _batch(first, count, launch, layout, everywhere, journal, parameters)
         batch.engines.registers, batch.engines.chance = program.watched, chance
         batch.heap = heap
@@ -142,7 +146,7 @@ def _participants(launch: Launch, layout: Layout) -> int:
     return launch.ctas_per_cluster * launch.warps_per_cta + _columns(launch, layout).count
 
 
-def _batches(launch: Launch, layout: Layout) -> Iterator[tuple[int, int]]:
+def batches_of(launch: Launch, layout: Layout) -> Iterator[tuple[int, int]]:
     """(first CTA, CTAs) of each batch, as large as lanes and memory allow, the memory of the race tracker included."""
     lanes = launch.warps_per_cta * LANES
     per_cta = layout.shared_bytes + lanes * layout.local_bytes + 1

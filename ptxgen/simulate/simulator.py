@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
 from copy import copy
+from functools import partial
 from typing import TypeAlias
 
 import numpy as np
@@ -20,6 +22,7 @@ from ptxgen.simulate.journal import ALL_CHECKS, Check, Journal
 from ptxgen.simulate.launch import Launch, Progress, run
 from ptxgen.simulate.layout import Layout, layout_of
 from ptxgen.simulate.memory import FUNCTIONS_BASE
+from ptxgen.simulate.parallel import run_apart
 from ptxgen.simulate.program import Program, decode
 from ptxgen.simulate.report import Count, Region, Report, Statement
 from ptxgen.simulate.semantics.calls import Callee
@@ -46,6 +49,7 @@ def simulate(
     limit: int | None = None,
     progress: Progress | None = None,
     approximate: int | None = None,
+    executor: Executor | None = None,
 ) -> Report:
     """Run a kernel of `module` (the only one, or the one named) and report what was found and counted.
 
@@ -57,7 +61,8 @@ def simulate(
     numerics of `target`, by default the module's. `seed` replaces the order of the warps by a random one. LimitReached
     after more than `limit` warp-instructions. `progress` is called now and then with the threads that have ended and
     those of the whole launch. Approximate instructions give the correctly rounded value; with `approximate` values
-    drawn by that seed from all that the manual allows.
+    drawn by that seed from all that the manual allows. An `executor` runs batches of CTAs side by side where these do
+    not communicate, with the same result.
 
     Raises KernelError naming every instruction that the simulator does not run, before anything ran, and
     LaunchError for arguments that do not fit. What goes wrong while it runs is in the report's findings.
@@ -65,8 +70,26 @@ def simulate(
     decoded = simulator(module, kernel, target=target, checks=checks, approximate=approximate)
     return decoded.run(
         grid=grid, block=block, args=args, cluster=cluster, shared_bytes=shared_bytes, seed=seed, limit=limit,
-        progress=progress,
+        progress=progress, executor=executor,
     )  # fmt: skip
+
+
+@frozen(eq=False)
+class Source:
+    """What a kernel was decoded from, for processes that decode it again."""
+
+    module: Module
+    kernel: str
+    target: str
+    checks: frozenset[Check]
+    approximate: int | None
+
+
+def _decoded(source: Source, shared_bytes: int) -> tuple[Program, Layout]:
+    made = simulator(
+        source.module, source.kernel, target=source.target, checks=source.checks, approximate=source.approximate
+    )
+    return made.program, made.layout.with_dynamic(shared_bytes)
 
 
 @frozen(eq=False)
@@ -77,6 +100,7 @@ class Simulator:
     checks: frozenset[Check]
     layout: Layout
     program: Program
+    source: Source
 
     def run(
         self,
@@ -89,14 +113,20 @@ class Simulator:
         seed: int | None = None,
         limit: int | None = None,
         progress: Progress | None = None,
+        executor: Executor | None = None,
     ) -> Report:
         """As `simulate`."""
         shape = extents(grid, "grid"), extents(block, "block")
         layout = self.layout.with_dynamic(shared_bytes)
         memory, parameters = bind(self.function, args, layout.global_bytes, layout.heap_bytes)
         launch = Launch(*shape, self.checks, seed, limit, cluster_of(self.function, shape[0], cluster))
-        with np.errstate(all="ignore"):
-            journal = run(self.program, layout, memory, parameters, launch, progress)
+        journal = None
+        if executor is not None:
+            decode = partial(_decoded, self.source, shared_bytes)
+            journal = run_apart(decode, layout, self.program, memory, parameters, launch, executor)
+        if journal is None:
+            with np.errstate(all="ignore"):
+                journal = run(self.program, layout, memory, parameters, launch, progress)
         memory.copy_back()
         return report_of(self.function, self.program, journal, launch)
 
@@ -127,7 +157,8 @@ def simulator(
     if approximate is not None:
         bank.chance = np.random.default_rng(approximate)
     callees = {name: Callee(each, _bank_of(each, bank), addresses[name]) for name, each in functions.items()}
-    return Simulator(function, checks, layout, decode(body, callees, on, bank, checks))
+    source = Source(module, function.name, on.name, checks, approximate)
+    return Simulator(function, checks, layout, decode(body, callees, on, bank, checks), source)
 
 
 def _bank_of(body: Body, bank: Bank) -> Bank:

@@ -66,7 +66,7 @@ def test_registers_are_given_back_and_taken():
     body = "setmaxnreg.dec.sync.aligned.u32 40;\nsetmaxnreg.inc.sync.aligned.u32 {more};\n"
     options = {"out": np.zeros(256, np.uint32), "block": 256, "directives": ".maxnreg 128"}
     run(body.format(more=232), **options).raise_findings()
-    assert codes(run("setmaxnreg.inc.sync.aligned.u32 128;\nsetmaxnreg.dec.sync.aligned.u32 232;", judged=False, **options)) == [
-        ("setmaxnreg.direction", "setmaxnreg.dec.sync.aligned.u32")]  # fmt: skip
+    wrong = "setmaxnreg.inc.sync.aligned.u32 128;\nsetmaxnreg.dec.sync.aligned.u32 232;"
+    assert codes(run(wrong, judged=False, **options)) == [("setmaxnreg.direction", "setmaxnreg.dec.sync.aligned.u32")]
     options = {"out": np.zeros(512, np.uint32), "block": 512, "directives": ".maxnreg 128"}
     assert codes(run(body.format(more=232), **options)) == [("deadlock", "setmaxnreg.inc.sync.aligned.u32")]
