@@ -20,15 +20,21 @@ MOST_DIMENSIONS = 5
 @frozen(eq=False)
 class Element:
     """A type of a tensor's elements: its word in PTX, its number in `tensormap.replace` and in the driver, its code in
-    the map, and the bytes of an element in global memory (of 16 elements for the packed ones).
+    the map, the bits of an element in global memory, and those that it takes in shared memory, gaps included.
     """
 
     name: str
     number: int
     driver: int
     code: int
-    bytes: int
+    bits: int
+    shared_bits: int
     tf32: bool = False
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of an element in global memory; 0 where several share one."""
+        return self.bits // 8
 
     @property
     def packed(self) -> bool:
@@ -42,12 +48,14 @@ class Element:
 _ELEMENTS = tuple(
     Element(*row)
     for row in (
-        ("u8", 0, 0, 0, 1), ("u16", 1, 1, 1, 2), ("u32", 2, 2, 2, 4), ("s32", 3, 3, 3, 4), ("u64", 4, 4, 4, 8),
-        ("s64", 5, 5, 5, 8), ("f16", 6, 6, 6, 2), ("f32", 7, 7, 7, 4), ("f32.ftz", 8, 10, 8, 4), ("f64", 9, 8, 9, 8),
-        ("bf16", 10, 9, 10, 2), ("tf32", 11, 11, 7, 4, True), ("tf32.ftz", 12, 12, 8, 4, True),
-        ("b4x16", 13, 13, 11, 8), ("b4x16_p64", 14, 14, 12, 8), ("b6x16_p32", 15, 15, 13, 12),
+        ("u8", 0, 0, 0, 8, 8), ("u16", 1, 1, 1, 16, 16), ("u32", 2, 2, 2, 32, 32), ("s32", 3, 3, 3, 32, 32),
+        ("u64", 4, 4, 4, 64, 64), ("s64", 5, 5, 5, 64, 64), ("f16", 6, 6, 6, 16, 16), ("f32", 7, 7, 7, 32, 32),
+        ("f32.ftz", 8, 10, 8, 32, 32), ("f64", 9, 8, 9, 64, 64), ("bf16", 10, 9, 10, 16, 16),
+        ("tf32", 11, 11, 7, 32, 32, True), ("tf32.ftz", 12, 12, 8, 32, 32, True),
+        ("b4x16", 13, 13, 11, 4, 4), ("b4x16_p64", 14, 14, 12, 4, 8), ("b6x16_p32", 15, 15, 13, 6, 8),
     )
 )  # fmt: skip
+_ROW_OF_GAPS = 128
 ELEMENTS: dict[str, Element] = {each.name: each for each in _ELEMENTS}
 
 
@@ -83,7 +91,8 @@ class TensorMap:
     """A tensor in global memory and the boxes that copies take of it; its address is given when it becomes bytes.
 
     `dims` are elements, the contiguous dimension first; `strides` bytes from one index to the next of each other
-    dimension; `box` the elements that a copy walks over in each, every `element_strides`-th of them taken. With
+    dimension; `box` the elements that a copy walks over in each, every `element_strides`-th of them taken (in the first
+    only if the tensor is interleaved). With
     `im2col` the box is the number of channels alone. `promotion` is the size in bytes of what L2 fetches, 0 for none;
     `nan_fill` says that elements outside the tensor are a NaN instead of zero.
     """
@@ -117,7 +126,13 @@ class TensorMap:
     @property
     def box_elements(self) -> tuple[int, ...]:
         """Elements that a copy of a box takes in each dimension."""
-        return tuple(-(-extent // step) for extent, step in zip(self.box, self.element_strides, strict=False))
+        return tuple(-(-extent // step) for extent, step in zip(self.box, self.steps, strict=False))
+
+    @property
+    def steps(self) -> tuple[int, ...]:
+        """The element strides that count: the first is ignored unless the tensor is interleaved."""
+        first = 1 if self.interleave is Interleave.NONE else self.element_strides[0]
+        return (first, *self.element_strides[1:])
 
     @property
     def box_bytes(self) -> int:
@@ -125,11 +140,12 @@ class TensorMap:
         count = self.im2col.pixels if self.im2col else 1
         for extent in self.box_elements:
             count *= extent
-        return count * self.element_bytes
+        return count * ELEMENTS[self.element].shared_bits // 8
 
     def encode(self, address: int) -> bytes:
         """The 128 bytes of the map of a tensor at an address."""
-        aligned = 32 if self.interleave is Interleave.BYTES_32 else 16
+        element = ELEMENTS[self.element]
+        aligned = 32 if self.interleave is Interleave.BYTES_32 or element.shared_bits > element.bits else 16
         if address % aligned or not 0 <= address < 1 << 57:
             raise InvalidDescriptor(f"a tensor starts at a multiple of {aligned}, not at {address:#x}")
         words = [0] * 32
@@ -285,11 +301,13 @@ def _check_extents(made: TensorMap) -> None:
 
 
 def _check_layout(made: TensorMap, element: Element) -> None:
-    row = made.box_elements[0] * element.bytes
+    row = made.box_elements[0] * element.bits // 8
     if made.promotion not in _PROMOTIONS:
         raise InvalidDescriptor(f"the L2 promotion must be one of {_PROMOTIONS}, not {made.promotion}")
     if made.interleave is Interleave.NONE and not element.packed and row % 16:
         raise InvalidDescriptor(f"a row of the box must be a multiple of 16 bytes, not {row}")
+    if element.packed:
+        _check_packed(made, element)
     if made.interleave is Interleave.BYTES_32 and made.swizzle is not Swizzle.BYTES_32:
         raise InvalidDescriptor(f"an interleave of 32 bytes needs the swizzle of 32, not {made.swizzle.name.lower()}")
     span = made.swizzle.span
@@ -297,6 +315,18 @@ def _check_layout(made: TensorMap, element: Element) -> None:
         raise InvalidDescriptor(f"a row of the box must fit the {span} bytes of the swizzle, not have {row}")
     if made.nan_fill and "f" not in element.name:
         raise InvalidDescriptor(f"only floats are filled with NaN, not {element}")
+
+
+def _check_packed(made: TensorMap, element: Element) -> None:
+    """What the types of 4 and 6 bits want; those that leave gaps in shared memory want rows of 128 elements."""
+    gaps = element.shared_bits > element.bits
+    multiple = _ROW_OF_GAPS if gaps else 2
+    if made.dims[0] % multiple:
+        raise InvalidDescriptor(
+            f"the first dimension of {element} must be a multiple of {multiple}, not {made.dims[0]}"
+        )
+    if gaps and (made.box[0] != _ROW_OF_GAPS or any(stride % 32 for stride in made.strides)):
+        raise InvalidDescriptor(f"{element} wants rows of {_ROW_OF_GAPS} in the box and strides of 32 bytes")
 
 
 def _check_im2col(pixels: Im2col, rank: int) -> None:
@@ -317,10 +347,10 @@ def tiled(
     `pitch_bytes` are the strides of all dimensions but the last, by default those of a tensor without gaps.
     """
     dims = shape[::-1]
-    strides, step = [], ELEMENTS[element].bytes if element in ELEMENTS else 1
+    strides, bits = [], ELEMENTS[element].bits if element in ELEMENTS else 8
     for extent in dims[:-1]:
-        step *= extent
-        strides.append(step)
+        bits *= extent
+        strides.append(bits // 8)
     given = tuple(strides) if pitch_bytes is None else pitch_bytes[::-1]
     made = TensorMap(element, dims, given, box[::-1])
     return evolve(made, swizzle=swizzle, nan_fill=nan_fill, promotion=promotion)

@@ -19,7 +19,7 @@ Array: TypeAlias = NDArray[Any]
 UNIT_BYTES = 16
 _NANS = {"f16": (np.uint16, 0x7FFF), "bf16": (np.uint16, 0x7FFF), "f32": (np.uint32, 0x7FFFFFFF),
          "f64": (np.uint64, 0x7FFFFFFFFFFFFFFF)}  # fmt: skip
-_COPIED_AS_THEY_ARE = frozenset({"u8", "u16", "u32", "s32", "u64", "s64", "f16", "bf16", "f32", "f64", "b4x16"})
+_COPIED_AS_THEY_ARE = frozenset({"u8", "u16", "u32", "s32", "u64", "s64", "f16", "bf16", "f32", "f64"})
 
 
 @frozen(eq=False)
@@ -50,7 +50,7 @@ def tile(described: TensorMap, start: Sequence[int]) -> Box:
     """The box from a coordinate, the contiguous dimension first."""
     indices = [
         first + step * np.arange(count, dtype=np.int64)
-        for first, step, count in zip(start, described.element_strides, described.box_elements, strict=True)
+        for first, step, count in zip(start, described.steps, described.box_elements, strict=True)
     ]
     return _box(described, indices)
 
@@ -64,7 +64,7 @@ def rows(described: TensorMap, column: int, chosen: Sequence[int]) -> Box:
 def _box(described: TensorMap, indices: list[Array]) -> Box:
     """The product of the indices of each dimension."""
     element = described.element_bytes
-    unit = element if described.element_strides[0] > 1 else _unit(described, int(indices[0][0]), len(indices[0]))
+    unit = element if described.steps[0] > 1 else _unit(described, int(indices[0][0]), len(indices[0]))
     inner = indices[0][:: unit // element] if unit > element else indices[0]
     offsets = inner * element
     inside = (inner >= 0) & (inner < described.dims[0])
@@ -89,8 +89,8 @@ def pixels(described: TensorMap, start: Sequence[int], offsets: Sequence[int]) -
         raise UnsupportedError("an im2col copy of a tiled map")
     coordinates = _walk(described, form, start)
     element = described.element_bytes
-    channels = start[0] + described.element_strides[0] * np.arange(described.box_elements[0], dtype=np.int64)
-    unit = element if described.element_strides[0] > 1 else _unit(described, start[0], len(channels))
+    channels = start[0] + described.steps[0] * np.arange(described.box_elements[0], dtype=np.int64)
+    unit = element if described.steps[0] > 1 else _unit(described, start[0], len(channels))
     inner = channels[:: unit // element]
     moved = coordinates + np.array([*offsets, 0], np.int64)
     extents = np.array(described.dims[1:], np.int64)
@@ -109,12 +109,12 @@ def _walk(described: TensorMap, form: Im2col, start: Sequence[int]) -> Array:
     for pixel in range(form.pixels):
         found[pixel] = at
         for axis in range(spatial):
-            at[axis] += described.element_strides[axis + 1]
+            at[axis] += described.steps[axis + 1]
             if at[axis] <= described.dims[axis + 1] - 1 + form.upper[axis]:
                 break
             at[axis] = form.lower[axis]
         else:
-            at[spatial] += described.element_strides[spatial + 1]
+            at[spatial] += described.steps[spatial + 1]
     return found
 
 

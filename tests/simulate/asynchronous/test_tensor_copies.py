@@ -113,10 +113,10 @@ def strided(tensor, described):
 
 
 def box_of(described, start):
-    """The indices of a box in the order in which it stands in shared memory."""
+    """The indices of a box in the order in which it stands in shared memory; the first element stride is ignored."""
     ranges = [
         [first + step * each for each in range(-(-extent // step))]
-        for first, step, extent in zip(start, described.element_strides, described.box, strict=True)
+        for first, step, extent in zip(start, (1, *described.element_strides[1:]), described.box, strict=True)
     ]
     return [tuple(index[::-1]) for index in itertools.product(*ranges[::-1])]
 
@@ -304,6 +304,8 @@ def test_maps_come_back_from_their_bytes(described):
     (lambda: tiled("f16", (64, 64), (64, 64), swizzle=Swizzle.BYTES_64), "fit the 64 bytes of the swizzle"),
     (lambda: tiled("u8", (1, 1, 1, 1, 16, 16), (1, 1, 1, 1, 16, 16)), "1 to 5 dimensions"),
     (lambda: tiled("u32", (8, 8), (8, 8), nan_fill=True), "only floats"),
+    (lambda: tiled("b4x16", (8, 33), (8, 32)), "the first dimension of b4x16 must be a multiple of 2"),
+    (lambda: tiled("b4x16_p64", (8, 128), (8, 64)), "wants rows of 128"),
     (lambda: tiled("u32", (8, 8), (8, 8)).encode(8), "starts at a multiple of 16"),
     (lambda: decode(tiled("u32", (8, 8), (8, 8)).encode(0)[:127] + b"\x01"), "no known meaning in the bytes 0x7f"),
 ])  # fmt: skip
@@ -318,3 +320,10 @@ def test_element_numbers_are_those_of_the_manual_and_the_driver():
     assert numbers["bf16"] == (10, 9)
     assert numbers["f32.ftz"] == (8, 10)
     assert numbers["tf32"] == (11, 11)
+
+
+@pytest.mark.parametrize("element, size", [("b4x16", 64 * 8), ("b4x16_p64", 128 * 8), ("b6x16_p32", 128 * 8)])
+def test_boxes_of_packed_elements_take_their_gaps_in_shared_memory(element, size):
+    described = tiled(element, (16, 256), (8, 128), pitch_bytes=(256,))
+    assert described.box_bytes == size
+    assert decode(described.encode(64)) == (described, 64)
