@@ -1,5 +1,4 @@
-"""Asynchronous machinery on an sm_90 GPU and in the simulator: tensor maps byte for byte, copies, products, clusters.
-"""
+"""Asynchronous machinery on an sm_90 GPU and in the simulator: tensor maps byte for byte, copies, products, clusters."""
 
 from collections.abc import Iterator
 
@@ -7,7 +6,7 @@ import numpy as np
 import pytest
 from cuda.bindings import driver
 
-from isa.descriptors import Swizzle
+from isa.descriptors import SharedMatrix, Swizzle
 from isa.tensor_maps import ELEMENTS, Im2col, Interleave, TensorMap, decode, tiled
 from ptxgen.parse import parse
 from ptxgen.runtime import load
@@ -134,7 +133,7 @@ def test_the_hopper_product() -> None:
         d = np.zeros((512, 128), np.float16)
         run(parse(hopper.text()), "product", [(a, maps[0]), (b, maps[1]), (d, maps[2]), 10], (4, 2), hopper.THREADS)
         found.append(d.view(np.uint16))
-    assert np.array_equal(*found)
+    assert np.array_equal(found[0], found[1])
 
 
 SPECIALS = {
@@ -189,7 +188,7 @@ def test_matrices_that_are_contiguous_along_their_rows(swizzle, a_across, b_acro
 
 def equal_products(text, parts, start, swizzles):
     (a, a_form), (b, b_form) = parts
-    forms = [test_wgmma.SharedMatrix(0, swizzle=each, **form).bits
+    forms = [SharedMatrix(0, swizzle=each, **form).bits
              for form, each in zip((a_form, b_form), swizzles, strict=True)]  # fmt: skip
     found = []
     for run in (on_cpu, on_gpu):
@@ -210,7 +209,7 @@ def test_words_are_sent_to_another_cta(what: str) -> None:
         out = np.zeros(64, np.uint32)
         run(written.module(body, test_clusters.SHARED), "one", [out], 2, 32, 2)
         found.append(out)
-    assert np.array_equal(*found)
+    assert np.array_equal(found[0], found[1])
 
 
 @pytest.mark.parametrize("op, element, _", test_bulk_copies.REDUCTIONS)
@@ -226,4 +225,4 @@ def test_runs_are_combined(op: str, element: str, _: object) -> None:
         mine, out = there.copy(), np.zeros(32, np.uint32)
         run(written.module(body, test_bulk_copies.SHARED, ["in0", "in1"]), "one", [mine, come, out], 1, 32)
         found.append(mine)
-    assert np.array_equal(*found)
+    assert np.array_equal(found[0], found[1])

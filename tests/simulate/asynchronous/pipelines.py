@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from attrs import frozen
 
+from isa.descriptors import SharedMatrix, Swizzle
 from ptxgen.ir import Module
 from tests.simulate.asynchronous import test_wgmma
 from tests.simulate.asynchronous.kernels import module
@@ -230,8 +231,8 @@ def _groups() -> str:
     COPIED:
     fence.proxy.async.shared::cta;
     bar.sync 0;
-    shr.u32 %r6, %r2, 4; cvt.u64.u32 %rd2, %r6; or.b64 %rd2, %rd2, {test_wgmma.SharedMatrix(0, 128, 256).bits};
-    shr.u32 %r6, %r3, 4; cvt.u64.u32 %rd3, %r6; or.b64 %rd3, %rd3, {test_wgmma.SharedMatrix(0, 128, 256).bits};
+    shr.u32 %r6, %r2, 4; cvt.u64.u32 %rd2, %r6; or.b64 %rd2, %rd2, {SharedMatrix(0, 128, 256).bits};
+    shr.u32 %r6, %r3, 4; cvt.u64.u32 %rd3, %r6; or.b64 %rd3, %rd3, {SharedMatrix(0, 128, 256).bits};
     wgmma.fence.sync.aligned;
     {product} {{{first}}}, %rd2, %rd3, 0, 1, 1, 0, 0;
     wgmma.commit_group.sync.aligned;
@@ -256,7 +257,7 @@ def groups() -> Pipeline:
     """Products in two groups under way at once."""
     rng = np.random.default_rng(1)
     a, b = rng.integers(-4, 5, (64, 16)).astype(np.float16), rng.integers(-4, 5, (8, 16)).astype(np.float16)
-    laid = [test_wgmma.k_major(each.view(np.uint8).reshape(-1, 32), test_wgmma.Swizzle.NONE)[0] for each in (a, b)]
+    laid = [test_wgmma.k_major(each.view(np.uint8).reshape(-1, 32), Swizzle.NONE)[0] for each in (a, b)]
     source = np.concatenate(laid).view(np.uint32)
     once = test_wgmma.accumulators(a.astype(np.float32) @ b.astype(np.float32).T)
     made = module(_groups(), ".shared .align 128 .b8 a[2048]; .shared .align 128 .b8 b[256];", ["in0"],

@@ -1,6 +1,7 @@
 """Clusters, barriers, tensor copies and products as nvcc and Triton compile them."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -56,7 +57,7 @@ def multiplied(name, seed, grid):
     a, b = rng.standard_normal((M, K)).astype(np.float16), rng.standard_normal((N, K)).astype(np.float16)
     c, scratch = np.zeros((M, N), np.float16), np.zeros(384 * grid, np.uint8)
     if name == "matmul_own":
-        args = [a, b, c]
+        args: list[Any] = [a, b, c]
     else:
         args = []
         for array in (a, b, c):
