@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from polyhedral.affine import var
+from polyhedral.affine import Condition, var
 from polyhedral.quotients import definition, determined, reveal
 from polyhedral.shadows import determined_apart
 from polyhedral.surroundings import Surroundings
@@ -35,6 +35,28 @@ def _with_quotients(guard: System, body: Node) -> Node:
     for name, quotient in reversed(part.quotients):
         node = let(names[name], quotient.substitute({n: var(m) for n, m in names.items()}), node)
     return node
+
+
+def hoisted(name: str, body: Node) -> tuple[tuple[Condition, ...], Node]:
+    """The conditions of a body of loop `name` that are not about it, and what is left of the body."""
+    if not isinstance(body, Guard):
+        return (), body
+    outside = tuple([c for c in body.conditions if name not in c.names])
+    inside = tuple([c for c in body.conditions if name in c.names])
+    return outside, Guard(inside, body.body) if inside else body.body
+
+
+def nested(parts: list[tuple[System, Node]], known: Surroundings) -> Node:
+    """The nodes in order, each behind its guard; one whose guard needs that of the node before stands inside of it."""
+    found: list[Node] = []
+    last: tuple[System, Node] | None = None
+    for guard, body in reversed([p for p in parts if p[1] != Block()]):
+        if last is not None and not guard.is_universe and (known & last[0]).gist_of(guard).is_universe:
+            body = block([body, when((known & guard).gist_of(last[0]), last[1])])
+        elif last is not None:
+            found.append(when(*last))
+        last = (guard, body)
+    return block([*([when(*last)] if last is not None else []), *reversed(found)])
 
 
 def beside(nodes: list[Node], known: Surroundings) -> list[Node]:

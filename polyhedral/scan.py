@@ -8,7 +8,7 @@ from attrs import evolve, frozen
 
 from polyhedral.affine import Affine, var
 from polyhedral.bounds import Copies, Range, shape_of, unrolled
-from polyhedral.guards import beside, when
+from polyhedral.guards import beside, hoisted, nested, when
 from polyhedral.joining import joined
 from polyhedral.places import Place
 from polyhedral.precedence import in_turn
@@ -19,7 +19,7 @@ from polyhedral.steps import in_common_steps
 from polyhedral.strides import Stride, stride_of
 from polyhedral.surroundings import Surroundings
 from polyhedral.system import UNIVERSE, System, disjoint, without_congruences
-from polyhedral.tree import Block, Leaf, Let, Loop, Node, block, let
+from polyhedral.tree import Block, Guard, Leaf, Let, Loop, Node, block, let
 
 Inside = Callable[["list[Item]", Place], Node]
 
@@ -185,7 +185,8 @@ class _Scan:
         return when(guard, let(stride.part.name, stride.part.quotient, self._shaped(inside, stride, site.place)))
 
     def _shaped(self, site: _Site, stride: Stride, before: Place, guard: System = UNIVERSE) -> Node:
-        near = site.place.known.near(site.rows)
+        said = System.of(stride.condition(site.name)) if stride.step > 1 else UNIVERSE
+        near = site.place.known.near(site.rows, said)
         if self._unrolls(site.level, site.name, site.items):
             return when(guard, self._written_out(site, unrolled(site.rows, site.name, stride, near)))
         statements = " and ".join(str(i.payload) for i in site.items)
@@ -201,11 +202,14 @@ class _Scan:
         if stride.step > 1:
             inside = inside.where(System.of(stride.condition(site.name)))
         body = self.node(site.level + 1, site.items, inside)
-        return Block() if body == Block() else Loop(site.name, shape.lower, shape.upper, shape.step, body)
+        around, body = hoisted(site.name, body)
+        loop = Block() if body == Block() else Loop(site.name, shape.lower, shape.upper, shape.step, body)
+        return Guard(around, loop) if around else loop
 
     def _written_out(self, site: _Site, copies: Copies) -> Node:
         site = evolve(site, place=site.place.where(copies.definition))
-        body = block([self._at(site, value, site.guard_at(value)) for value in copies.values])
+        guards = [(value, guard) for value in copies.values if not (guard := site.guard_at(value)).is_false]
+        body = nested([(guard, self._inner(site, value, guard)) for value, guard in guards], site.place.known)
         return body if copies.named is None else let(*copies.named, body)
 
     def _single(self, site: _Site, copies: Copies, before: Place, guard: System) -> Node:
@@ -239,7 +243,10 @@ class _Scan:
     def _at(self, site: _Site, value: Affine, guard: System) -> Node:
         if guard.is_false:
             return Block()
-        return when(guard, self.node(site.level + 1, site.items, site.place.where(guard).at(site.name, value)))
+        return when(guard, self._inner(site, value, guard))
+
+    def _inner(self, site: _Site, value: Affine, guard: System) -> Node:
+        return self.node(site.level + 1, site.items, site.place.where(guard).at(site.name, value))
 
 
 @frozen

@@ -21,16 +21,7 @@ COSTLY = {
     "equality": "isl joins three guards that exclude each other into one chain of else; our tree has no else",
     "cloog/sor1d.st": "isl finds the one value of a level behind a quotient, ours tests it at the leaf",
     "atomic2.in": "a loop that is to stay whole is in two cases of a parameter, which isl joins",
-    "cholesky.st": "bounds by 1997 and 3993 keep divisions and minima that isl's ranges do not need",
-    "disjuncts.in": "a disjunction is one guard outside in isl, and disjoint guards at the leaves here",
-    "hoist.in": "unrolled copies test both ends one by one; isl tests the shared condition outside",
-    "hoist2.in": "isl keeps one loop with a disjunction inside, ours is cut and tests congruences at the leaf",
-    "lu.in": "the stride of a level that an inner level implies is tested inside, not stepped",
     "polly.st": "cases of quotients of parameters are tested one by one, each with its divisions",
-    "stride5.in": "a stride whose residue is half a parameter is tested, not stepped",
-    "stride6.in": "levels narrower than their step stay loops of one iteration",
-    "unroll10.in": "a disjunctive context is split into cases, each unrolled",
-    "unroll10.st": "a disjunctive context is split into cases, each unrolled",
     "unroll11.in": "cases of a quotient are each unrolled with divisions of their own",
 }
 Figures = tuple[int, int, int, int]
@@ -82,15 +73,18 @@ def test_cost_of_the_cloog_suite(shared_folder: Path) -> None:
         except NotTaken:
             continue
     cost, text = total(found)
+    print(f"\n{len(found)} inputs of CLooG: cost {cost:.3f}, leaves {text:.3f} of isl's")
+    assert len(found) >= 143
     assert cost <= 1.0, cost
-    assert text <= 1.55, text
+    assert text <= 1.2, text
     assert costly(found) <= set(COSTLY)
 
 
 @pytest.mark.slow
 def test_cost_of_the_isl_suite(shared_folder: Path) -> None:
     found = {n: figures(both(p)) for n, p in inputs(shared_folder).items() if n not in NOT_TAKEN}
+    cost, text = total(found)
+    print(f"\n{len(found)} inputs of isl: cost {cost:.3f}, leaves {text:.3f} of isl's")
     assert costly(found) <= set(COSTLY)
-    cost, text = total({n: f for n, f in found.items() if n not in COSTLY})
     assert cost <= 1.0, cost
-    assert text <= 1.45, text
+    assert text <= 1.2, text

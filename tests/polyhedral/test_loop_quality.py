@@ -122,6 +122,17 @@ def test_strides_of_outer_loops_make_inner_bounds_plain() -> None:
     )
 
 
+def test_guards_of_unrolled_copies_are_nested_and_hoisted() -> None:
+    strip = Set.of(("i", "j"), i >= 0, i < n, j >= 0, j < m, j < 3)
+    tree = scan([Statement("S", strip, (i, j))], unroll=["j"])
+    assert pseudo_c(tree) == (
+        "if (M >= 1)\n  for (i = 0; i <= N - 1; i++)\n    S(i=i, j=0)\n    if (M >= 2)\n      S(i=i, j=1)\n"
+        "      if (M >= 3)\n        S(i=i, j=2)"
+    )
+    for value in range(5):
+        assert instances(tree, N=2, M=value) == [("S", a, b) for a in range(2) for b in range(min(value, 3))]
+
+
 def test_a_quotient_that_nothing_uses_is_not_computed() -> None:
     tiled = tile(Set.of(("i",), i.equals(n - 1), n >= 1), {"i": 32})
     tree = scan([Statement("S", tiled, (var("i_tile"), i), hidden=("i_tile",))])
