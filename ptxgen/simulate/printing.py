@@ -54,7 +54,7 @@ def _converted(found: re.Match[str], data: bytes, text_at: Callable[[int], str])
             address = int.from_bytes(data, "little")
             return f"%{found['flags']}{found['width']}s" % (hex(address) if address else "(nil)")
         case "a" | "A":
-            text = struct.unpack("<d", data)[0].hex()
+            text: str = struct.unpack("<d", data)[0].hex()
             return text.upper() if kind == "A" else text
         case "e" | "E" | "f" | "F" | "g" | "G":
             return (style + kind) % struct.unpack("<d", data)

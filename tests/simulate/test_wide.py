@@ -1,5 +1,7 @@
 """Accesses of 32 bytes and registers of 128 bits: every byte arrives, is judged, and is seen by the races."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -17,7 +19,7 @@ HEAD = """.version 8.8
 """
 
 
-def run(body: str, a: object, b: object, *, stride: int, target: str = "sm_100", block: int = 32):
+def run(body: str, a: Any, b: Any, *, stride: int, target: str = "sm_100", block: int = 32):
     module = parse(HEAD.format(target=target, stride=stride) + body + "\n    ret;\n}\n")
     return simulate(module, grid=1, block=block, args=(a, b))
 
