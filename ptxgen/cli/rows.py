@@ -32,8 +32,20 @@ def explained(name: str, on: Target | None = None) -> str:
     """
     if name in FINDINGS:
         return f"{name}: {FINDINGS[name]}"
-    found = asked(name, on)
+    try:
+        found = asked(name, on)
+    except Unusable:
+        if (of_a_run := _found_in_runs(name)) is None:
+            raise
+        return f"{name}: {of_a_run}"
     return str(found) + _on(found, on)
+
+
+def _found_in_runs(name: str) -> str | None:
+    """What a code of the simulator means; numpy is loaded with it, so it is asked last."""
+    from ptxgen.simulate.codes import CODES as of_runs
+
+    return of_runs.get(name)
 
 
 def asked(name: str, on: Target | None) -> Explanation:
@@ -60,7 +72,12 @@ def as_json(name: str, on: Target | None = None) -> dict[str, Any]:
     """The same as plain values: an explanation with the names of its fields, availability and types in words."""
     if name in FINDINGS:
         return {"name": name, "subject": "finding", "about": FINDINGS[name]}
-    found = asked(name, on)
+    try:
+        found = asked(name, on)
+    except Unusable:
+        if (of_a_run := _found_in_runs(name)) is None:
+            raise
+        return {"name": name, "subject": "finding", "about": of_a_run}
     plain = asdict(found, value_serializer=_plain)
     if on is not None:
         least = found.availability.least_version(on)
