@@ -59,49 +59,55 @@ class PiecewisePoint:
 def first_points(points: Set) -> PiecewisePoint:
     """The lexicographically first point for every value of the parameters. Exact over the integers.
 
-    Raises ValueError where a dimension is not bounded from below for some parameters with points.
+    Raises ValueError where a dimension is not bounded from below for some parameters with points. Pieces with
+    existentials that are more than congruences may take very long.
     """
-    return PiecewisePoint(points.dims, tuple(_first(points, points.dims)))
+    return PiecewisePoint(points.dims, tuple(_first(points, points.dims, True)))
 
 
 def last_points(points: Set) -> PiecewisePoint:
     """The lexicographically last point for every value of the parameters; as `first_points`."""
-    mirrored = Set(points.dims, tuple(p.substitute({d: -var(d) for d in points.dims}) for p in points.pieces))
-    found = first_points(mirrored)
-    turned = [Piece(p.domain, tuple(as_affine(a * -1) for a in p.point), p.quotients) for p in found.pieces]
-    return PiecewisePoint(points.dims, tuple(turned))
+    return PiecewisePoint(points.dims, _turned(_first(_mirrored(points), points.dims, True)))
+
+
+def _mirrored(points: Set) -> Set:
+    return Set(points.dims, tuple(p.substitute({d: -var(d) for d in points.dims}) for p in points.pieces))
+
+
+def _turned(found: list[Piece]) -> tuple[Piece, ...]:
+    return tuple(Piece(p.domain, tuple(as_affine(a * -1) for a in p.point), p.quotients) for p in found)
 
 
 def first_images(pairs: Map) -> Map:
     """Each input with its lexicographically first output only. Exact; ValueError as of `first_points`."""
-    return _of_points(pairs, first_points(Set(pairs.out_dims, pairs.pieces)))
+    return _of_points(pairs, tuple(_first(Set(pairs.out_dims, pairs.pieces), pairs.out_dims, False)))
 
 
 def last_images(pairs: Map) -> Map:
     """Each input with its lexicographically last output only; as `first_images`."""
-    return _of_points(pairs, last_points(Set(pairs.out_dims, pairs.pieces)))
+    return _of_points(pairs, _turned(_first(_mirrored(Set(pairs.out_dims, pairs.pieces)), pairs.out_dims, False)))
 
 
-def _of_points(pairs: Map, found: PiecewisePoint) -> Map:
+def _of_points(pairs: Map, found: tuple[Piece, ...]) -> Map:
     pieces = []
-    for piece in found.pieces:
-        at = [var(d).equals(value) for d, value in zip(found.dims, piece.point, strict=True)]
+    for piece in found:
+        at = [var(d).equals(value) for d, value in zip(pairs.out_dims, piece.point, strict=True)]
         whole = System.of(piece.domain, *at, *(definition(n, q) for n, q in piece.quotients))
         pieces.append(whole.quantified([n for n, _ in piece.quotients]))
     return Map(pairs.in_dims, pairs.out_dims, tuple(pieces)).normalised()
 
 
-def _first(points: Set, dims: tuple[str, ...]) -> list[Piece]:
+def _first(points: Set, dims: tuple[str, ...], apart: bool) -> list[Piece]:
     if not dims:
-        return [Piece(p, ()) for p in points.disjoint().pieces]
+        return [Piece(p, ()) for p in (points.disjoint() if apart else points).pieces]
     head, rest = dims[0], dims[1:]
     found: list[Piece] = []
-    for domain, value, quotients in _least(points.project_onto(head), head):
+    for domain, value, quotients in _least(points.project_onto(head), head, apart):
         known = domain
         for name, quotient in quotients:
             known = known & definition(name, quotient)
         inner = Set(rest, tuple(p & known for p in points.substitute({head: value}).pieces)).normalised()
-        for piece in _first(inner, rest):
+        for piece in _first(inner, rest, apart):
             own = tuple((n, q) for n, q in (*quotients, *piece.quotients))
             hidden = [n for n, _ in quotients]
             found.append(Piece(piece.domain.project_out(*hidden), (value, *piece.point), own))
@@ -111,7 +117,7 @@ def _first(points: Set, dims: tuple[str, ...]) -> list[Piece]:
 _Least = tuple[System, Affine, tuple[tuple[str, FloorDiv], ...]]
 
 
-def _least(line: Set, head: str) -> list[_Least]:
+def _least(line: Set, head: str, apart: bool) -> list[_Least]:
     other = f"{head}~"
     found: list[_Least] = []
     for piece in line.disjoint().pieces:
@@ -130,7 +136,7 @@ def _least(line: Set, head: str) -> list[_Least]:
         left = left - Set((), (domain,))
     if not left.is_empty():
         raise ValueError(f"no bound of {head} says its first value where {left}")
-    return _apart(found)
+    return _apart(found) if apart else found
 
 
 def _below(line: Set, head: str, other: str) -> list[System]:
