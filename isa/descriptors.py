@@ -20,23 +20,28 @@ class InvalidDescriptor(ValueError):
 
 
 class Swizzle(Enum):
-    """How 16-byte units of rows are permuted; `span` is the width in bytes of what is permuted."""
+    """How units of rows are permuted, 16 bytes or what the name says; `span` is the width in bytes of what is permuted.
+
+    With FLIPPED the halves of each 16 bytes change places in every second row too.
+    """
 
     NONE = 0
     BYTES_32 = 32
     BYTES_64 = 64
     BYTES_128 = 128
     BYTES_128_BY_32 = 129
+    BYTES_128_BY_32_FLIPPED = 130
+    BYTES_128_BY_64 = 131
 
     @property
     def span(self) -> int:
         """The bytes of a row within which units change places; 0 where none does."""
-        return 128 if self is Swizzle.BYTES_128_BY_32 else self.value
+        return min(self.value, 128)
 
     @property
     def unit(self) -> int:
         """The bytes that stay together."""
-        return 32 if self is Swizzle.BYTES_128_BY_32 else 16
+        return {129: 32, 130: 32, 131: 64}.get(self.value, 16)
 
     @property
     def repeat(self) -> int:
@@ -48,7 +53,8 @@ class Swizzle(Enum):
         if self is Swizzle.NONE:
             return address
         row = (address >> 7) % (self.span // self.unit)
-        return address ^ row * self.unit
+        flipped = 8 if self is Swizzle.BYTES_128_BY_32_FLIPPED and row & 1 else 0
+        return address ^ row * self.unit ^ flipped
 
 
 _WARPGROUP_CODES = {Swizzle.NONE: 0, Swizzle.BYTES_128: 1, Swizzle.BYTES_64: 2, Swizzle.BYTES_32: 3}
@@ -142,8 +148,8 @@ class TensorCoreMatrix:
     @property
     def bits(self) -> int:
         """The 64 bits, with the fixed 1 at bit 46."""
-        code = _TENSOR_CORE_CODES[self.swizzle]
-        return _matrix_bits(self, _TENSOR_CORE_CODES) | 1 << 46 | self.absolute << 52 | code << 61
+        placed = _matrix_bits(self, _TENSOR_CORE_CODES)
+        return placed | 1 << 46 | self.absolute << 52 | _TENSOR_CORE_CODES[self.swizzle] << 61
 
     @classmethod
     def of(cls, bits: int) -> TensorCoreMatrix:

@@ -176,14 +176,18 @@ class TensorMap:
         )
 
 
+_ATOMS = (
+    Swizzle.BYTES_128, Swizzle.BYTES_128_BY_32, Swizzle.BYTES_128_BY_32_FLIPPED, Swizzle.BYTES_128_BY_64,
+)  # fmt: skip
+_ATOM_SHIFT = 19
 _TF32_BIT, _NEVER_MIND = 1 << 16, 1 << 21
 _IM2COL_BIT, _PROMOTION_SHIFT = 1 << 0, 17
-_ATOM_32 = 1 << 19
 
 
 def _head(made: TensorMap) -> int:
     element = ELEMENTS[made.element]
-    swizzle = Swizzle.BYTES_128 if made.swizzle is Swizzle.BYTES_128_BY_32 else made.swizzle
+    atom = _ATOMS.index(made.swizzle) if made.swizzle in _ATOMS else 0
+    swizzle = Swizzle.BYTES_128 if atom else made.swizzle
     return (
         (_IM2COL_BIT if made.im2col else 0)
         | made.rank - 1 << 4
@@ -193,7 +197,7 @@ def _head(made: TensorMap) -> int:
         | made.nan_fill << 15
         | (_TF32_BIT if element.tf32 else 0)
         | _PROMOTIONS.index(made.promotion) << _PROMOTION_SHIFT
-        | (_ATOM_32 if made.swizzle is Swizzle.BYTES_128_BY_32 else 0)
+        | atom << _ATOM_SHIFT
     )
 
 
@@ -251,7 +255,7 @@ def _interleave(head: int) -> Interleave:
 
 def _swizzle(head: int) -> Swizzle:
     found = _SWIZZLES[head >> 13 & 3]
-    return Swizzle.BYTES_128_BY_32 if head & _ATOM_32 and found is Swizzle.BYTES_128 else found
+    return _ATOMS[head >> _ATOM_SHIFT & 3] if found is Swizzle.BYTES_128 else found
 
 
 def _im2col(words: list[int], rank: int) -> Im2col:

@@ -74,10 +74,17 @@ _STEPS: dict[str, Maker] = {
     "setmaxnreg": registers.setmaxnreg, "barrier.cluster": clusters.barrier_cluster, **mbarriers.MAKERS,
     **bulk_copies.MAKERS, **tensor_copies.MAKERS, **remote_stores.MAKERS,
 }  # fmt: skip
+_UNMIXED = frozenset({"add", "sub", "mul", "fma"})
+_UNRUN = {
+    "pzo": "zeros that are all positive", "scaled::n1::ue8m0": "a scale", "scaled::n2::ue8m0": "two scales",
+    "ue5m3x2": "the format ue5m3", "override::global_address": "another address than the map's",
+    "multicast::cluster::32b": "a mask of 32 CTAs",
+}  # fmt: skip
 
 
 def maker_of(site: Site) -> Maker:
     """The function that decodes the instruction; UnsupportedError for one that the simulator does not run."""
+    _refuse_unrun(site)
     if site.has("cc") or site.opcode in _CARRIED:
         return carries.carried
     if site.opcode == "mov" and any(isinstance(each, Special) and each.name in CLOCKS for each in site.operands):
@@ -91,6 +98,18 @@ def maker_of(site: Site) -> Maker:
         chance = site.bank.chance
         return lambda each: assigned(each, drawn(each, compute(each), chance))
     return lambda each: assigned(each, compute(each))
+
+
+def _refuse_unrun(site: Site) -> None:
+    """Refuse what makers of older forms would run as if it were one of those."""
+    for word, what in _UNRUN.items():
+        if site.has(word):
+            raise site.unsupported(what)
+    packed = {slot.type for slot in site.slots if slot.type is not None and slot.type.lanes > 1}
+    if site.opcode in _UNMIXED and len(packed) > 1:
+        raise site.unsupported("pairs of several types")
+    if site.opcode == "set" and any(each.kind is not Kind.FLOAT for each in packed):
+        raise site.unsupported("packed integers")
 
 
 def _compute_of(site: Site) -> Callable[[Site], Compute]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import struct
 from collections.abc import Callable
@@ -41,30 +42,55 @@ def _converted(found: re.Match[str], data: bytes, text_at: Callable[[int], str])
     style = f"%{found['flags']}{found['width']}{found['precision']}"
     match kind:
         case "d" | "i":
-            return (style + "d") % struct.unpack_from(f"<{_INTEGERS[size]}", data)
-        case "u":
-            return (style + "d") % struct.unpack_from(f"<{_INTEGERS[size].upper()}", data)
-        case "o" | "x" | "X":
-            return _based(style, kind, struct.unpack_from(f"<{_INTEGERS[size].upper()}", data)[0])
+            return _integer(found, struct.unpack_from(f"<{_INTEGERS[size]}", data)[0])
+        case "u" | "o" | "x" | "X":
+            return _integer(found, struct.unpack_from(f"<{_INTEGERS[size].upper()}", data)[0])
         case "c":
-            return f"%{found['flags'].replace('0', '')}{found['width']}s" % chr(data[0])
+            return _padded(found, "", chr(data[0]), zeros=False)
         case "s":
-            return (style + "s") % text_at(int.from_bytes(data, "little"))
+            return (style.replace("#", "") + "s") % text_at(int.from_bytes(data, "little"))
         case "p":
             address = int.from_bytes(data, "little")
-            return f"%{found['flags']}{found['width']}s" % (hex(address) if address else "(nil)")
+            return _padded(found, "", hex(address) if address else "(nil)", zeros=False)
         case "a" | "A":
             text: str = struct.unpack("<d", data)[0].hex()
             return text.upper() if kind == "A" else text
         case "e" | "E" | "f" | "F" | "g" | "G":
-            return (style + kind) % struct.unpack("<d", data)
+            number = struct.unpack("<d", data)[0]
+            return _float(found, number)
         case _:
             return found[0]
 
 
-def _based(style: str, kind: str, number: int) -> str:
-    """An octal or hexadecimal number; with `#` C writes 0, not 0o, before octals, and nothing before zero."""
-    if "#" not in style or (number and kind != "o"):
-        return (style + kind) % number
-    plain = style.replace("#", "") + ("s" if kind == "o" and number else kind)
-    return plain % (f"0{number:o}" if kind == "o" and number else number)
+_BASES = {"o": "o", "x": "x", "X": "X"}
+
+
+def _integer(found: re.Match[str], number: int) -> str:
+    """As C has it: signs for signed numbers alone, no filling zeros beside a precision, nothing for 0 with none."""
+    kind, flags, precision = found["kind"], found["flags"], found["precision"]
+    digits = format(abs(number), _BASES.get(kind, "d"))
+    if precision:
+        least = int(precision[1:] or 0)
+        digits = digits.zfill(least) if number or least else ""
+    if kind == "o" and "#" in flags and not digits.startswith("0"):
+        digits = f"0{digits}"
+    prefix = f"0{kind}" if kind in "xX" and "#" in flags and number else ""
+    if kind in "di":
+        prefix = "-" if number < 0 else "+" if "+" in flags else " " if " " in flags else ""
+    return _padded(found, prefix, digits, zeros=not precision)
+
+
+def _padded(found: re.Match[str], prefix: str, body: str, *, zeros: bool) -> str:
+    width, flags = int(found["width"] or 0), found["flags"]
+    if "-" in flags:
+        return (prefix + body).ljust(width)
+    if zeros and "0" in flags:
+        return prefix + body.rjust(width - len(prefix), "0")
+    return (prefix + body).rjust(width)
+
+
+def _float(found: re.Match[str], number: float) -> str:
+    """As C has it: infinities and NaN are filled with blanks."""
+    flags = found["flags"] if math.isfinite(number) else found["flags"].replace("0", "")
+    text: str = f"%{flags}{found['width']}{found['precision']}{found['kind']}" % number
+    return text

@@ -1,4 +1,5 @@
-"""Asynchronous machinery on an sm_90 GPU and in the simulator: tensor maps byte for byte, copies, products, clusters."""
+"""Asynchronous machinery on an sm_90 GPU and in the simulator: tensor maps byte for byte, copies, products, clusters.
+"""
 
 from collections.abc import Iterator
 
@@ -15,7 +16,8 @@ from tests.simulate.asynchronous import hopper, test_bulk_copies, test_clusters,
 from tests.simulate.asynchronous import kernels as written
 
 ADDRESS = 0x7F12_3456_7800
-CODES = {Swizzle.NONE: 0, Swizzle.BYTES_32: 1, Swizzle.BYTES_64: 2, Swizzle.BYTES_128: 3, Swizzle.BYTES_128_BY_32: 4}
+CODES = {Swizzle.NONE: 0, Swizzle.BYTES_32: 1, Swizzle.BYTES_64: 2, Swizzle.BYTES_128: 3, Swizzle.BYTES_128_BY_32: 4,
+         Swizzle.BYTES_128_BY_32_FLIPPED: 5, Swizzle.BYTES_128_BY_64: 6}  # fmt: skip
 NEVER_MIND = 1 << 85  # the driver sets it for small tensors, the copies do not look at it
 
 

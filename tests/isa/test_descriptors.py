@@ -45,7 +45,10 @@ def test_products_hold_their_fields():
     assert fours.bits == 1 << 7 | 1 << 10 | 1 << 17 | 2 << 27 | 1 << 31
 
 
-@given(UNITS, UNITS, UNITS, st.sampled_from(Swizzle), st.integers(0, 7))
+OF_MATRICES = [each for each in Swizzle if each.value <= Swizzle.BYTES_128_BY_32.value]
+
+
+@given(UNITS, UNITS, UNITS, st.sampled_from(OF_MATRICES), st.integers(0, 7))
 def test_matrices_come_back(start: int, leading: int, stride: int, swizzle: Swizzle, base: int):
     made = TensorCoreMatrix(start, leading, stride, swizzle, base)
     assert TensorCoreMatrix.of(made.bits) == made
@@ -78,7 +81,8 @@ def test_swizzles_permute_whole_units_within_their_repeat(swizzle: Swizzle):
         around = range(first, first + max(swizzle.repeat, 1024))
         assert sorted(swizzle.place(address) for address in around) == list(around)
     assert all(swizzle.place(address) // 128 == address // 128 for address in range(4096))
-    moved = {(address, swizzle.place(address)) for address in range(0, 2048, swizzle.unit)}
+    together = 8 if swizzle is Swizzle.BYTES_128_BY_32_FLIPPED else swizzle.unit
+    moved = {(address, swizzle.place(address)) for address in range(0, 2048, together)}
     assert all(swizzle.place(a + 5) == b + 5 for a, b in moved)
 
 

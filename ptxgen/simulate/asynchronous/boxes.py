@@ -126,11 +126,18 @@ def filled(described: TensorMap, box: Box) -> Array:
     return np.full(box.bytes // np.dtype(dtype).itemsize, bits, dtype).view(np.uint8).reshape(-1, box.width)
 
 
+def grain(swizzle: Swizzle) -> int:
+    """The bytes that stay together."""
+    return UNIT_BYTES // 2 if swizzle is Swizzle.BYTES_128_BY_32_FLIPPED else UNIT_BYTES
+
+
 def swizzled(swizzle: Swizzle, address: int, size: int) -> Array:
-    """For each 16 bytes of `size` bytes from an address of shared memory, in which place among them they stand."""
-    plain = address + np.arange(0, size, UNIT_BYTES)
+    """For each grain of `size` bytes from an address of shared memory, in which place among them it stands."""
+    step = grain(swizzle)
+    plain = address + np.arange(0, size, step)
     if swizzle is Swizzle.NONE:
-        return (plain - address) // UNIT_BYTES
+        return (plain - address) // step
     row = (plain >> 7) % (swizzle.span // swizzle.unit)
-    places: Array = ((plain ^ row * swizzle.unit) - address) // UNIT_BYTES
+    flipped = row % 2 * step if step < UNIT_BYTES else 0
+    places: Array = ((plain ^ row * swizzle.unit ^ flipped) - address) // step
     return places

@@ -158,7 +158,7 @@ def _arranged(described: TensorMap, box: Box, address: int) -> Callable[[Array],
     def arranged(taken: Array) -> Array:
         content = boxes.filled(described, box)
         content[box.inside] = taken
-        units = content.reshape(-1, boxes.UNIT_BYTES)
+        units = content.reshape(-1, boxes.grain(described.swizzle))
         places = boxes.swizzled(described.swizzle, address, box.bytes)
         result = np.empty_like(units)
         result[places] = units
@@ -202,7 +202,7 @@ def store(site: Site) -> Step:
 
 
 def _unswizzled(got: Array, places: Array, box: Box) -> Array:
-    content: Array = got.reshape(-1, boxes.UNIT_BYTES)[places].reshape(-1, box.width)[box.inside]
+    content: Array = got.reshape(len(places), -1)[places].reshape(-1, box.width)[box.inside]
     return content
 
 

@@ -151,6 +151,8 @@ TILES = [
     (TensorMap("f32", (64, 40), (256,), (32, 16), (2, 3)), (5, 3)),
     (TensorMap("u32", (30, 9), (128,), (16, 4)), (20, 7)),
     (tiled("f16", (64, 64), (64, 64), swizzle=Swizzle.BYTES_128_BY_32), (0, 0)),
+    (tiled("u8", (20, 128), (20, 128), swizzle=Swizzle.BYTES_128_BY_32_FLIPPED), (0, 0)),
+    (tiled("f32", (9, 64), (16, 32), swizzle=Swizzle.BYTES_128_BY_64), (32, 0)),
 ]
 
 
