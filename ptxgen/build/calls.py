@@ -39,15 +39,15 @@ def function_for(kernel: Draft, name: str) -> Call:
 
 
 class Way(NamedTuple):
-    """One way to write an instruction: a signature of a form, by its index, and the slots that sources fill."""
+    """One way to write an instruction: a signature of a form, by its place, and the slots that sources fill."""
 
     form: Form
-    index: int
+    place: int
     sources: tuple[OperandSlot, ...]
 
     @property
     def signature(self) -> Signature:
-        return self.form.signatures[self.index]
+        return self.form.signatures[self.place]
 
 
 class Ways(NamedTuple):
@@ -166,7 +166,7 @@ def _stands(slot: OperandSlot, given: object) -> bool:
 def _specialised(kernel: Draft, way: Way, choose: Call | None = None) -> Call:
     """The function for one signature; `choose` takes over where `into` asks for another number of destinations."""
     slots = way.signature.slots
-    make, fresh = _prepared(way.form)[way.index]
+    make, fresh = _prepared(way.form)[way.place]
     pools = [None if type_ is None else kernel.pool(type_) for type_ in fresh]
     accepts = [kernel.accepted(slot.accepts) for slot in slots]
     made: Call = make(kernel, way.form, way.signature, slots, accepts, pools, choose)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import assert_never
 
 from attrs import field, frozen
@@ -12,7 +13,7 @@ from ptxgen.emit.spelling import (
     call_text,
     debug_text,
     file_text,
-    instruction_text,
+    instruction_lines,
     loc_text,
     parameter_text,
     pragma_text,
@@ -58,6 +59,10 @@ class _Page:
         self.lines.append(text)
         self.origins.append(origin)
 
+    def instructions(self, run: tuple[Instruction, ...], indent: str) -> None:
+        self.lines.extend(instruction_lines(run, indent))
+        self.origins.extend([each.origin for each in run])
+
 
 def emit(module: Module) -> Listing:
     """The PTX text of a module and the user's line behind each line; the same module gives the same bytes.
@@ -79,7 +84,7 @@ def emit(module: Module) -> Listing:
                 page.add("")
             _item(item, page)
         before = item
-    return Listing("\n".join(page.lines) + "\n", tuple(page.origins))
+    return Listing("\n".join([*page.lines, ""]), tuple(page.origins))
 
 
 def item_text(item: Item) -> str:
@@ -147,22 +152,24 @@ def _function(function: Function, page: _Page) -> None:
 
 def _statements(scope: Scope, indent: str, page: _Page) -> None:
     before: Statement | None = None
-    lines, origins = page.lines, page.origins
-    for statement in scope.statements:
-        if type(statement) is Instruction:
-            lines.append(instruction_text(statement, indent))
-            origins.append(statement.origin)
-        elif isinstance(statement, Comment) and statement.trailing and not isinstance(before, Comment | None):
-            page.lines[-1] += f"  {_comment_text(statement)}"
-        else:
-            _statement(statement, indent, page)
-        before = statement
+    for kind, alike in groupby(scope.statements, type):
+        run = tuple(alike)
+        if kind is Instruction:
+            page.instructions(run, indent)  # type: ignore[arg-type]
+            before = run[-1]
+            continue
+        for statement in run:
+            if isinstance(statement, Comment) and statement.trailing and not isinstance(before, Comment | None):
+                page.lines[-1] += f"  {_comment_text(statement)}"
+            else:
+                _statement(statement, indent, page)
+            before = statement
 
 
 def _statement(statement: Statement, indent: str, page: _Page) -> None:
     match statement:
         case Instruction():
-            page.add(instruction_text(statement, indent), statement.origin)
+            page.instructions((statement,), indent)
         case Call():
             page.add(indent + call_text(statement), statement.origin)
         case Label(name=name, origin=origin):

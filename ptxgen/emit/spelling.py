@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ptxgen.ir import (
     Attribute,
     BranchTargets,
@@ -17,7 +19,6 @@ from ptxgen.ir import (
     Parameter,
     Pragma,
     Prototype,
-    Register,
     Registers,
     Variable,
     joined_slots,
@@ -25,24 +26,45 @@ from ptxgen.ir import (
     vector_text,
 )
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
-def instruction_text(instruction: Instruction, indent: str = "") -> str:
-    """One instruction as PTX, behind an indentation: `@%p1 mad.lo.u32 %r3, %r0, %r1, 7;`."""
-    form, operands, guard = instruction.form, instruction.operands, instruction.guard
-    head = indent + form.name if guard is None else f"{indent}{guard.text} {form.name}"
-    if not operands:
-        return head + ";"
-    texts = [
-        each.name if type(each) is Register else vector_text(each) if isinstance(each, tuple) else each.text
-        for each in operands
-    ]
-    if not joins(form):
-        return f"{head} {', '.join(texts)};"
-    joined = joined_slots(form, len(operands))
-    text = texts[0]
-    for index, following in enumerate(texts[1:], 1):
-        text += f"|{following}" if index in joined else f", {following}"
-    return f"{head} {text};"
+    from isa.forms import Form
+
+
+def instruction_text(instruction: Instruction) -> str:
+    """One instruction as PTX: `@%p1 mad.lo.u32 %r3, %r0, %r1, 7;`."""
+    return instruction_lines((instruction,), "")[0]
+
+
+def instruction_lines(instructions: Iterable[Instruction], indent: str) -> list[str]:
+    """The lines of instructions that follow each other, behind an indentation."""
+    lines: list[str] = []
+    for instruction in instructions:
+        form, guard = instruction.form, instruction.guard
+        texts = [vector_text(each) if type(each) is tuple else each.text for each in instruction.operands]  # type: ignore[union-attr]
+        if guard is None and texts and (form in _COMMAS_ONLY or _has_commas_only(form)):
+            lines.append(f"{indent}{form.name} {', '.join(texts)};")
+            continue
+        head = form.name if guard is None else f"{guard.text} {form.name}"
+        lines.append(f"{indent}{head} {_joined(form, texts)};" if texts else f"{indent}{head};")
+    return lines
+
+
+_COMMAS_ONLY: set[Form] = set()
+
+
+def _has_commas_only(form: Form) -> bool:
+    """True if no operand of the form stands behind a bar; the form is in `_COMMAS_ONLY` from then on."""
+    if joins(form):
+        return False
+    _COMMAS_ONLY.add(form)
+    return True
+
+
+def _joined(form: Form, texts: list[str]) -> str:
+    joined = joined_slots(form, len(texts))
+    return "".join(("" if not index else "|" if index in joined else ", ") + text for index, text in enumerate(texts))
 
 
 def parameter_text(parameter: Parameter) -> str:

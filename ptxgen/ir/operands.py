@@ -32,6 +32,10 @@ class Register:
         return 1
 
 
+# A register is spelled by its name: the same field, without a call in between.
+setattr(Register, "text", Register.__dict__["name"])  # noqa: B010
+
+
 @frozen
 class VectorRegister(Register):
     """A register declared `.v2` or `.v4`. It stands where a vector of as many elements may stand.
@@ -118,9 +122,7 @@ class Address:
 
     @property
     def text(self) -> str:
-        base = self.base
-        name = base.name if type(base) is Register else base.text
-        text = f"[{name}]" if self.offset == 0 else f"[{name}+{self.offset}]"
+        text = f"[{self.base.text}]" if self.offset == 0 else f"[{self.base.text}+{self.offset}]"
         return f"{text}.unified" if self.unified else text
 
 
@@ -256,8 +258,7 @@ def operand_text(operand: Operand) -> str:
 
 def vector_text(parts: tuple[Scalar, ...]) -> str:
     """The spelling of a vector operand: `{a, b, c, d}`."""
-    texts = [part.name if type(part) is Register else part.text for part in parts]
-    return f"{{{', '.join(texts)}}}"
+    return f"{{{', '.join([part.text for part in parts])}}}"
 
 
 def registers_of(operand: Operand) -> tuple[Register, ...]:
