@@ -53,8 +53,9 @@ def _converted(found: re.Match[str], data: bytes, text_at: Callable[[int], str])
             address = int.from_bytes(data, "little")
             return _padded(found, "", hex(address) if address else "(nil)", zeros=False)
         case "a" | "A":
-            text: str = struct.unpack("<d", data)[0].hex()
-            return text.upper() if kind == "A" else text
+            number = struct.unpack("<d", data)[0]
+            text = re.sub(r"\.?0+p", "p", number.hex())
+            return _padded(found, "", text.upper() if kind == "A" else text, zeros=False)
         case "e" | "E" | "f" | "F" | "g" | "G":
             number = struct.unpack("<d", data)[0]
             return _float(found, number)
