@@ -48,14 +48,16 @@ class ClusterWait:
 @define(eq=False)
 class Neighbours:
     """How CTAs of a batch reach into each other: `touched` [ctas, width] holds, for each CTA, the last epoch of each
-    participant of its cluster that accessed its shared memory from another CTA, `sites` the instruction; `left`
-    [ctas, width] is what the warps of the CTA that have ended knew.
+    participant of its cluster that accessed its shared memory from another CTA, `sites` the instruction; `left` [ctas,
+    width] is what the warps of the CTA that have ended knew. `gone` are the CTAs that have ended, `met` those that have
+    passed a barrier of their cluster.
     """
 
     touched: Array
     sites: Array
     left: Array
     gone: set[int] = field(factory=set)
+    met: set[int] = field(factory=set)
 
 
 def barriers_of(batch: Batch) -> ClusterBarriers:
@@ -113,7 +115,8 @@ def reached(batch: Batch, site: int, thread: int, cta: int, access: tuple[int, i
     neighbours = neighbours_of(batch)
     start = cta % batch.cluster * batch.warps_per_cta
     where = batch.journal.place((batch.first + cta) * batch.warps_per_cta * 32)[0]
-    if not known[start : start + batch.warps_per_cta].any():
+    own = (thread // 32 - batch.first_thread // 32) // batch.warps_per_cta
+    if not known[start : start + batch.warps_per_cta].any() and own not in neighbours.met:
         what = f"accesses shared memory of CTA {where} of its cluster, which may not have begun: nothing orders the two"
         batch.journal.fault("cluster.early", site, lambda: what, thread=thread)
     if cta in neighbours.gone:

@@ -22,8 +22,9 @@ class Pending:
 
     `ordinals` [warps] are the groups it belongs to, `left` [warps] where it is still to be done. `finish(group, rows,
     own)` writes the accumulators of the group's rows from the product's own rows. `groups` [warps] are the warpgroups,
-    `engines` for each the (engine in the cluster, epoch) of its reads. `accumulators` and `sources` are the registers
-    that it writes and reads, as numbers among those watched.
+    `engines` for each the (engine in the cluster, epoch) of its reads, `released` what its warps knew at the issue,
+    which whoever waits for it learns. `accumulators` and `sources` are the registers that it writes and reads, as
+    numbers among those watched.
     """
 
     site: int
@@ -33,6 +34,7 @@ class Pending:
     finish: Callable[[Batch, Group, Array, Array], None]
     groups: Array
     engines: dict[int, tuple[int, int]]
+    released: dict[int, Array]
     accumulators: tuple[int, ...]
     sources: tuple[int, ...]
 
@@ -68,6 +70,7 @@ class Products:
             for number in np.unique(product.groups[own]).tolist():
                 inside = group.warps[rows[product.groups[own] == number]]
                 batch.clocks.learn(inside, *product.engines[number])
+                batch.clocks.acquire(inside, product.released[number])
         self.pending = [each for each in self.pending if each.left.any()]
 
 

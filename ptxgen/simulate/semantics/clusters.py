@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ptxgen.simulate.asynchronous.clusters import ClusterWait, barriers_of, settle_clusters
+from ptxgen.simulate.asynchronous.clusters import ClusterWait, barriers_of, neighbours_of, settle_clusters
 from ptxgen.simulate.batch import Batch
 from ptxgen.simulate.group import Group
 from ptxgen.simulate.memory import RANK_MASK, RANK_SHIFT, SHARED_WINDOW
@@ -87,6 +87,7 @@ def _wait(site: Site) -> Step:
         barriers.waited[group.warps] = np.where(lanes, arrivals, barriers.waited[group.warps])
         here = lanes.any(axis=1)
         batch.clocks.acquire(group.warps[here], barriers.released[clusters[here]])
+        neighbours_of(batch).met.update((group.warps[here] // batch.warps_per_cta).tolist())
         return None
 
     return step

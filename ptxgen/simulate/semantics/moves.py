@@ -11,6 +11,7 @@ from ptxgen.simulate.memory import (
     GLOBAL_BASE,
     LOCAL_WINDOW,
     PARAMETER_WINDOW,
+    RANK_SHIFT,
     SHARED_WINDOW,
     WINDOW_BYTES,
 )
@@ -93,4 +94,7 @@ def isspacep(site: Site) -> Compute:
         lowest = min(window for window in _WINDOWS.values() if window)
         return lambda r: (a(r) < np.uint64(lowest)) | (a(r) >= np.uint64(GLOBAL_BASE))
     window = np.uint64(_WINDOWS[space])
+    if space == "shared" and not site.has("shared::cluster") and site.bank.rank_place is not None:
+        rank = site.bank.rank_place
+        return lambda r: (((a(r) - window) >> RANK_SHIFT) << RANK_SHIFT) == r[rank].view(np.uint64)
     return lambda r: (a(r) - window) < np.uint64(WINDOW_BYTES)

@@ -260,7 +260,7 @@ def _issue(plan: _Plan, group: Group, batch: Batch) -> None:
     operands = _Operands(plan, batch, group, rows, numbers[rows])
     pending = Pending(
         plan.site.index, warps, products.committed[warps].copy(), np.ones(len(warps), np.bool_), operands.finish,
-        numbers[rows], operands.engines, accumulators, sources,
+        numbers[rows], operands.engines, operands.released, accumulators, sources,
     )  # fmt: skip
     products.pending.append(pending)
     operands.follows = any(
@@ -347,6 +347,7 @@ class _Operands:
         self.before: list[Array] = []
         self.follows = False
         self.engines: dict[int, tuple[int, int]] = {}
+        self.released: dict[int, Array] = {}
         self.a: dict[int, tuple[Issue, Run]] = {}
         self.b: dict[int, tuple[Issue, Run]] = {}
         self.matrices: dict[int, tuple[Array | None, Array]] = {}
@@ -362,7 +363,9 @@ class _Operands:
 
     def _lend(self, batch: Batch, group: Group, row: int, number: int) -> None:
         plan, warp = self.plan, int(group.warps[row])
-        issues = _issues_of(batch, plan.site.index, group.warps[groups_of(batch, group.warps) == number])
+        warps = group.warps[groups_of(batch, group.warps) == number]
+        self.released[number] = batch.clocks.release(warps).max(axis=0)
+        issues = _issues_of(batch, plan.site.index, warps)
         issue = issues[-1]
         columns, clocks = batch.engines.columns, batch.clocks
         rank = warp // batch.warps_per_cta % batch.cluster

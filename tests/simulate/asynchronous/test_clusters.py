@@ -204,6 +204,26 @@ def test_a_relaxed_arrival_behind_a_fence_orders():
     assert out.tolist() == [*range(32), *range(32)]
 
 
+@pytest.mark.parametrize("fence, wanted", [("fence.mbarrier_init.release.cluster;", []), ("", ["mbarrier.unordered"])])
+def test_barriers_are_seen_behind_a_fence_and_a_relaxed_arrival(fence, wanted):
+    """As CUTLASS begins its kernels."""
+    body = """
+    setp.ne.u32 %p1, %t, 0; @%p1 bra MADE;
+    mbarrier.init.shared::cta.b64 [bar], 64;
+    """ + fence + """
+    MADE:
+    barrier.cluster.arrive.relaxed.aligned;
+    barrier.cluster.wait.acquire.aligned;
+    mov.u32 %r6, bar; mapa.shared::cluster.u32 %r7, %r6, 0; mapa.shared::cluster.u32 %r8, %r6, 1;
+    mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r7];
+    mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r8];
+    W: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p2, [bar], 0;
+    @!%p2 bra W;
+    """ + MEET
+    report = run(body, SHARED, out=np.zeros(64, np.uint32), grid=2, cluster=2)
+    assert sorted({each.code for each in report.findings}) == wanted
+
+
 @pytest.mark.parametrize("more, words", [
     ({"grid": 3, "cluster": 2}, "no whole number of clusters"),
     ({"grid": 32, "cluster": 32}, "at most 16 CTAs"),

@@ -44,10 +44,8 @@ KINDS = {
 # Faults that change nothing, and why.
 EQUIVALENT = {
     ("drop fence", "fence.mbarrier_init"): "the barrier of the cluster behind it releases and acquires",
-    (
-        "wrong parity",
-        "1 TAIL",
-    ): "with parity 1 the waits at the end pass but the last, and that one is behind all others",
+    ("weaken barrier", "barrier.cluster"): "the fence before it makes the barriers seen",
+    ("wrong parity", "TAIL"): "with parity 1 only the last wait at the end waits, and it is behind all others",
 }
 
 
