@@ -39,7 +39,7 @@ def test_every_tile_is_one_block_in_the_order_of_the_raster(counts, group) -> No
     program = Program("kernel", "sm_70", SIZES, (), grid, (), ())
     module = Module("sm_70")
     with module.kernel("kernel", Z=s32, M=s32, N=s32, out=pointer(s32)) as k:
-        context = Context(k, program, SharedPool({}, 0, 16), None, RoleThreads(0, 1, True))
+        context = Context(k, program, SharedPool({}, {}, 0, 16), None, RoleThreads(0, 1, True))
         with tile_indices(context, grid):
             out = k.mad.wide.u32(k.ctaid.x, 4 * len(counts), k.cvta.to.global_.u64(k.args.out))
             for place, name in enumerate(names):
@@ -98,7 +98,7 @@ def test_thread_maps_agree_with_their_definition() -> None:
     module = Module("sm_70")
     with module.kernel("kernel", out=pointer(s32)) as k:
         program = Program("kernel", "sm_70", (), (), Grid((), Raster()), (), ())
-        context = Context(k, program, SharedPool({}, 0, 16), None, RoleThreads(0, 2, True))
+        context = Context(k, program, SharedPool({}, {}, 0, 16), None, RoleThreads(0, 2, True))
         out = k.mad.wide.u32(k.tid.x, 4 * len(maps), k.cvta.to.global_.u64(k.args.out))
         for place, each in enumerate(maps):
             k.st.global_.b32(out + 4 * place, context.narrow.value(context.thread_value(each)))
