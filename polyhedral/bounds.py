@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from attrs import evolve, frozen
 
@@ -48,20 +49,22 @@ class Range:
         return len(self.lower) + len(self.upper) > 2 or any(t.divisor != 1 for t in (*self.lower, *self.upper))
 
 
-def shape_of(rows: System, level: str, stride: Stride, known: System, where: str) -> Range | Copies:
+class Unbounded(ValueError):
+    """A level has no bound on one side, `lower` or `upper`."""
+
+
+@lru_cache(maxsize=1 << 12)
+def shape_of(rows: System, level: str, stride: Stride, known: System) -> Range | Copies:
     """What the rows make of the level where `known` holds; a level with one value behind a step is one copy.
 
-    Raises ValueError naming `where` when one side has no bound.
+    Raises Unbounded with the name of the side that has no bound.
     """
     one = _only_value(rows, level)
     if one is not None:
         return _one(level, one)
     lower, upper = rows.bounds(level)
     if not lower or not upper:
-        side = "lower" if not lower else "upper"
-        raise ValueError(
-            f"loop {level} of {where} has no {side} bound: a scan needs domains bounded in every direction"
-        )
+        raise Unbounded("lower" if not lower else "upper")
     shape = Range(
         _in_order([_aligned(a, d, stride, known) for a, d in lower]),
         _in_order([Term(a, d) for a, d in upper]),

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 
 from attrs import evolve, frozen
 
 from polyhedral.affine import Affine, var
-from polyhedral.bounds import Copies, Range, shape_of, unrolled
+from polyhedral.bounds import Copies, Range, Unbounded, shape_of, unrolled
 from polyhedral.guards import beside, hoisted, nested, when
 from polyhedral.joining import joined
 from polyhedral.places import Place
@@ -18,7 +19,7 @@ from polyhedral.statement import Option, Statement
 from polyhedral.steps import in_common_steps
 from polyhedral.strides import Stride, stride_of
 from polyhedral.surroundings import Surroundings
-from polyhedral.system import UNIVERSE, System, disjoint, without_congruences
+from polyhedral.system import UNIVERSE, System, components_of, disjoint, without_congruences
 from polyhedral.tree import Block, Guard, Leaf, Let, Loop, Node, block, let
 
 Inside = Callable[["list[Item]", Place], Node]
@@ -189,8 +190,13 @@ class _Scan:
         near = site.place.known.near(site.rows, said)
         if self._unrolls(site.level, site.name, site.items):
             return when(guard, self._written_out(site, unrolled(site.rows, site.name, stride, near)))
-        statements = " and ".join(str(i.payload) for i in site.items)
-        shape = shape_of(site.rows, site.name, stride, near, statements)
+        try:
+            shape = shape_of(site.rows, site.name, stride, near)
+        except Unbounded as side:
+            raise ValueError(
+                f"loop {site.name} of {' and '.join(str(i.payload) for i in site.items)} has no {side} bound: "
+                "a scan needs domains bounded in every direction"
+            ) from None
         if isinstance(shape, Copies):
             return self._single(site, shape, before, guard)
         if not guard.is_universe and not shape.divides:
@@ -299,10 +305,13 @@ def _behind_shared(level: int, items: list[Item], place: Place, inside: Inside) 
 def _candidates(level: int, name: str, items: list[Item], place: Place) -> list[Candidate]:
     found: dict[tuple[System, System], list[int]] = {}
     for number, item in enumerate(items):
-        shadow = place.valued(item.shadows[level])
         time = item.fixed[level]
-        own, outer = shadow.split_on(name) if time is None else (System.of(var(name).equals(time)), shadow)
-        outer = place.known.gist_of(place.open_still if place.alone is item else outer)
+        if place.alone is item and time is None and not place.values:
+            own, outer = _rows_on(item.shadows[level], name), place.open_still
+        else:
+            shadow = place.valued(item.shadows[level])
+            own, outer = shadow.split_on(name) if time is None else (System.of(var(name).equals(time)), shadow)
+        outer = place.known.gist_of(outer)
         near = place.known.near(own, outer)
         near = near if outer.is_universe else near & outer
         if outer.is_false or (own.exists and disjoint(near, own)):
@@ -311,6 +320,16 @@ def _candidates(level: int, name: str, items: list[Item], place: Place) -> list[
         if not rows.is_false:
             found.setdefault((rows, outer), []).append(number)
     return [Candidate(rows, outer, tuple(members)) for (rows, outer), members in found.items()]
+
+
+def _rows_on(shadow: System, name: str) -> System:
+    """The conditions of a system in which `name` occurs."""
+    return next((_rows_of_part(p, name) for p in components_of(shadow) if name in p.names), UNIVERSE)
+
+
+@lru_cache(maxsize=1 << 12)
+def _rows_of_part(part: System, name: str) -> System:
+    return part.split_on(name)[0]
 
 
 def _held(item: Item, level: int, name: str, rows: System) -> Item:
