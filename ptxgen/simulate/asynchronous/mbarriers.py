@@ -22,7 +22,8 @@ class MBarrier:
     batch, `engine` the one whose writes it tells of. `maker` and `epoch` are the participant that initialised it and
     when. `phase` is the number of the phase not yet complete, which wants `pending` arrivals and `transactions` bytes;
     `under_way` bytes are on their way to it. `gathered` is what this phase's arrivals have released, `released` what
-    those of the last complete phase have, as rows of the clocks.
+    those of the last complete phase have, as rows of the clocks. `used` [warps of the cluster] are the epochs in which
+    warps have used it last.
     """
 
     place: int
@@ -36,6 +37,7 @@ class MBarrier:
     site: int
     gathered: Array
     released: Array
+    used: Array
     phase: int = 0
     transactions: int = 0
     under_way: int = 0

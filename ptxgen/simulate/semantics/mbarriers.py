@@ -67,6 +67,7 @@ def users(request: Request, group: Group, batch: Batch) -> list[Users]:
             _report_missing(batch, request.index, thread, address, len(rows))
             continue
         check_initialised(batch, barrier, group.warps[rows], request.index, thread)
+        barrier.used[batch.clocks.column[group.warps[rows]]] = batch.clocks.own[group.warps[rows]]
         found.append(Users(barrier, rows, lanes))
     return found
 
@@ -129,7 +130,7 @@ def _make(batch: Batch, place: int, site: int, owner: tuple[int, int], address: 
     row = np.zeros(clocks.row, np.int64)
     engines.mbarriers[place] = MBarrier(
         place, place % memory.stride + memory.base, cta, engine, count, count, owner[0] << 5 | owner[1], epoch, site,
-        row, row.copy(),
+        row, row.copy(), np.zeros(clocks.warps_per_cluster, np.int64),
     )  # fmt: skip
 
 
@@ -143,6 +144,14 @@ def _end(batch: Batch, place: int, site: int, thread: int, address: int) -> None
     if barrier.under_way or any(wait.barrier is barrier for wait in _waits(batch)):
         what = f"ends {barrier.told()} while copies are on their way to it or threads wait at it"
         batch.journal.fault("mbarrier.access", site, lambda: what, thread=thread, address=address)
+    warp = thread // LANES - batch.first_thread // LANES
+    late = barrier.used > batch.clocks.known[warp, : batch.clocks.warps_per_cluster]
+    late[batch.clocks.column[warp]] = False
+    if late.any():
+        user = warp // batch.clocks.warps_per_cluster * batch.clocks.warps_per_cluster + int(late.argmax())
+        who = batch.told(int(batch.participants(np.array([user]), np.array([0]))[0]))
+        what = f"ends {barrier.told()}, which the warp of {who} has used, with nothing that orders the two"
+        batch.journal.fault("mbarrier.unordered", site, lambda: what, thread=thread, address=address)
     memory.arena.objects -= 1
     memory.arena.mark(np.array([place]), BARRIER_BYTES, ALLOCATED)
 

@@ -155,6 +155,11 @@ FAULTY = {
         mbarrier.arrive.shared::cta.b64 _, [bar];
         """, ("mbarrier.missing", "mbarrier.arrive.shared::cta.b64"), 32,
     ),
+    "ended while others may use it": (
+        MAKE.format(count=64) + "mbarrier.arrive.shared::cta.b64 _, [bar];" + WAIT.format(label="W", parity=0)
+        + "@!%p1 mbarrier.inval.shared::cta.b64 [bar];",
+        ("mbarrier.unordered", "mbarrier.inval.shared::cta.b64"), 64,
+    ),
     "made twice": (
         MAKE.format(count=32) + "@!%p1 mbarrier.init.shared::cta.b64 [bar], 32;",
         ("mbarrier.access", "mbarrier.init.shared::cta.b64"), 32,

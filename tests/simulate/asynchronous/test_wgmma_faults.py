@@ -51,7 +51,9 @@ FAULTY = {
         "wgmma.in_flight", NAME,
     ),
     "shared memory overwritten too early": (
-        FILLED + FENCE + PRODUCT + COMMIT + "st.shared.u32 [%r4], %r6;\n" + WAIT + STORE, "race.shared", "st.shared.u32"),
+        FILLED + FENCE + PRODUCT + COMMIT + "st.shared.u32 [%r4], %r6;\n" + WAIT + STORE, "race.shared",
+        "st.shared.u32",
+    ),
     "shared memory of which nothing is written": (
         GOOD.replace("@%p1 st.shared.v4.u32 [%r5], {%r6, %r6, %r6, %r6};", ""), "uninitialised.shared", NAME),
     "no proxy fence": (GOOD.replace("fence.proxy.async.shared::cta;", ""), "proxy.shared", NAME),
