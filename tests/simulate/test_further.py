@@ -8,9 +8,12 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from isa.targets import target, version
 from isa.types import b16, b32, u32, u64
 from ptxgen.build import Module, pointer
-from ptxgen.simulate import simulate
+from ptxgen.parse import parse
+from ptxgen.simulate import simulate, unsupported
+from tests.oracles import ptxas
 from tests.simulate.elementwise import run
 from tests.simulate.exact import half
 from tests.simulate.test_floats import halves, same, singles
@@ -148,3 +151,20 @@ def test_where_a_generic_address_lies(space):
     out = np.zeros(2, np.uint32)
     simulate(module.build(), grid=1, block=1, args=(out,)).raise_findings()
     assert out.tolist() == ([1, 0] if space == "shared" else [0, 1])
+
+
+@pytest.mark.parametrize(
+    ("statement", "why"),
+    [
+        ("cvt.rz.satfinite.pzo.f16.f32 %f16_0, %f32_0;", "positive"),
+        ("cvt.rz.satfinite.scaled::n1::ue8m0.e5m2x2.f32 %b16_0, %f32_1, %f32_2, %b8_3;", "scale"),
+        ("cvt.rp.ue5m3x2.bf16x2 %b16_0, %b32_1;", "ue5m3"),
+        ("add.rz.f32x2.bf16x2.f32x2 %b64_0, %b32_1, %b64_2;", "several types"),
+        ("set.lt.u8x4 %b32_0, %b32_1, %b32_2;", "packed integers"),
+        ("mbarrier.expect_tx.multicast::cluster::32b.b64 [%b64_39], %u32_0, %u32_1;", "32 CTAs"),
+    ],
+)
+def test_words_that_change_an_older_form_are_refused(statement, why):
+    text, _ = ptxas.module([statement], version("9.4"), target("sm_107a"))
+    (finding,) = unsupported(parse(text))
+    assert why in finding.message
