@@ -271,6 +271,8 @@ def registers_of(operand: Operand) -> tuple[Register, ...]:
             return plain
         return tuple(register for part in operand for register in registers_of(part))
     match operand:
+        case VectorRegister():
+            return (operand,)
         case Address(base=Register() as base):
             return (base,)
         case Negated(register=register) | Component(base=register):

@@ -130,11 +130,9 @@ def _parts(slot: OperandSlot) -> str:
 
 
 def _coordinate_refusal(slot: OperandSlot, operand: TensorCoordinate) -> Refusal | None:
-    if len(operand.coordinates) != slot.count:
-        given = len(operand.coordinates)
-        return Refusal(
-            "vector.size", f"operand {slot.name} wants {slot.count} coordinates, got {given}: {operand.text}"
-        )
+    if operand.count != slot.count:
+        message = f"operand {slot.name} wants {slot.count} coordinates, got {operand.count}: {operand.text}"
+        return Refusal("vector.size", message)
     for index, each in enumerate(operand.coordinates):
         if isinstance(each, Register) and each.type not in slot.accepts:
             where = f"coordinate {index} of operand {slot.name}"

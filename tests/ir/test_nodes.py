@@ -23,6 +23,7 @@ from ptxgen.ir import (
     Special,
     SymbolAddress,
     TensorCoordinate,
+    VectorRegister,
     accesses,
     operand_text,
     signature_of,
@@ -92,5 +93,9 @@ def test_reads_and_writes() -> None:
     load = resolve("ld.global.v2.b32")[0]
     address = Register("%rd1", u64)
     assert accesses(Instruction(load, ((R, Sink()), Address(address, 4)))) == ([address], [R])
+    pair = VectorRegister("%pair", b32, 0, 2)
+    assert accesses(Instruction(load, (pair, Address(address)))) == ([address], [pair])
+    part = Component(pair, "x")
+    assert accesses(Instruction(resolve("add.u32")[0], (R, part, Int(1)))) == ([pair], [R])
     store = resolve("st.global.v2.b32")[0]
     assert accesses(Instruction(store, (Address(address), (R, a)))) == ([address, R, a], [])
