@@ -66,7 +66,7 @@ class MBarrier:
 
 def state_of(phase: Any, pending: Any) -> Any:
     """The 64-bit state that an arrival returns: the phase above the count that was pending before it."""
-    return (phase << _PHASE_SHIFT) | pending
+    return (phase << type(phase)(_PHASE_SHIFT)) | pending
 
 
 def phase_of(state: Array) -> Array:

@@ -254,6 +254,9 @@ class Arrivals:
 
 def arrivals(batch: Batch, barrier: MBarrier, given: Arrivals) -> Array:
     """Let lanes arrive one after the other; the state that each gets, which tells what was before it arrived."""
+    total = int(given.counts.sum())
+    if given.sizes is None and not given.drops and not given.incomplete and total <= barrier.pending:
+        return _arrive_together(batch, barrier, given, total)
     states = np.zeros(len(given.counts), np.uint64)
     phases = np.zeros(len(given.counts), np.int64)
     for number, count in enumerate(given.counts.tolist()):
@@ -269,6 +272,15 @@ def arrivals(batch: Batch, barrier: MBarrier, given: Arrivals) -> Array:
     if torn.any():
         what = f"completes a phase with some lanes of a warp, the others count for the next: {barrier.told()}"
         batch.journal.fault("mbarrier.count", given.site, lambda: what, thread=given.thread)
+    return states
+
+
+def _arrive_together(batch: Batch, barrier: MBarrier, given: Arrivals, total: int) -> Array:
+    """Arrivals of which at most the last completes the phase."""
+    before = barrier.pending - np.cumsum(given.counts) + given.counts
+    states: Array = state_of(np.uint64(barrier.phase), before.astype(np.uint64))
+    barrier.gather(given.released.max(axis=0))
+    _arrive_once(batch, barrier, given, total)
     return states
 
 

@@ -195,6 +195,16 @@ def test_faults_are_found_on_their_line(what, seed):
     assert any(each == code and name in (None, text) for each, text in codes(report)), report.findings
 
 
+def test_findings_name_the_cta_of_a_grid_of_clusters():
+    body = """
+    mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ctaid.y;
+    setp.ne.u32 %p1, %r1, 3; setp.ne.or.u32 %p1, %r2, 4, %p1;
+    mov.u32 %r3, 8; @!%p1 st.shared.u32 [%r3], %r1;
+    """
+    (finding,) = run(body, SHARED, out=np.zeros(4096, np.uint32), grid=(4, 6), cluster=(2, 3)).findings
+    assert (finding.code, finding.cta, finding.thread) == ("memory.bounds", (3, 4, 0), (0, 0, 0))
+
+
 def test_a_relaxed_arrival_behind_a_fence_orders():
     body = MINE + "st.shared.u32 [%r1], %t;\nfence.acq_rel.cluster;\nbarrier.cluster.arrive.relaxed.aligned;\n"
     body += "barrier.cluster.wait.aligned;\nmov.u32 %r3, %ctaid.x; xor.b32 %r4, %r3, 1;\n"
