@@ -118,8 +118,10 @@ def _extent_values(base: str, axis: int, batch: Batch, launch: Extents) -> Array
             first = _cluster_values("clusterid", axis, batch, launch)
             return first * launch.cluster[axis] + _cluster_values("cluster_ctaid", axis, batch, launch)
         case _:
-            thread = np.arange(batch.warps * LANES).reshape(batch.warps, LANES) % (batch.warps_per_cta * LANES)
-            return _along(thread, axis, block) if block[axis] > 1 else _same(0)
+            if block[axis] == 1:
+                return _same(0)
+            of_a_cta = _along(np.arange(batch.warps_per_cta * LANES), axis, block).reshape(-1, LANES)
+            return np.tile(of_a_cta, (batch.ctas, 1))
 
 
 def _along(number: Array, axis: int, extents: tuple[int, ...]) -> Array:
