@@ -2,6 +2,7 @@
 """
 
 from collections.abc import Iterator
+from functools import cache
 
 import numpy as np
 import pytest
@@ -138,39 +139,73 @@ def test_the_hopper_product() -> None:
     assert np.array_equal(found[0], found[1])
 
 
+read = cache(parse)
 SPECIALS = {
     "f16": [0, 0x8000, 1, 0x3FF, 0x400, 0x7BFF, 0xFBFF, 0x7C00, 0xFC00, 0x7E01, 0x7D00],
     "bf16": [0, 0x8000, 1, 0x7F, 0x80, 0x7F7F, 0xFF7F, 0x7F80, 0xFF80, 0x7FC1],
     "tf32": [0, 1 << 31, 1, 0x2000, 0x800000, 0x7F7FFFFF, 0xFF7FFFFF, 0x7F800000, 0xFF800000, 0x7FC00001, 0x3F801FFF],
     "e4m3": [0, 0x80, 1, 7, 8, 0x7E, 0xFE, 0x7F, 0xFF], "e5m2": [0, 0x80, 1, 3, 4, 0x7B, 0xFB, 0x7C, 0xFC, 0x7E],
+    "f32": [0, 1 << 31, 1, 0x7FFFFF, 0x800000, 0x7F7FFFFF, 0xFF7FFFFF, 0x7F800000, 0xFF800000, 0x7FC00001],
     "s8": [0, 1, 127, 128, 255], "u8": [0, 1, 127, 128, 255],
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("specials", [False, True])
-@pytest.mark.parametrize("swizzle", list(test_wgmma.SWIZZLES))
-@pytest.mark.parametrize("atype, btype, dtype", [
+TYPES = [
     ("f16", "f16", "f32"), ("f16", "f16", "f16"), ("bf16", "bf16", "f32"), ("tf32", "tf32", "f32"),
     ("e4m3", "e4m3", "f32"), ("e5m2", "e4m3", "f32"), ("e4m3", "e5m2", "f16"), ("s8", "s8", "s32"), ("u8", "s8", "s32"),
-])  # fmt: skip
-def test_products_of_warpgroups(atype, btype, dtype, swizzle, specials) -> None:
-    rng = np.random.default_rng(3)
-    depth, columns = {"f16": 16, "bf16": 16, "tf32": 8}.get(atype, 32), 128
-    name = f"wgmma.mma_async.sync.aligned.m64n{columns}k{depth}.{dtype}.{atype}.{btype}"
+]  # fmt: skip
+GROUPS = 64
+COLUMNS = 128
+
+
+def product_of(atype: str, btype: str, dtype: str) -> tuple[str, int, int]:
+    """The text of a kernel that multiplies once, the depth, and the registers of its accumulators."""
+    depth = {"f16": 16, "bf16": 16, "tf32": 8}.get(atype, 32)
+    name = f"wgmma.mma_async.sync.aligned.m64n{COLUMNS}k{depth}.{dtype}.{atype}.{btype}"
     trailing = {16: ", 1, 1, 0, 0", 8: ", 1, 1"}.get(depth, "" if dtype == "s32" else ", 1, 1")
-    registers = columns // 4 if dtype == "f16" else columns // 2
-    text = test_wgmma.kernel(name, "f32" if dtype == "f32" else "b32", registers, trailing)
-    for _ in range(40):
-        a, b = (test_wgmma.bits_of(rng, each, (rows, depth)) for each, rows in ((atype, 64), (btype, columns)))
-        if specials:
-            for bits, element in ((a, atype), (b, btype)):
-                chosen = rng.random(bits.shape) < 0.03
-                bits[chosen] = rng.choice(np.array(SPECIALS[element], bits.dtype), int(chosen.sum()))
-        start = rng.standard_normal((registers, 128)).astype(np.float32).view(np.uint32)
-        if dtype == "f16":
-            start = rng.standard_normal((registers, 256)).astype(np.float16).view(np.uint32)
-        parts = [test_wgmma.k_major(each.view(np.uint8).reshape(len(each), 32), swizzle) for each in (a, b)]
-        equal_products(text, parts, start, (swizzle, swizzle))
+    registers = COLUMNS // 4 if dtype == "f16" else COLUMNS // 2
+    return test_wgmma.kernel(name, "f32" if dtype == "f32" else "b32", registers, trailing), depth, registers
+
+
+def operands(rng, types, depth, registers, swizzle, special):
+    """A, B and the accumulators of many products; a part of the elements, and of the sums, is special."""
+    parts = []
+    for element, rows in ((types[0], 64), (types[1], COLUMNS)):
+        bits = test_wgmma.bits_of(rng, element, (GROUPS, rows, depth))
+        chosen = rng.random(bits.shape) < special
+        bits[chosen] = rng.choice(np.array(SPECIALS[element], bits.dtype), int(chosen.sum()))
+        laid = [test_wgmma.k_major(each.view(np.uint8).reshape(rows, 32), swizzle) for each in bits]
+        parts.append((np.concatenate([each for each, _ in laid]), laid[0][1]))
+    shape = GROUPS, registers, 128
+    start = rng.standard_normal(shape).astype(np.float32).view(np.uint32)
+    if types[2] == "f16":
+        start = rng.standard_normal((*shape[:2], 256)).astype(np.float16).view(np.uint32)
+    if types[2] == "s32":
+        start = rng.integers(0, 1 << 32, shape, np.uint32)
+    if special and types[2] == "f32":
+        chosen = rng.random(shape) < special
+        start[chosen] = rng.choice(np.array(SPECIALS["f32"], np.uint32), int(chosen.sum()))
+    return parts, start
+
+
+@pytest.mark.parametrize("swizzle", list(test_wgmma.SWIZZLES))
+@pytest.mark.parametrize("types", TYPES, ids=".".join)
+def test_products_of_warpgroups_with_special_values(types, swizzle) -> None:
+    text, depth, registers = product_of(*types)
+    rng = np.random.default_rng(3)
+    for special in (0.003, 0.03, 0.3):
+        parts, start = operands(rng, types, depth, registers, swizzle, special)
+        equal_products(text, parts, start, swizzle)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("types", TYPES, ids=".".join)
+def test_ten_million_sums_of_warpgroups(types) -> None:
+    text, depth, registers = product_of(*types)
+    rng = np.random.default_rng(6)
+    for _ in range(10_000_000 // (GROUPS * 64 * COLUMNS) + 1):
+        parts, start = operands(rng, types, depth, registers, Swizzle.NONE, 0)
+        equal_products(text, parts, start, Swizzle.NONE)
 
 
 @pytest.mark.parametrize("a_across, b_across", [(0, 1), (1, 0), (1, 1)])
@@ -185,18 +220,19 @@ def test_matrices_that_are_contiguous_along_their_rows(swizzle, a_across, b_acro
         bits = rng.standard_normal((rows, 16)).astype(np.float16).view(np.uint16)
         parts.append(test_wgmma.across(np.ascontiguousarray(bits.T), swizzle) if transposed
                      else test_wgmma.k_major(bits.view(np.uint8).reshape(rows, 32), swizzle))  # fmt: skip
-    equal_products(text, parts, rng.standard_normal((64, 128)).astype(np.float32).view(np.uint32), (swizzle, swizzle))
+    start = rng.standard_normal((1, 64, 128)).astype(np.float32).view(np.uint32)
+    equal_products(text, parts, start, swizzle)
 
 
-def equal_products(text, parts, start, swizzles):
+def equal_products(text, parts, start, swizzle):
+    """The same accumulators [products, registers, 128] here and there, bit for bit."""
     (a, a_form), (b, b_form) = parts
-    forms = [SharedMatrix(0, swizzle=each, **form).bits
-             for form, each in zip((a_form, b_form), swizzles, strict=True)]  # fmt: skip
+    forms = [SharedMatrix(0, swizzle=swizzle, **form).bits for form in (a_form, b_form)]
     found = []
     for run in (on_cpu, on_gpu):
         d = start.copy()
-        args = [a.view(np.uint32), b.view(np.uint32), d, a.size // 4, b.size // 4, *forms, 1]
-        run(parse(text), "one", args, 1, 128)
+        words = a.size // 4 // len(start), b.size // 4 // len(start)
+        run(read(text), "one", [a.view(np.uint32), b.view(np.uint32), d, *words, *forms, 1], len(start), 128)
         found.append(d)
     wrong = np.argwhere(found[0] != found[1])
     assert not len(wrong), [(hex(int(found[0][*each])), hex(int(found[1][*each]))) for each in wrong[:4]]

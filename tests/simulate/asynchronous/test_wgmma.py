@@ -46,11 +46,11 @@ def across(content, swizzle):
 
 
 def kernel(name, registers, values, trailing, *, a_registers=0):
-    """A module whose warpgroup copies A and B into shared memory, multiplies once and stores its accumulators."""
+    """A module whose warpgroups each copy their A and B into shared memory, multiply once and store the accumulators."""
     d = ", ".join(f"%d{each}" for each in range(values))
     a = "{" + ", ".join(f"%a{each}" for each in range(a_registers)) + "}" if a_registers else "%rd5"
     loads = "\n".join(
-        f"ld.param.u64 %rd7, [a_bits]; mad.wide.u32 %rd7, %r1, 4, %rd7; ld.global.b32 %a{each}, [%rd7+{512 * each}];"
+        f"mad.wide.u32 %rd7, %r1, 4, %rd1; ld.global.b32 %a{each}, [%rd7+{512 * each}];"
         for each in range(a_registers)
     )
     stores = "\n".join(f"st.global.b32 [%rd8+{512 * each}], %d{each};" for each in range(values))
@@ -63,7 +63,7 @@ def kernel(name, registers, values, trailing, *, a_registers=0):
                     .param .u32 b_words, .param .u64 a_form, .param .u64 b_form, .param .u32 scaled)
 .reqntid 128, 1, 1
 {{
-.reg .pred %p<4>; .reg .b32 %r<12>; .reg .b64 %rd<12>; .reg .b32 %a<8>; .reg {kind} %d<{values + 1}>;
+.reg .pred %p<4>; .reg .b32 %r<13>; .reg .b64 %rd<12>; .reg .b32 %a<8>; .reg {kind} %d<{values + 1}>;
 .shared .align 1024 .b8 a[32768];
 .shared .align 1024 .b8 b[65536];
 mov.u32 %r1, %tid.x;
@@ -71,6 +71,9 @@ mov.u32 %r2, a;
 mov.u32 %r3, b;
 ld.param.u64 %rd1, [a_bits]; ld.param.u64 %rd2, [b_bits];
 ld.param.u32 %r4, [a_words]; ld.param.u32 %r5, [b_words];
+mov.u32 %r11, %ctaid.x;
+mul.lo.u32 %r12, %r11, %r4; mad.wide.u32 %rd1, %r12, 4, %rd1;
+mul.lo.u32 %r12, %r11, %r5; mad.wide.u32 %rd2, %r12, 4, %rd2;
 mov.u32 %r6, %r1;
 COPY_A:
 setp.ge.u32 %p1, %r6, %r4; @%p1 bra A_DONE;
@@ -90,6 +93,7 @@ shr.u32 %r9, %r2, 4; cvt.u64.u32 %rd9, %r9; add.s64 %rd5, %rd5, %rd9;
 shr.u32 %r9, %r3, 4; cvt.u64.u32 %rd9, %r9; add.s64 %rd6, %rd6, %rd9;
 ld.param.u32 %r10, [scaled]; setp.ne.u32 %p2, %r10, 0;
 ld.param.u64 %rd8, [d_bits]; mad.wide.u32 %rd8, %r1, 4, %rd8;
+mul.lo.u32 %r12, %r11, {512 * values}; cvt.u64.u32 %rd10, %r12; add.s64 %rd8, %rd8, %rd10;
 {loads}
 {starts}
 wgmma.fence.sync.aligned;
