@@ -35,9 +35,10 @@ def scan(
 ) -> Node:
     """The loop tree that runs every instance once, in the order of the schedules.
 
-    `context` is what is known of the parameters. Levels (by number or name) in `separate`, or all of
-    them where it is True, are cut into regions in which the same statements run; others become one
-    loop with conditions inside wherever their statements overlap. Levels in `unroll` are written out;
+    `context` is what is known of the parameters. Levels are cut into regions in which the same statements
+    run, and neighbours joined again where that costs little. Where `separate` is True they are joined only
+    where it takes no test; where it names levels (by number or name) or is False, the others become one loop
+    with conditions inside wherever their statements overlap. Levels in `unroll` are written out;
     ValueError where one has no constant number of iterations. Loops are named by `names`, or by the
     dimension that their level is, or `t0`, `t1`, ... Instances of one time run in the order of the statements,
     or in any where `ties` is False.

@@ -14,8 +14,8 @@ from polyhedral.sets import Set
 class Option(enum.Enum):
     """How the loop of a level is to be made.
 
-    `SEPARATE` cuts it where the statements that run change, `ATOMIC` keeps one loop with conditions
-    inside, `UNROLL` writes every iteration out, `DEFAULT` leaves the choice to the scan.
+    `SEPARATE` cuts it where the statements that run change and a test would be needed, `ATOMIC` keeps one loop
+    with conditions inside, `UNROLL` writes every iteration out, `DEFAULT` cuts where tests would cost too much.
     """
 
     DEFAULT = "default"
