@@ -8,11 +8,11 @@ from typing import Any
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from benchmarks.measuring import share
-from ptxgen import Module, emit, f32, pointer, u32
+from ptxgen import Kernel, Module, Value, emit, f32, pointer, u32
 from ptxgen.build import registers
 
 LEAST_COLD, LEAST_WARM, LEAST_EMITTED = 0.08, 0.2, 0.3
-REPEATS = 1000
+REPEATS, AT_ONCE = 1000, 10
 
 
 def built(*, matrices: bool = True, repeats: int = REPEATS) -> Module:
@@ -23,18 +23,24 @@ def built(*, matrices: bool = True, repeats: int = REPEATS) -> Module:
         zero = k.mov.f32(0.0)
         n, a = k.args.n, k.args.a
         for _ in range(repeats):
-            x = k.add.u32(n, 1)
-            y = k.mad.lo.u32(x, x, n)
-            z = k.xor.b32(y, x)
-            s = k.shl.b32(z, 2)
-            p = k.mad.wide.u32(s, 4, a)
-            f = k.add.f32(zero, zero)
-            g = k.fma.rn.f32(f, f, zero)
-            k.mul.f32(g, f)
+            p = scalar(k, n, a, zero)
             if matrices:
                 k.ld.global_.v4.f32(p)
                 k.mma.sync.aligned.m8n8k4.row.row.f32.f16.f16.f32((b, b), (b, b), (zero,) * 8)
     return module
+
+
+def scalar(k: Kernel, n: Value, a: Value, zero: Value) -> Value:
+    """8 scalar instructions; the address that they compute."""
+    x = k.add.u32(n, 1)
+    y = k.mad.lo.u32(x, x, n)
+    z = k.xor.b32(y, x)
+    s = k.shl.b32(z, 2)
+    p: Value = k.mad.wide.u32(s, 4, a)
+    f = k.add.f32(zero, zero)
+    g = k.fma.rn.f32(f, f, zero)
+    k.mul.f32(g, f)
+    return p
 
 
 def spelled(*, matrices: bool = True, repeats: int = REPEATS) -> str:
@@ -73,8 +79,18 @@ def test_the_mix_with_cold_registers(benchmark: BenchmarkFixture) -> None:
 
 
 def test_scalar_instructions_with_warm_registers(benchmark: BenchmarkFixture) -> None:
-    benchmark.pedantic(built, kwargs={"matrices": False}, rounds=5, warmup_rounds=1)
-    found = share(lambda: spelled(matrices=False), lambda: built(matrices=False))
+    """A few instructions at a time in one open kernel, whose names and registers have been met before."""
+    built(matrices=False)
+    module = Module("sm_70")
+    with module.kernel("mix", a=pointer(f32), n=u32) as k:
+        start = k.args.n, k.args.a, k.mov.f32(0.0)
+
+        def written() -> None:
+            for _ in range(AT_ONCE):
+                scalar(k, *start)
+
+        benchmark.pedantic(written, rounds=5, warmup_rounds=1)
+        found = share(lambda: spelled(matrices=False, repeats=AT_ONCE), written, rounds=2000, collected=False)
     told(benchmark, found, LEAST_WARM)
 
 
