@@ -32,14 +32,14 @@ from ptxgen.tile.printer import show
 
 
 def explain(kernel: GeneratedKernel) -> str:
-    """Statements, schedule, ops with their requirements and meetings, tile program, loops, and PTX with its origins."""
+    """Statements, schedule, ops, their requirements and what keeps them, tile program, loops, PTX with its origins."""
     lines = _headed("statements", str(kernel.plan.compute).splitlines())
     lines += _headed("schedule: each step with the loops before -> after", str(kernel.plan).splitlines())
     for number, part in enumerate(kernel.derivation.parts):
         which = "" if len(kernel.derivation.parts) == 1 else (" of full blocks", " of partial blocks")[number]
         lines += _headed(f"ops{which}", _ops(part))
         lines += _headed(f"requirements{which}", [str(each) for each in part.requirements])
-        lines += _headed(f"meetings{which}", _meetings(part))
+        lines += _headed(f"synchronisation{which}", _synchronisation(part))
     lines += _headed("tile program", show(kernel.program).splitlines())
     for role in kernel.program.roles:
         lines += _headed(f"loops of {role.name}", list(skeleton(role.body)))
@@ -61,12 +61,16 @@ def _ops(part: Part) -> list[str]:
     return lines
 
 
-def _meetings(part: Part) -> list[str]:
+def _synchronisation(part: Part) -> list[str]:
     lines = []
-    for meeting in part.synchronised.meetings:
-        where = f"in {', '.join(meeting.time.loops)}" if meeting.time.loops else "outside the loops"
-        lines.append(f"a meeting {where}, at place {meeting.time.place[-1]} of its body, covers")
-        lines += [f"    {each}" for each in meeting.covers]
+    for atom in part.synchronised.atoms:
+        loops = ", ".join(atom.time.loops)
+        where = f"behind the loop {loops}" if atom.tail else f"in {loops}" if loops else "outside the loops"
+        late = next((-ahead for ahead in atom.time.ahead if ahead), 0)
+        lag = f", {late} steps late" if late > 0 else ""
+        place = atom.time.place[len(atom.time.loops)]
+        lines.append(f"{atom.role}: {atom.atom}, {where}, at place {place} of its body{lag}")
+        lines += [f"    covers {each}" for each in atom.covers]
     return lines or ["none is needed"]
 
 

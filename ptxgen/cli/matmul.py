@@ -19,12 +19,15 @@ from ptxgen.cli.parser import MatmulOptions
 from ptxgen.cli.unusable import Unusable
 from ptxgen.errors import KernelError
 from ptxgen.kernels.binding import arrays_in_memory, bind
+from ptxgen.kernels.generated import GeneratedKernel
 from ptxgen.kernels.matmul import Machine, Matmul, Outcome
 from ptxgen.kernels.matmul_compute import MatmulSpec
 from ptxgen.kernels.matmul_plan import default_tiling
 from ptxgen.kernels.views import outline
 from ptxgen.runtime import compute_capability, device_count
 from ptxgen.testing import bounded
+from ptxgen.tile import Multiply
+from ptxgen.tile.machine.walking import leaves_of
 
 
 def run_matmul(options: MatmulOptions) -> int:
@@ -46,7 +49,7 @@ def run_matmul(options: MatmulOptions) -> int:
     started = time.perf_counter()
     kernel = product.kernel_for(product.with_outputs(inputs, make=outline))
     text, seconds = str(kernel.listing), time.perf_counter() - started
-    _check_simulator(options)
+    _check_simulator(options, kernel)
     try:
         verdict = NOT_RUN if options.run == "none" else _judged(options, product, inputs, scalars)
     except MemoryError:
@@ -65,11 +68,15 @@ def _machine(options: MatmulOptions) -> Machine:
     return Machine.GPU if options.run == "gpu" or (options.run == "auto" and device_count()) else Machine.CPU
 
 
-def _check_simulator(options: MatmulOptions) -> None:
+def _check_simulator(options: MatmulOptions, kernel: GeneratedKernel) -> None:
+    """Unusable where nobody has recorded how the kernel's products round."""
     if options.run == "none" or _machine(options) is Machine.GPU:
         return
+    rows = {leaf.row for role in kernel.program.roles for leaf in leaves_of(role.body) if isinstance(leaf, Multiply)}
     try:
-        numerics(target(options.target), "mma", "m8n8k4", "f16")
+        for row in rows:
+            opcode = "wgmma" if row.warpgroup else "mma"
+            numerics(target(options.target), opcode, f"m{row.m}n{row.n}k{row.k}", row.input.label)
     except UnsettledNumerics as error:
         raise Unusable(f"the CPU cannot run this: {error}; take --run gpu, --run none or --target sm_70") from None
 

@@ -74,7 +74,7 @@ def test_every_option_together(tmp_path: Path, capsys: Printed) -> None:
 def test_explain_shows_every_stage(capsys: Printed) -> None:
     assert main(["matmul", "--m", "64", "--n", "64", "--k", "64", "--run", "none", "--explain"]) == 0
     out = capsys.readouterr().out
-    stages = ["statements", "schedule", "ops of full", "requirements of full", "meetings of full"]
+    stages = ["statements", "schedule", "ops of full", "requirements of full", "synchronisation of full"]
     stages += ["tile program", "loops of", "PTX"]
     places = [out.index(f"== {stage}") for stage in stages]
     assert places == sorted(places)
