@@ -313,13 +313,16 @@ def _exchange(flags: dict[tuple[str, int, int], Array], batch: Batch, space: str
 
 def _touches(request: Request, group: Group, batch: Batch, target: Target) -> tuple[Touches, int]:
     """The accesses lane by lane, and how many cells each covers."""
-    memory = target.memory
-    lanes = np.broadcast_to(np.arange(LANES), group.shape)
-    warps = np.broadcast_to(group.warps[:, None], group.shape)
-    if target.mask is None:
-        index, warps, lanes = target.index.ravel(), warps.ravel(), lanes.ravel()
+    memory, mask = target.memory, target.mask
+    if mask is None:
+        warps, lanes, threads = batch.whole_warps(group.warps)
+        if request.width_bytes == memory.cell_bytes:
+            cells = target.index.ravel() // memory.cell_bytes
+            return Touches(cells, warps, lanes, threads, request.index, request.strong), 1
+        index = target.index.ravel()
     else:
-        index, warps, lanes = target.index[target.mask], warps[target.mask], lanes[target.mask]
+        rows, lanes = np.nonzero(mask)
+        index, warps = target.index[mask], group.warps[rows]
     return _flat(batch, memory, index, (warps, lanes), request.width_bytes, request.index, request.strong)
 
 

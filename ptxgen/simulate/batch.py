@@ -67,6 +67,7 @@ class Batch:
     copies: Copies = field(factory=Copies)
     ticks: int = 0
     heap: Heap | None = None
+    last_whole: tuple[Array, tuple[Array, Array, Array]] | None = None
     cluster: int = 1
     engines: Engines = field(factory=Engines)
     parked: list[Group] = field(factory=list)
@@ -80,6 +81,17 @@ class Batch:
     def first_thread(self) -> int:
         """The number in the grid of the batch's first thread."""
         return self.first * self.warps_per_cta * LANES
+
+    def whole_warps(self, warps: Array) -> tuple[Array, Array, Array]:
+        """All lanes of these warps, flat: their warps, lanes and numbers as `participants` gives them.
+
+        The last answer is kept: a group asks for each access again.
+        """
+        if self.last_whole is None or self.last_whole[0] is not warps:
+            lanes = np.tile(np.arange(LANES), len(warps))
+            flat = np.repeat(warps, LANES)
+            self.last_whole = warps, (flat, lanes, self.participants(flat, lanes))
+        return self.last_whole[1]
 
     def participants(self, warps: Array, lanes: Array) -> Array:
         """The numbers of threads among the participants of the grid, as `Touches` wants them."""

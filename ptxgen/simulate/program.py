@@ -26,7 +26,8 @@ from ptxgen.simulate.semantics.control import bra, brx, finish
 from ptxgen.simulate.semantics.externals import EXTERNALS, external
 from ptxgen.simulate.semantics.matrices import mma
 from ptxgen.simulate.semantics.opaque_fragments import wmma
-from ptxgen.simulate.semantics.warpgroups import keeps, multiplies, watch_products, wgmma
+from ptxgen.simulate.semantics.warpgroup_registers import keeps, multiplies, watch_products
+from ptxgen.simulate.semantics.warpgroups import wgmma
 from ptxgen.simulate.signals import Outcome, Parted, Step
 from ptxgen.simulate.site import Bank, Site, site_of
 

@@ -187,6 +187,7 @@ class Tracker:
         self.latest = np.zeros(cells if per_warp_reads else 0, np.int64)
         self.last_reader = np.zeros(0 if per_warp_reads else cells, np.int64)
         self.other_reader = np.zeros(0 if per_warp_reads else cells, np.int64)
+        self.has_others = False
 
     def load(self, touches: Touches, clocks: Clocks) -> list[Conflict]:
         """Check reads against the last writes and remember them."""
@@ -208,7 +209,8 @@ class Tracker:
             found += self._against_reads(touches, clocks)
         else:
             found += self._against(self.last_reader, touches, clocks, "read")
-            found += self._against(self.other_reader, touches, clocks, "read")
+            if self.has_others:
+                found += self._against(self.other_reader, touches, clocks, "read")
         stamp = self._stamps(touches, clocks)
         self.writer[touches.cells] = stamp
         if values is not None:
@@ -284,12 +286,17 @@ class Tracker:
     def _stamps(self, touches: Touches, clocks: Clocks) -> Array:
         site = np.int64(touches.site) & _SITE_MASK
         mark = site << _SITE_SHIFT | (_ATOMIC_BIT if touches.atomic else np.int64(0))
-        epochs = clocks.own[touches.warps] if touches.epochs is None else touches.epochs
-        stamps: Array = (epochs << _CLOCK_SHIFT) | mark | touches.threads
-        return stamps
+        if touches.epochs is None:
+            stamps: Array = ((clocks.own << _CLOCK_SHIFT) | mark).take(touches.warps)
+            stamps |= touches.threads
+            return stamps
+        given: Array = (touches.epochs << _CLOCK_SHIFT) | mark | touches.threads
+        return given
 
     def _against(self, table: Array, touches: Touches, clocks: Clocks, earlier: str) -> list[Conflict]:
         before = table.take(touches.cells)
+        if not before.any():
+            return []
         clock = before >> _CLOCK_SHIFT
         if not clock.any() or (self.per_warp_reads and not _unknown_to_some(clock, touches, clocks).any()):
             return []
@@ -319,8 +326,8 @@ class Tracker:
 
     def _replace_reader(self, cells: Array, stamp: Any, threads: Any) -> None:
         before = self.last_reader.take(cells)
-        changed = (before != 0) & ((before & _THREAD_MASK) != threads)
-        if changed.any():
+        if before.any() and (changed := (before != 0) & ((before & _THREAD_MASK) != threads)).any():
+            self.has_others = True
             self.other_reader[cells[changed]] = before[changed]
         self.last_reader[cells] = stamp
 

@@ -12,7 +12,8 @@ from ptxgen.simulate.batch import Batch
 from ptxgen.simulate.copies import Pending
 from ptxgen.simulate.group import LANES, Group
 from ptxgen.simulate.memory import OWED
-from ptxgen.simulate.semantics.mbarriers import Arrivals, arrivals, barrier_request, place_of_slot, users
+from ptxgen.simulate.semantics.mbarrier_users import barrier_request, place_of_slot, users
+from ptxgen.simulate.semantics.mbarriers import Arrivals, arrivals
 from ptxgen.simulate.signals import Step
 from ptxgen.simulate.site import Array, Reader, Site
 

@@ -3,89 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from enum import Enum
 from typing import Any
 
 import numpy as np
-from attrs import evolve, frozen
+from attrs import frozen
 
-from ptxgen.simulate.accesses import Request, located, request_of
+from ptxgen.simulate.accesses import located
 from ptxgen.simulate.asynchronous.engines import settle
-from ptxgen.simulate.asynchronous.mbarriers import MBarrier, pending_of, phase_of, state_of
+from ptxgen.simulate.asynchronous.mbarriers import MBarrier, pending_of, state_of
 from ptxgen.simulate.asynchronous.waiting import PhaseWait
 from ptxgen.simulate.batch import Batch
 from ptxgen.simulate.group import LANES, Group
 from ptxgen.simulate.memory import ALLOCATED, OBJECT
-from ptxgen.simulate.semantics.control import parted
-from ptxgen.simulate.signals import Outcome, Signal, Step
+from ptxgen.simulate.semantics.mbarrier_users import (
+    BARRIER_BYTES,
+    barrier_request,
+    by_place,
+    kept,
+    place_of_slot,
+    users,
+)
+from ptxgen.simulate.semantics.mbarrier_waits import wait
+from ptxgen.simulate.signals import Step
 from ptxgen.simulate.site import Array, Compute, Reader, Site
 from ptxgen.simulate.steps import assign
 
-BARRIER_BYTES = 8
 MOST_TRANSACTIONS = (1 << 20) - 1
-
-
-@frozen(eq=False)
-class Users:
-    """The lanes (`rows` of the group and `lanes`) of one instruction that use one barrier."""
-
-    barrier: MBarrier
-    rows: Array
-    lanes: Array
-
-
-def place_of_slot(site: Site, *names: str) -> int:
-    """The place of the operand whose slot has one of the names; -1 without one."""
-    return next((place for place, slot in enumerate(site.slots) if slot.name in names), -1)
-
-
-def barrier_request(site: Site, operand: int) -> Request:
-    """The request of an instruction for the barrier whose address stands at `operand`."""
-    return evolve(request_of(site, operand, BARRIER_BYTES), strong=True)
-
-
-def by_place(group: Group, index: Array, mask: Array | None) -> Iterator[tuple[int, Array, Array]]:
-    """The places in the arena that the lanes of a request go to, each with its rows and lanes."""
-    rows, lanes = np.nonzero(np.ones(group.shape, np.bool_) if mask is None else mask)
-    places = index[rows, lanes]
-    for place in np.unique(places).tolist():
-        here = places == place
-        yield place, rows[here], lanes[here]
-
-
-def users(request: Request, group: Group, batch: Batch) -> list[Users]:
-    """The barriers that an instruction uses; places that hold none, and barriers whose initialisation nothing orders
-    before the use, are reported.
-    """
-    target = located(request, group, batch)
-    found = []
-    for place, rows, lanes in by_place(group, target.index, target.mask):
-        barrier = batch.engines.mbarriers.get(place)
-        thread = batch.thread(group, int(rows[0]), int(lanes[0]))
-        address = int(target.addresses[rows[0], lanes[0]])
-        if barrier is None:
-            _report_missing(batch, request.index, thread, address, len(rows))
-            continue
-        check_initialised(batch, barrier, group.warps[rows], request.index, thread)
-        barrier.used[batch.clocks.column[group.warps[rows]]] = batch.clocks.own[group.warps[rows]]
-        found.append(Users(barrier, rows, lanes))
-    return found
-
-
-def _report_missing(batch: Batch, site: int, thread: int, address: int, count: int) -> None:
-    what = f"uses {address:#x}, which holds no mbarrier: nothing has initialised it"
-    batch.journal.fault("mbarrier.missing", site, lambda: what, thread=thread, address=address, count=count)
-
-
-def check_initialised(batch: Batch, barrier: MBarrier, warps: Array, site: int, thread: int) -> None:
-    """Report a use of a barrier by warps that nothing orders behind its initialisation."""
-    clocks = batch.clocks
-    column = clocks.column[barrier.maker >> 5]
-    known = np.maximum(clocks.known[warps, column], clocks.initialised[warps, column])
-    if ((known < barrier.epoch) & (warps != barrier.maker >> 5)).any():
-        who = batch.told(int(batch.participants(np.array([barrier.maker >> 5]), np.array([barrier.maker & 31]))[0]))
-        what = f"uses {barrier.told()}, which {who} initialised, with nothing that orders the two"
-        batch.journal.fault("mbarrier.unordered", site, lambda: what, thread=thread, related=barrier.site)
 
 
 def init(site: Site) -> Step:
@@ -219,16 +162,12 @@ def arrive(site: Site) -> Step:
                 incomplete,
             )
             states[each.rows, each.lanes] = arrivals(batch, each.barrier, given)
-        keep = _kept(request, group)
+        keep = kept(request, group)
         for write in writers:
             write(r, states, keep)
         batch.engines.version += 1
 
     return step
-
-
-def _kept(request: Request, group: Group) -> Array | None:
-    return None if request.guard is None else request.guard(group.registers)
 
 
 def _operand(site: Site, name: str) -> Reader | None:
@@ -293,80 +232,6 @@ def _arrive_once(batch: Batch, barrier: MBarrier, given: Arrivals, count: int) -
     barrier.pending -= count
     barrier.arrived += count
     settle(batch, barrier, given.site, given.thread)
-
-
-def wait(site: Site) -> Step:
-    """`test_wait` and `try_wait`: whether a phase is complete. The group is parked until it is, or until nothing else
-    can go on: then the answer is no, which both instructions may give whenever they like.
-    """
-    if any(slot.name in ("reported", "report") for slot in site.slots):
-        raise site.unsupported("reports of validity")
-    request = barrier_request(site, place_of_slot(site, "a", "address"))
-    parity, relaxed = site.has("parity"), site.has("relaxed")
-    wanted = site.read(place_of_slot(site, "parity") if parity else place_of_slot(site, "state"), np.uint64)
-    write = assign(site, site.destinations()[0])
-    if site.has("phase_type::conditional"):
-        raise site.unsupported("conditional phases")
-
-    def step(group: Group, batch: Batch) -> Outcome:
-        asked = np.broadcast_to(wanted(group.registers), group.shape)
-        phases = (asked & np.uint64(1) if parity else phase_of(asked)).astype(np.int64)
-        found = users(request, group, batch)
-        done, waits, early = np.ones(group.shape, np.bool_), list[PhaseWait](), False
-        for each in found:
-            for phase in np.unique(phases[each.rows, each.lanes]).tolist():
-                waiting = PhaseWait(each.barrier, phase, parity)
-                here = phases[each.rows, each.lanes] == phase
-                rows = each.rows[here]
-                answer = _answer(group, batch, waiting, group.warps[np.unique(rows)])
-                done[rows, each.lanes[here]] = answer is Answer.YES
-                early |= answer is Answer.NOT_YET
-                waits += [waiting] if answer is Answer.WAIT else []
-        chance = batch.engines.chance
-        if waits and not early and not group.forced and (chance is None or chance.random() < 0.875):
-            return _park(group, site.index, done, waits)
-        group.forced = False
-        for each in found:
-            heard = np.unique(each.rows[done[each.rows, each.lanes]])
-            batch.clocks.acquire(group.warps[heard], each.barrier.released, relaxed=relaxed)
-        write(group.registers, done, _kept(request, group))
-        return None
-
-    return step
-
-
-class Answer(Enum):
-    """What a wait is told: the phase is complete, it is not to the warp's knowledge, or wait."""
-
-    YES = "yes"
-    NOT_YET = "not yet"
-    WAIT = "wait"
-
-
-def _answer(group: Group, batch: Batch, waiting: PhaseWait, warps: Array) -> Answer:
-    """The first time that a warp asks for a phase, the answer is no unless it knows already what the phase's arrivals
-    have released: so a program that does not ask again goes wrong in every order.
-    """
-    barrier, asked, clocks = waiting.barrier, batch.engines.asked, batch.clocks
-    over = waiting.over()
-    if over:
-        known = clocks.state[warps] >= barrier.released
-        known[np.arange(len(warps)), clocks.column[warps]] = True
-        if known[:, : clocks.width].all():
-            return Answer.YES
-    keys = {(group.pc, warp, barrier.place, barrier.phase - over) for warp in warps.tolist()}
-    if not keys <= asked:
-        asked |= keys
-        return Answer.NOT_YET
-    return Answer.YES if over else Answer.WAIT
-
-
-def _park(group: Group, index: int, done: Array, waits: list[PhaseWait]) -> Outcome:
-    lanes = group.lanes()
-    if (done & lanes).any() and (lanes & ~done).any():
-        return parted(group, ((lanes & done, index), (lanes & ~done, index)), counted=False)
-    group.waits = tuple(waits)
-    return Signal.PARK
 
 
 def pending_count(site: Site) -> Compute:

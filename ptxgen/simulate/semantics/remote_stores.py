@@ -20,8 +20,8 @@ from ptxgen.simulate.asynchronous.runs import (
 )
 from ptxgen.simulate.batch import Batch
 from ptxgen.simulate.group import Group
-from ptxgen.simulate.semantics.bulk_copies import Combine, barrier_at, issuers
-from ptxgen.simulate.semantics.mbarriers import place_of_slot
+from ptxgen.simulate.semantics.copy_starts import Combine, barrier_at, issuers
+from ptxgen.simulate.semantics.mbarrier_users import place_of_slot
 from ptxgen.simulate.semantics.reductions import combine
 from ptxgen.simulate.signals import Step
 from ptxgen.simulate.site import Array, Site
