@@ -133,6 +133,14 @@ def test_guards_of_unrolled_copies_are_nested_and_hoisted() -> None:
         assert instances(tree, N=2, M=value) == [("S", a, b) for a in range(2) for b in range(min(value, 3))]
 
 
+def test_copies_that_run_without_those_before_are_not_inside_of_their_guards() -> None:
+    window = Set.of(("j",), j >= 0, j <= 2, j >= n - 2, j <= m)
+    tree = scan([Statement("S", window, (j,))], unroll=["j"])
+    for first in range(-1, 6):
+        for last in range(-1, 4):
+            assert instances(tree, N=first, M=last) == [("S", b) for b in range(3) if first - 2 <= b <= last]
+
+
 def test_a_quotient_that_nothing_uses_is_not_computed() -> None:
     tiled = tile(Set.of(("i",), i.equals(n - 1), n >= 1), {"i": 32})
     tree = scan([Statement("S", tiled, (var("i_tile"), i), hidden=("i_tile",))])
