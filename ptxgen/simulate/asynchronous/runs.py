@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ptxgen.simulate.batch import Batch, SpaceMemory
 
 Array: TypeAlias = NDArray[Any]
-_SHARED_BITS = 32
+POISON = 0xFF
 
 
 @frozen(eq=False)
@@ -49,8 +49,10 @@ class Run:
         arena.shadow[places] = WRITTEN
 
     def owe(self) -> None:
-        """The bytes are to come."""
-        self.memory.arena.shadow[self.bytes] = OWED
+        """The bytes are to come; until then nothing good stands there."""
+        places = self.bytes
+        self.memory.arena.shadow[places] = OWED
+        self.memory.arena.data[places] = POISON
         self.memory.arena.owed += 1
 
 
