@@ -303,10 +303,10 @@ def _exchange(flags: dict[tuple[str, int, int], Array], batch: Batch, space: str
     for cell in np.unique(touches.cells).tolist():
         warps = np.unique(touches.warps[touches.cells == cell])
         rows = batch.clocks.release(warps)
-        for cta in np.unique(warps // batch.warps_per_cta).tolist():
-            inside = warps // batch.warps_per_cta == cta
+        for cluster in np.unique(warps // batch.clocks.warps_per_cluster).tolist():
+            inside = warps // batch.clocks.warps_per_cluster == cluster
             known = rows[inside].max(axis=0)
-            key = (space, cell, cta)
+            key = (space, cell, cluster)
             flags[key] = np.maximum(known, flags[key]) if key in flags else known
             batch.clocks.acquire(warps[inside], flags[key])
 

@@ -177,7 +177,7 @@ class Tracker:
     `width` is the number of participants of a cluster. Shared memory keeps every participant's last read of a cell;
     global memory the last two readers, which may miss a race and never invents one. Threads of other clusters are never
     ordered (`across` False leaves such pairs out). `latest` is the last epoch of any participant that read a cell of
-    shared memory: where all know of it, nothing else is asked.
+    shared memory: where all know of it, nothing else is asked. `has_others` tells that a cell had two readers.
     """
 
     def __init__(self, cells: int, width: int, *, per_warp_reads: bool, across: bool = True) -> None:
