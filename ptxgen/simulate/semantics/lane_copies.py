@@ -126,7 +126,7 @@ def _copy(site: Site) -> Step:
     names = {slot.name: place for place, slot in enumerate(site.slots)}
     size = int(getattr(site.operands[2], "value", 0))
     source = evolve(request_of(site, 1, size), space="global", strong=False)
-    target = evolve(request_of(site, 0, size), space="shared", strong=False)
+    target = evolve(request_of(site, 0, size), space="shared", strong=False, remote=False)
     count = _count(site, names, size)
 
     def step(group: Group, batch: Batch) -> None:

@@ -195,6 +195,32 @@ def test_faults_are_found_on_their_line(what, seed):
     assert any(each == code and name in (None, text) for each, text in codes(report)), report.findings
 
 
+@pytest.mark.parametrize("seed", [None, 1, 2, 3])
+def test_a_flag_in_another_cta_orders_what_was_written_before(seed):
+    out = np.zeros(64, np.uint32)
+    body = MINE + """
+    mov.u32 %r3, %cluster_ctarank; setp.ne.u32 %p1, %t, 0;
+    @!%p1 st.shared.u32 [tile+512], 0;
+    """ + MEET + """
+    setp.ne.u32 %p3, %r3, 0; @%p3 bra TAKE;
+    mapa.shared::cluster.u32 %r4, %r1, 1; mad.lo.u32 %r5, %t, 7, 3;
+    st.shared::cluster.u32 [%r4], %r5;
+    bar.warp.sync -1;
+    @%p1 bra END;
+    mapa.shared::cluster.u32 %r6, %r2, 1;
+    st.release.cluster.shared::cluster.u32 [%r6+512], 1;
+    bra END;
+    TAKE:
+    ld.acquire.cluster.shared::cta.u32 %r7, [%r2+512];
+    setp.eq.u32 %p4, %r7, 0; @%p4 bra TAKE;
+    ld.shared.u32 %r8, [%r1];
+    st.global.u32 [%out], %r8;
+    END:
+    """ + MEET
+    run(body, SHARED, out=out, grid=2, cluster=2, seed=seed).raise_findings()
+    assert out[32:].tolist() == [7 * each + 3 for each in range(32)]
+
+
 def test_findings_name_the_cta_of_a_grid_of_clusters():
     body = """
     mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ctaid.y;
