@@ -10,12 +10,13 @@ from isa.rows import Constraint, Line, Operand, Slot, family, flag, line, rule, 
 from isa.types import b32, u16
 
 
-def _fragment(name: str) -> Operand:
+def _fragment(name: str, *, untyped: bool = False) -> Operand:
     role = Role.WRITE if name == "d" else Role.READ
-    return Operand(name, role, OperandKind.REGISTER, fragment_type(name), fragment_count(name))
+    return Operand(name, role, OperandKind.REGISTER, fragment_type(name), fragment_count(name), untyped=untyped)
 
 
 FRAGMENTS = tuple(_fragment(name) for name in "dabc")
+SCALED_FRAGMENTS = tuple(_fragment(name, untyped=name in "ab") for name in "dabc")
 METADATA = (
     Operand("e", Role.READ, OperandKind.REGISTER, b32),
     Operand("f", Role.READ, OperandKind.IMMEDIATE, domain=metadata_selectors()),
@@ -131,7 +132,7 @@ def _of_kind(
 def _scaled(kinds: str, shape: str, *rules: Constraint, sparse: bool) -> tuple[Line, Line]:
     kind = (slot("kind", kinds), word("block_scale"), SCALE_VEC)
     types = (_F32[0], *TINY, _F32[1], SCALE_TYPE)
-    operands = (*FRAGMENTS, *METADATA, *SCALES) if sparse else (*FRAGMENTS, *SCALES)
+    operands = (*SCALED_FRAGMENTS, *METADATA, *SCALES) if sparse else (*SCALED_FRAGMENTS, *SCALES)
     return _of_kind(shape, kind, types, operands, SCALED, *rules, before=(ORDERED,) if sparse else ())
 
 

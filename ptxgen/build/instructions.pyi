@@ -6868,101 +6868,86 @@ class W1044:
     f32: W1038
     s32: W1043
 
-class W1045(Call):
-    rm: Call
-    rn: Call
-    rp: Call
-    rz: Call
-
-class W1046:
-    f64: W1045
-
-class W1047:
-    f64: W1046
-
-class W1048:
-    f64: W1047
-
-class W1049:
+class W1045:
     f64: W601
 
-class W1050:
-    f64: W1048
-    rm: W1049
-    rn: W1049
-    rp: W1049
-    rz: W1049
+class W1046:
+    f64: W601
+    rm: W1045
+    rn: W1045
+    rp: W1045
+    rz: W1045
 
-class W1051:
+class W1047:
     m16n16k16: W1044
     m16n16k8: W521
     m32n8k16: W1044
     m8n32k16: W1044
-    m8n8k4: W1050
+    m8n8k4: W1046
 
-class W1052:
-    col: W1051
-    row: W1051
+class W1048:
+    col: W1047
+    row: W1047
 
-class W1053:
+class W1049:
     s4: W1040
 
-class W1054:
+class W1050:
     u4: W1040
 
-class W1055:
-    s4: W1053
-    u4: W1054
+class W1051:
+    s4: W1049
+    u4: W1050
 
-class W1056:
-    s32: W1055
+class W1052:
+    s32: W1051
 
-class W1057:
+class W1053:
     m16n16k16: W1044
     m16n16k8: W521
     m32n8k16: W1044
     m8n32k16: W1044
-    m8n8k32: W1056
-    m8n8k4: W1050
+    m8n8k32: W1052
+    m8n8k4: W1046
 
-class W1058:
-    col: W1057
-    row: W1051
+class W1054:
+    col: W1053
+    row: W1047
 
-class W1059:
-    col: W1052
-    row: W1058
+class W1055:
+    col: W1048
+    row: W1054
 
-class W1060:
+class W1056:
     f16: W249
     f32: W249
 
-class W1061:
-    m16n16k16: W1060
-    m32n8k16: W1060
-    m8n32k16: W1060
+class W1057:
+    m16n16k16: W1056
+    m32n8k16: W1056
+    m8n32k16: W1056
 
-class W1062:
-    col: W1061
-    row: W1061
+class W1058:
+    col: W1057
+    row: W1057
 
-class W1063:
-    aligned: W1059
-    col: W1062
-    row: W1062
+class W1059:
+    aligned: W1055
+    col: W1058
+    row: W1058
 
-class W1064:
+class W1060:
     and_: W1037
-    sync: W1063
+    sync: W1059
     xor: W1037
 
-class W1065:
+class W1061:
     d: W1027
 
-class W1066:
+class W1062:
     load: W1028
-    mma: W1064
-    store: W1065
+    mma: W1060
+    store: W1061
 
 class Axes:
     x: Value
@@ -7107,7 +7092,7 @@ class Instructions:
     vsub2: W956
     vsub4: W956
     wgmma: W999
-    wmma: W1066
+    wmma: W1062
     xor: W26
     aggr_smem_size: Value
     cluster_ctaid: Axes
