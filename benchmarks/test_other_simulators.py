@@ -1,4 +1,5 @@
-"""The programs of `test_simulation.py` in numba's CUDA simulator, where it is installed: Python threads, no checks.
+"""The programs of `test_simulation.py` in numba's CUDA simulator, where it is installed: Python threads, no checks; and
+a kernel of Triton in its interpreter.
 
 Both are measured in this process on sizes that each can bear, and compared by the time for one thread of the program.
 """
@@ -7,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
+from pathlib import Path
 from time import process_time
 from typing import Any
 
@@ -14,9 +16,12 @@ import numpy as np
 import pytest
 
 from benchmarks.test_simulation import AXPY, COLLATZ, TRANSPOSE, axpy, collatz, least_seconds, prepared, transpose
+from ptxgen.parse import parse
+from ptxgen.simulate import simulator
 
 TIMES_SLOWER = {"axpy": 300, "collatz": 10, "transpose": 300}
 TURNS = 4
+FOREIGN = Path(__file__).resolve().parents[1] / "tests" / "simulate" / "foreign"
 
 
 @pytest.fixture
@@ -63,3 +68,65 @@ def test_times_slower(kernels: Any, name: str) -> None:
     ratio = their_seconds / own_seconds
     print(f"{name}: numba's simulator takes {1e6 * their_seconds:.1f} us a thread, {ratio:.0f} times ours")
     assert ratio >= TIMES_SLOWER[name]
+
+
+class HostTensor:
+    """As much of a tensor as Triton's interpreter asks of one, on a numpy array."""
+
+    device = "cpu"
+
+    def __init__(self, array: np.ndarray) -> None:
+        self.array, self.dtype = array, array.dtype
+
+    def data_ptr(self) -> int:
+        """The address of the first element."""
+        return int(self.array.ctypes.data)
+
+    def untyped_storage(self) -> HostTensor:
+        """The tensor, which is its own storage."""
+        return self
+
+    def cpu(self) -> HostTensor:
+        """The tensor, which is there already."""
+        return self
+
+    def new_empty(self, count: int, device: str) -> HostTensor:
+        """An empty tensor of the type."""
+        return HostTensor(np.zeros(count, self.dtype))
+
+    def set_(self, storage: HostTensor, *view: Any) -> HostTensor:
+        """Another storage's elements."""
+        self.array = storage.array
+        return self
+
+    def storage_offset(self) -> int:
+        """Nothing stands before it."""
+        return 0
+
+    def size(self) -> tuple[int, ...]:
+        """The shape."""
+        return self.array.shape
+
+    def stride(self) -> tuple[int, ...]:
+        """Elements side by side."""
+        return (1,)
+
+    def copy_(self, other: HostTensor) -> HostTensor:
+        """The elements are shared, so they are there."""
+        return self
+
+
+def test_beside_the_interpreter_of_triton(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reported, not bounded: a sum of arrays as Triton interprets it and as its PTX runs here."""
+    monkeypatch.setenv("TRITON_INTERPRET", "1")
+    pytest.importorskip("triton")
+    kernels = importlib.import_module("tests.simulate.foreign.triton.kernels")
+    n = 1 << 17
+    x, y, z = (np.arange(n, dtype=np.float32) for _ in range(3))
+    tensors = [HostTensor(each) for each in (x, y, z)]
+    theirs_seconds = least_seconds(lambda: kernels.add[(n // 256,)](*tensors, n, BLOCK=256), 2)
+    assert (z == x + y).all()
+    decoded = simulator(parse((FOREIGN / "triton" / "add.ptx").read_text(encoding="utf-8")), "add")
+    args = (x, y, np.zeros(n, np.float32), n, 0, 0)
+    own_seconds = least_seconds(lambda: decoded.run(grid=n // 256, block=128, args=args), 3)
+    print(f"add: Triton's interpreter takes {theirs_seconds / own_seconds:.1f} times as long as its PTX here")
