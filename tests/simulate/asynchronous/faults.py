@@ -1,11 +1,12 @@
 """Faults of synchronisation put into kernels: one instruction dropped, moved or weakened at a time."""
 
 from collections.abc import Iterator
+from typing import Any
 
 from attrs import evolve
 
 from isa.forms import resolve
-from ptxgen.ir import Instruction, Int, Module
+from ptxgen.ir import Instruction, Int, Module, Scope
 from tests.simulate.mutants import Mutant, replaced, with_operand
 
 _DROPPED = {
@@ -27,6 +28,48 @@ def faults(module: Module) -> Iterator[Mutant]:
             changed = evolve(kernel, body=body)
             items = tuple(changed if each is kernel else each for each in module.items)
             yield Mutant(operation, place, str(instruction), evolve(module, items=items))
+        for operation, by in _moves(instructions, place):
+            changed = evolve(kernel, body=_moved(kernel.body, instruction, by, behind=operation == "late wait"))
+            items = tuple(changed if each is kernel else each for each in module.items)
+            yield Mutant(operation, place, str(instruction), evolve(module, items=items))
+
+
+_PASSED = frozenset({"ld", "st", "bar", "barrier", "mbarrier.arrive"})
+
+
+def _moves(instructions: list[Instruction], place: int) -> Iterator[tuple[str, Instruction]]:
+    """Where an instruction may stand wrongly in its own block: before or behind another one, which is given."""
+    instruction = instructions[place]
+    opcode, words = instruction.form.opcode, set(instruction.form.words.values())
+    for step, kind in ((-1, "early"), (1, "late")):
+        other = place + step
+        while 0 <= other < len(instructions) and instructions[other].form.opcode != "bra":
+            there = instructions[other]
+            waits = "wait_group" in there.form.words.values()
+            if kind == "early" and opcode == "mbarrier.arrive" and (waits or there.form.opcode == "ld"):
+                yield "early arrive", there
+                break
+            if kind == "early" and "commit_group" in words and len(there.operands) > 2:
+                yield "early commit", there
+                break
+            if kind == "late" and "wait_group" in words and there.form.opcode in _PASSED:
+                yield "late wait", there
+                break
+            other += step
+
+
+def _moved(scope: Scope, wanted: Instruction, by: Instruction, *, behind: bool) -> Scope:
+    """The scope with one instruction before or behind another of the same scope."""
+    made: list[Any] = []
+    for statement in scope.statements:
+        if statement is wanted:
+            continue
+        if statement is by:
+            made += [by, wanted] if behind else [wanted, by]
+        else:
+            nested = isinstance(statement, Scope)
+            made.append(_moved(statement, wanted, by, behind=behind) if nested else statement)
+    return Scope(tuple(made))
 
 
 def _of(instructions: list[Instruction], place: int) -> Iterator[tuple[str, Instruction | None]]:

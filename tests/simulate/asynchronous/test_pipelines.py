@@ -32,6 +32,9 @@ KINDS = {
         "uninitialised.shared",
         "deadlock",
     },
+    "late wait": {"race.shared", "wgmma.in_flight"},
+    "early arrive": {"race.shared", "deadlock", "mbarrier.count"},
+    "early commit": {"async.leaked", "race.shared", "wgmma.in_flight"},
     "weaken wait": {"race.shared", "async.shared", "async.leaked", "wgmma.in_flight"},
     "drop commit": {"async.leaked", "wgmma.in_flight"},
     "drop fence": {"proxy.shared", "wgmma.fence"},
@@ -106,6 +109,7 @@ def survivors(wanted):
 
 @pytest.mark.parametrize("kinds", [
     ("drop fence", "drop barrier", "drop cluster barrier", "weaken barrier"), ("drop commit", "weaken wait"),
+    ("late wait", "early arrive", "early commit"),
     pytest.param(("drop wait", "wrong count", "wrong parity"), marks=pytest.mark.slow),
     pytest.param(("drop init", "wrong bytes", "drop arrive", "drop copy"), marks=pytest.mark.slow),
 ], ids=lambda kinds: kinds[0])  # fmt: skip
