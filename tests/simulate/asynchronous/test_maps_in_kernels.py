@@ -70,3 +70,15 @@ def test_registers_are_given_back_and_taken():
     assert codes(run(wrong, judged=False, **options)) == [("setmaxnreg.direction", "setmaxnreg.dec.sync.aligned.u32")]
     options = {"out": np.zeros(512, np.uint32), "block": 512, "directives": ".maxnreg 128"}
     assert codes(run(body.format(more=232), **options)) == [("deadlock", "setmaxnreg.inc.sync.aligned.u32")]
+
+
+def test_dependent_grids_and_priorities_change_nothing():
+    out = np.zeros(32, np.uint32)
+    body = """
+    griddepcontrol.wait;
+    ld.param.u64 %rd1, [in0]; prefetch.tensormap [%rd1];
+    st.global.u32 [%out], %t;
+    griddepcontrol.launch_dependents;
+    """
+    run(body, args=(np.frombuffer(BASE.encode(0), np.uint8).copy(),), out=out).raise_findings()
+    assert out.tolist() == list(range(32))
