@@ -107,6 +107,6 @@ CODES: dict[str, str] = {
     "vector.size": "a vector of the wrong number of elements",
     "version.unknown": "a PTX version that is none",
     "warp.partial": "an instruction of whole warps in a block that has others",
-    "warpgroup.size": "an instruction of 4 warps in a block that is no multiple of them",
+    "warpgroup.size": "an instruction of 4 warps in a block that has fewer, or warps left over that execute it too",
     "wgmma.fence": "a wgmma whose registers no wgmma.fence has made ready",
 }

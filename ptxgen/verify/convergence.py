@@ -7,7 +7,7 @@ from functools import cached_property
 
 from isa.forms import Form
 from ptxgen.errors import Finding, Severity
-from ptxgen.ir import Instruction, Operand
+from ptxgen.ir import Guard, Instruction, Operand
 from ptxgen.ir.flow import Block, Flow, immediate_dominators, is_branch
 from ptxgen.verify.body import CALL
 from ptxgen.verify.spread import Divergence, Mixed
@@ -23,7 +23,8 @@ def divergence_findings(values: Values) -> Iterator[Finding]:
     """`convergence.guard` for what a whole warp must execute and a differing condition guards or leads to.
 
     Conditions that begin at the lane's number and are not known to be alike in all lanes of a warp count. Threads that
-    leave the function are not waited for, so a guarded `ret` or `exit` is no condition. A branch is told of once.
+    leave the function are not waited for, so a guarded `ret` or `exit` is no condition. Since sm_70 lanes of a mask
+    meet wherever they stand, so that the same instruction for the other lanes answers. A branch is told of once.
     """
     body = values.body
     needing = sorted(
@@ -44,6 +45,8 @@ def divergence_findings(values: Values) -> Iterator[Finding]:
             continue
         asked.add(where)
         found = None if _counted(values, deciding, index) else _condition(values, divergence, deciding, index)
+        if found is not None and _answered(values, deciding, index, found[0]):
+            continue
         if found is not None and found[0] not in said:
             said.add(found[0])
             yield _told(values, index, *found)
@@ -73,6 +76,24 @@ def _counted(values: Values, deciding: _Deciding, index: int) -> bool:
     branches = deciding.branches(flow.block_of(index))
     guards = [(flow.instructions[each].guard, each) for each in branches]
     return any(active & values.makers(guard.register, each) for guard, each in guards if guard is not None)
+
+
+def _answered(values: Values, deciding: _Deciding, index: int, decided: int) -> bool:
+    """True if the lanes that a masked instruction lacks execute its like, with all lanes in the mask too."""
+    flow = values.body.flow
+    instruction = flow.instructions[index]
+    opcode, guard = instruction.form.opcode, instruction.guard
+    if opcode not in _MASKED or is_collective(instruction.form):
+        return False
+    like = [each for each in values.body.by_opcode[opcode] if flow.instructions[each].form == instruction.form]
+    like = [each for each in like if each != index and _converges(values, opcode, flow.instructions[each], each)]
+    block = flow.block_of(index)
+    if decided == index and guard is not None:
+        opposite = Guard(guard.register, negated=not guard.negated)
+        return any(flow.block_of(each) == block and flow.instructions[each].guard == opposite for each in like)
+    ways = deciding.ways(block)[decided]
+    others = (deciding.ways(flow.block_of(each)).get(decided, frozenset()) for each in like)
+    return any(not ways.intersection(other) for other in others if other)
 
 
 def _condition(values: Values, divergence: Divergence, deciding: _Deciding, index: int) -> tuple[int, Mixed] | None:
@@ -112,27 +133,32 @@ class _Deciding:
 
     def __init__(self, flow: Flow) -> None:
         self._flow = flow
-        self._known: dict[int, tuple[int, ...]] = {}
+        self._known: dict[int, dict[int, frozenset[int]]] = {}
 
     def branches(self, block: int) -> tuple[int, ...]:
         """The indices of the branches, the nearest first."""
+        return tuple(self.ways(block))
+
+    def ways(self, block: int) -> dict[int, frozenset[int]]:
+        """The same branches, each with those of its successors that lead to the block."""
         if block not in self._known:
-            direct = self._direct
-            found: dict[int, None] = {}
-            stack = list(direct.get(block, ()))
+            found: dict[int, frozenset[int]] = {}
+            stack, seen = [block], {block}
             while stack:
-                above = stack.pop(0)
-                if above not in found:
-                    found[above] = None
-                    stack += direct.get(above, ())
-            self._known[block] = tuple(self._flow.blocks[each].stop - 1 for each in found)
+                for above, successor in self._direct.get(stack.pop(0), ()):
+                    branch = self._flow.blocks[above].stop - 1
+                    found[branch] = found.get(branch, frozenset()) | {successor}
+                    if above not in seen:
+                        seen.add(above)
+                        stack.append(above)
+            self._known[block] = found
         return self._known[block]
 
     @cached_property
-    def _direct(self) -> dict[int, list[int]]:
-        """For each block the blocks whose branch decides on it directly."""
+    def _direct(self) -> dict[int, list[tuple[int, int]]]:
+        """For each block the blocks whose branch decides on it directly, and the successor that leads to it."""
         behind = _post_dominators(self._flow)
-        found: dict[int, list[int]] = {}
+        found: dict[int, list[tuple[int, int]]] = {}
         for block, each in enumerate(self._flow.blocks):
             last = self._flow.instructions[each.stop - 1]
             if len(each.successors) < 2 or not (is_branch(last) or last.form.opcode == _INDIRECT):
@@ -140,7 +166,7 @@ class _Deciding:
             for successor in each.successors:
                 reached: int | None = successor
                 while reached is not None and reached != behind[block]:
-                    found.setdefault(reached, []).append(block)
+                    found.setdefault(reached, []).append((block, successor))
                     reached = behind[reached]
         return found
 

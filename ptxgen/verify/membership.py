@@ -61,7 +61,7 @@ def _source(mode: str, lane: int, b: int, c: int) -> int:
 def _left_out(values: Values) -> Iterator[Finding]:
     """Whole warps at an instruction whose mask leaves some of their lanes out, where nothing parts the lanes."""
     threads = values.launch.threads
-    if threads is None or threads % _LANES or any(each.guard for each in values.body.flow.instructions):
+    if threads is None or threads % _LANES or values.parts_threads:
         return
     for opcode in ("shfl", "vote", "match", "redux.sync", "bar.warp.sync"):
         for index in values.body.by_opcode.get(opcode, ()):
@@ -111,9 +111,9 @@ def _alone(values: Values) -> Iterator[Finding]:
 
 
 def _partial(values: Values) -> Iterator[Finding]:
-    """Matrix instructions, which want whole warps, in blocks that have others."""
+    """Matrix instructions, which want whole warps, where the last warp is none and nothing keeps it out."""
     threads = values.launch.threads
-    if threads is None or threads % _LANES == 0:
+    if threads is None or threads % _LANES == 0 or (threads > _LANES and values.parts_threads):
         return
     found = sorted(index for opcode in _WHOLE_WARPS for index in values.body.by_opcode.get(opcode, ()))
     for index in found[:1]:

@@ -72,11 +72,14 @@ def multiply_findings(values: Values) -> Iterator[Finding]:
 
 
 def _size(values: Values) -> Iterator[Finding]:
-    threads = values.launch.threads
-    if threads is not None and threads % _WARPGROUP:
-        instruction = values.body.flow.instructions[values.body.by_opcode["wgmma"][0]]
-        message = f"{instruction.form.name} is executed by 4 warps together; .reqntid has {threads} threads"
-        yield Finding("warpgroup.size", Severity.ERROR, message, instruction.origin)
+    """Warps that are no whole warpgroup may be kept out by branches, where there are enough of the others."""
+    most, exact = values.launch.most_threads, values.launch.threads
+    if most is None or (most >= _WARPGROUP and (exact is None or exact % _WARPGROUP == 0 or values.parts_threads)):
+        return
+    instruction = values.body.flow.instructions[values.body.by_opcode["wgmma"][0]]
+    has = f"{exact}" if exact is not None else f"at most {most}"
+    message = f"{instruction.form.name} is executed by 4 warps together; a block has {has} threads"
+    yield Finding("warpgroup.size", Severity.ERROR, message, instruction.origin)
 
 
 def _is_multiply(instruction: Instruction) -> bool:

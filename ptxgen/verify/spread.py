@@ -10,6 +10,7 @@ from ptxgen.verify.launch import Launch
 from ptxgen.verify.values import ENTRY, Values
 
 _LANE_BITS = 5
+_FULL = 0xFFFFFFFF
 _COLUMN, _ROW, _PLANE, _ROW_OF_ALL, _SCALED_ROW, _SCALED_PLANE = range(-1_000_000, -999_994)
 _UNIFORM = frozenset({"vote", "redux.sync", "activemask", "bar", "barrier"})
 _DIFFERING = frozenset({"lanemask_eq", "lanemask_le", "lanemask_lt", "lanemask_ge", "lanemask_gt"})
@@ -145,12 +146,26 @@ class Divergence:
         if left == right:
             return extra
         bound = self._values.constant(places[1], index)
+        ordered = instruction.form.words["cmp"] not in ("eq", "ne")
+        if bound is not None and not ordered and self._matched(places[0], index, bound):
+            return extra
         if isinstance(left, Lane) and right == SAME and bound is not None:
             edge = bound + 1 if instruction.form.words["cmp"] in ("gt", "hi", "le", "ls") else bound
-            ordered = instruction.form.words["cmp"] not in ("eq", "ne")
             if ordered and edge % (1 << (left.shift + _LANE_BITS)) == 0:
                 return extra
         return Mixed(_source([left, right]))
+
+    def _matched(self, operand: Operand, index: int, mask: int) -> bool:
+        """True if the operand is the mask of lanes with one value, of all in `mask`: if one lane has all, each has."""
+        made = self._values.reaching(operand, index) if isinstance(operand, Register) else ()
+        for each in made:
+            instruction = None if each == ENTRY else self._values.body.flow.instructions[each]
+            if instruction is None or instruction.form.opcode != "match" or instruction.form.words["mode"] != "any":
+                return False
+            members = self._values.constant(instruction.operands[2], each)
+            if members is None or members & _FULL != mask & _FULL:
+                return False
+        return bool(made)
 
     def _worst(self, operands: tuple[Operand, ...], index: int) -> Spread:
         found = _joined([self.of(each, index) for each in operands])

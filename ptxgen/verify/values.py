@@ -64,6 +64,11 @@ class Values:
         return joined(self._effects, (self.body.function.name,))
 
     @cached_property
+    def parts_threads(self) -> bool:
+        """True if guards or tables of branches may part the threads of the body."""
+        return any(each.guard is not None or each.form.opcode == "brx.idx" for each in self.body.flow.instructions)
+
+    @cached_property
     def writers(self) -> dict[int, list[int]]:
         """The instructions that write each register, by its number, in the order of the text."""
         found: dict[int, list[int]] = {}
