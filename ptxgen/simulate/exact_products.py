@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from isa.numerics import Numerics, Rounding
 from ptxgen.simulate.doubles import fma_f64
 from ptxgen.simulate.rounding import Rounding as Direction
+from ptxgen.simulate.rounding import add_f32, canonical_f16, fma_f32
 
 Array: TypeAlias = NDArray[Any]
 
@@ -112,6 +113,27 @@ def emulated_bytes(a: Array, b: Array, c: Array, halves_record: Numerics, to_f16
         made = chained(operand(a[part], -14), operand(b[part], -14), made, halves_record, to_f16)
     total = (made.astype(np.float64) + c).astype(c.dtype)
     return np.where(np.isnan(total), _NAN_F16 if to_f16 else _NAN_F32, total)
+
+
+def emulated_quads(a: Array, b: Array, c: Array, to_f16: bool) -> Array:
+    """The f16 product of depth 4 on sm_80 and later, where ptxas's routine does it in f32.
+
+    With f32 results a chain of fused multiply-adds from zero in ascending k, then c is added. With f16 ones the sums of
+    the first and of the last two products, rounded, are added to c one after the other. So the routine of `row.col`
+    reads; those of other layouts are taken to do the same. `a` [4, rows, n] and `b` [4, columns, n] are float32.
+    """
+    left, right = a[:, :, None], b[:, None]
+    wide = c.astype(np.float32)
+    if not to_f16:
+        chain = np.zeros(wide.shape, np.float32)
+        for one, other in zip(left, right, strict=True):
+            chain = fma_f32(*np.broadcast_arrays(one, other), chain)
+        return add_f32(wide, chain)
+    for first in (0, 2):
+        product = left[first] * right[first]
+        pair = fma_f32(*np.broadcast_arrays(left[first + 1], right[first + 1]), product)
+        wide = add_f32(wide, pair)
+    return canonical_f16(wide.astype(np.float16))
 
 
 def chain_f64(a: Array, b: Array, c: Array, mode: Direction = Direction.NEAREST) -> Array:

@@ -20,6 +20,7 @@ _SYNCHRONISING = frozenset({"acquire", "release", "acq_rel"})
 _WORD_GRAIN = 16
 _OF_THE_STACK = frozenset({"alloca", "stacksave", "stackrestore"})
 _STACK_ALIGNMENT = 128
+_IN_BULK = ("cp.async.bulk", "cp.reduce", "wgmma", "tensormap")
 _PROXIES = frozenset({"proxy", "mbarrier_init"})
 _BESIDE = ("mbarrier", "cp.async.bulk", "cp.reduce", "wgmma", "st.async", "red.async", "barrier.cluster", "tensormap")
 
@@ -206,6 +207,11 @@ def _accesses(made: Layout, function: Function) -> None:
             made.fences_across |= "cta" not in (words.get("level"), words.get("scope"))
         if opcode in _MEMORY_OPCODES:
             _note_access(made, instruction)
+        elif opcode in ("st.async", "red.async"):
+            _narrow(made, Space.SHARED, access_bytes(instruction))
+        elif opcode.startswith(_IN_BULK):
+            _narrow(made, Space.SHARED, _ROW_BYTES)
+            made.writes_global |= words.get("destination") == "global"
         elif opcode in _ROWS_OF_MATRICES:
             _narrow(made, Space.SHARED, _ROW_BYTES)
         elif opcode == "cp.async" and len(instruction.operands) > 2:

@@ -17,6 +17,7 @@ from ptxgen.simulate.exact_products import (
     chain_f64,
     chained,
     emulated_bytes,
+    emulated_quads,
     operand,
     product_of_bits,
     product_of_integers,
@@ -37,6 +38,7 @@ Multiply = Callable[[Array, Array, Array], Array]
 
 _REFUSED = {"sparsity": "sparse products have no record", "block_scale": "scaled blocks have no record"}
 _BYTES = ("e4m3", "e5m2")
+_WITHOUT_QUADS = 80
 _C_DTYPES = {"f16": np.float16, "f32": np.float32, "f64": np.float64, "s32": np.int32}
 
 
@@ -100,6 +102,8 @@ def _product(site: Site, target: Target, a_map: Fragment, b_map: Fragment) -> Pr
     """From the registers of A and B and the matrix C to the matrix D."""
     words = site.instruction.form.words
     a_shuffle, b_shuffle = shuffle_of(a_map), shuffle_of(b_map)
+    if words["atype"] == "f16" and words["shape"] == "m8n8k4" and target.number >= _WITHOUT_QUADS:
+        return _by_routine(a_shuffle, b_shuffle, words["dtype"] == "f16")
     if words["atype"] == "f16":
         return _halves(
             a_shuffle, b_shuffle, record_of(site, target, "mma", str(words["shape"])), words["dtype"] == "f16"
@@ -111,6 +115,17 @@ def _product(site: Site, target: Target, a_map: Fragment, b_map: Fragment) -> Pr
         count = len(group.warps)
         left = a_shuffle.matrix(a_elements(stacked(a, group)), count).swapaxes(0, 1)
         return multiply(left, b_shuffle.matrix(b_elements(stacked(b, group)), count), c)
+
+    return product
+
+
+def _by_routine(a_shuffle: Shuffle, b_shuffle: Shuffle, to_f16: bool) -> Product:
+    """`m8n8k4` of f16 on targets without Volta's cores, where ptxas calls a routine of ordinary instructions."""
+
+    def product(group: Group, batch: Batch, a: Registers, b: Registers, c: Array) -> Array:
+        left = batch.fragments.prepared(a_shuffle, a, group, False)
+        right = batch.fragments.prepared(b_shuffle, b, group, True)
+        return emulated_quads(left.values, right.values, c, to_f16)
 
     return product
 

@@ -190,6 +190,15 @@ def test_boxes_are_stored_inside_the_tensor_only(described, start):
     assert np.array_equal(tensor, wanted)
 
 
+def test_boxes_of_two_ctas_at_one_place_are_told():
+    described = tiled("f32", (8, 8), (8, 8))
+    made = module(STORING, STORE, 2, "tile")
+    tensor, content = np.zeros((8, 8), np.float32), np.ones(64, np.uint32)
+    c, o = np.zeros(5, np.int32).tobytes(), bytes(6)
+    report = simulate(made, grid=2, block=128, args=[(tensor, described), content, c, o, 64])
+    assert {each.code for each in report.findings} == {"async.global", "race.global"}
+
+
 OPERATIONS = {
     "add": (np.add, ("u32", "s32", "u64", "f32", "f16")), "min": (np.minimum, ("u32", "s32", "u64", "s64", "f16")),
     "max": (np.maximum, ("u32", "s32")), "and": (np.bitwise_and, ("u32", "u64")), "or": (np.bitwise_or, ("u32",)),
