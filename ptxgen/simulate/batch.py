@@ -45,10 +45,10 @@ class Batch:
 
     CTAs of a cluster of `cluster` follow each other. `existing` [warps, 32] are the lanes that the block has, `present`
     those that have not ended. `arrivals` holds per barrier what `arrive` brought: threads [ctas] and knowledge [ctas,
-    warps]. `flags` holds what threads of a CTA have released at an address, by space, cell and cluster; None in a kernel
-    without fences, where addresses order nothing. `ballots` are, per barrier, the threads [ctas, 2] that brought false
-    and true, `copies` what is under way, `ticks` the readings of clocks, `heap` what `malloc` may give. `parked` are
-    groups that wait for something that the `engines` tell of. `last_whole` is what `whole_warps` gave last.
+    warps]. `flags` holds what threads of a CTA have released at an address, by space, cell and cluster; None in a
+    kernel without fences, where addresses order nothing. `ballots` are, per barrier, the threads [ctas, 2] that brought
+    false and true, `copies` what is under way, `ticks` the readings of clocks, `heap` what `malloc` may give. `parked`
+    are groups that wait for something that the `engines` tell of. `last_whole` is what `whole_warps` gave last.
     """
 
     first: int
