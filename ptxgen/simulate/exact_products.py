@@ -127,11 +127,11 @@ def emulated_quads(a: Array, b: Array, c: Array, to_f16: bool) -> Array:
     if not to_f16:
         chain = np.zeros(wide.shape, np.float32)
         for one, other in zip(left, right, strict=True):
-            chain = fma_f32(*np.broadcast_arrays(one, other), chain)
+            chain = fma_f32(one, other, chain)
         return add_f32(wide, chain)
     for first in (0, 2):
         product = left[first] * right[first]
-        pair = fma_f32(*np.broadcast_arrays(left[first + 1], right[first + 1]), product)
+        pair = fma_f32(left[first + 1], right[first + 1], product)
         wide = add_f32(wide, pair)
     return canonical_f16(wide.astype(np.float16))
 

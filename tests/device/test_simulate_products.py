@@ -11,6 +11,7 @@ WARPS = 512
 FRACTION = {"f16": (10, 15), "bf16": (7, 127), "tf32": (23, 127), "f32": (23, 127), "f64": (52, 1023), "e4m3": (3, 7),
             "e5m2": (2, 15)}  # fmt: skip
 WIDTH = {"f16": 16, "bf16": 16, "tf32": 32, "f32": 32, "f64": 64, "e4m3": 8, "e5m2": 8}
+LAYOUTS = ("row.col", "row.row", "col.col", "col.row")
 # name behind `mma.sync.aligned`, types of d a b c, registers of d a b c
 CASES = [
     ("m16n8k16.row.col.f32.f16.f16.f32", "f32 f16 f16 f32", (4, 4, 2, 4)),
@@ -27,6 +28,8 @@ CASES = [
     ("m16n8k256.row.col.s32.b1.b1.s32.and.popc", "s32 b1 b1 s32", (4, 4, 2, 4)),
     ("m16n8k32.row.col.f16.e4m3.e4m3.f16", "f16 e4m3 e4m3 f16", (2, 4, 2, 2)),
     ("m16n8k32.row.col.f16.e5m2.e4m3.f16", "f16 e5m2 e4m3 f16", (2, 4, 2, 2)),
+    *((f"m8n8k4.{layout}.f32.f16.f16.f32", "f32 f16 f16 f32", (8, 2, 2, 8)) for layout in LAYOUTS),
+    *((f"m8n8k4.{layout}.f16.f16.f16.f16", "f16 f16 f16 f16", (4, 2, 2, 4)) for layout in LAYOUTS),
     ("m16n8k32.row.col.f32.e4m3.e4m3.f32", "f32 e4m3 e4m3 f32", (4, 4, 2, 4)),
     ("m16n8k32.row.col.f32.e5m2.e4m3.f32", "f32 e5m2 e4m3 f32", (4, 4, 2, 4)),
     ("m16n8k16.row.col.f32.e4m3.e5m2.f32", "f32 e4m3 e5m2 f32", (4, 2, 1, 4)),

@@ -157,3 +157,35 @@ def test_chains_of_doubles_round_as_they_are_told(mode, steps):
     found = launched(f"wmma.mma.sync.aligned.row.col.m8n8k4.{mode}.f64.f64.f64.f64", a, b, c, np.float64, "sm_90")
     assert (found[0] == 1 + steps * 2.0**-52).all()
     assert (found[1] == (-1 + 4 * 2.0**-53 if mode in ("rz", "rp") else -1.0)).all()
+
+
+@pytest.mark.parametrize("dtype", ["f32", "f16"])
+def test_quads_without_volta_s_cores_are_fused_in_f32(dtype):
+    """Elements of rows of A and columns of B as the manual's layout of m8n8k4 has them, all four pairs of quads."""
+    rng = np.random.default_rng(6)
+    rows, columns = (rng.standard_normal((4, 8, 4)).astype(np.float16) for _ in range(2))
+    quad, within = (LANE % 16) // 4, LANE % 4 + 4 * (LANE // 16)
+    a, b = (each[quad, within].view(np.uint32).T.copy() for each in (rows, columns))
+    c = (rng.standard_normal((4, 8, 8)) * 8).astype(np.float32 if dtype == "f32" else np.float16)
+    x, y = rows.astype(np.float64)[:, :, None], columns.astype(np.float64)[:, None]
+
+    def single(value: np.ndarray) -> np.ndarray:
+        return value.astype(np.float32).astype(np.float64)
+
+    if dtype == "f32":
+        total: np.ndarray = np.zeros((4, 8, 8))
+        for k in range(4):
+            total = single(x[..., k] * y[..., k] + total)
+        exact = (total + c).astype(np.float32)
+        row = np.stack([within - 2 * (within % 4 // 2) + 2 * (j // 2 % 2) for j in range(8)])
+        column = np.stack([4 * (j // 4) + within % 4 // 2 * 2 + j % 2 for j in range(8)])
+        found = launched(
+            "mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32", a, b, c[quad, row, column], np.float32, "sm_80"
+        )
+        assert (found == exact[quad, row, column]).all()
+        return
+    pairs = [single(x[..., k] * y[..., k] + x[..., k + 1] * y[..., k + 1]) for k in (0, 2)]
+    exact16 = single(single(c.astype(np.float64) + pairs[0]) + pairs[1]).astype(np.float16)
+    given = np.ascontiguousarray(c[quad, within]).view(np.uint32).T.copy()
+    found = launched("mma.sync.aligned.m8n8k4.row.col.f16.f16.f16.f16", a, b, given, np.uint32, "sm_90")
+    assert (found == np.ascontiguousarray(exact16[quad, within]).view(np.uint32).T).all()
