@@ -66,9 +66,10 @@ def _moved(scope: Scope, wanted: Instruction, by: Instruction, *, behind: bool) 
             continue
         if statement is by:
             made += [by, wanted] if behind else [wanted, by]
+        elif isinstance(statement, Scope):
+            made.append(_moved(statement, wanted, by, behind=behind))
         else:
-            nested = isinstance(statement, Scope)
-            made.append(_moved(statement, wanted, by, behind=behind) if nested else statement)
+            made.append(statement)
     return Scope(tuple(made))
 
 
