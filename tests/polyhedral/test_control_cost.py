@@ -20,7 +20,6 @@ MOST_INSTANCES = 2500
 COSTLY = {
     "equality": "isl joins three guards that exclude each other into one chain of else; our tree has no else",
     "cloog/sor1d.st": "isl finds the one value of a level behind a quotient, ours tests it at the leaf",
-    "atomic2.in": "a loop that is to stay whole is in two cases of a parameter, which isl joins",
     "polly.st": "cases of quotients of parameters are tested one by one, each with its divisions",
     "unroll11.in": "cases of a quotient are each unrolled with divisions of their own",
 }
