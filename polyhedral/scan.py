@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import lru_cache
 
 from attrs import evolve, frozen
 
 from polyhedral.affine import Affine, var
 from polyhedral.bounds import Copies, Range, Unbounded, shape_of, unrolled
+from polyhedral.candidates import candidates_of, common_stride, stride_at
 from polyhedral.guards import beside, hoisted, nested, when
 from polyhedral.joining import joined
 from polyhedral.places import Place
@@ -17,9 +17,9 @@ from polyhedral.separation import Candidate, Region, merged, ordered, pinned, se
 from polyhedral.shadows import Item, items_of, shared_until, without_shared_quotients
 from polyhedral.statement import Option, Statement
 from polyhedral.steps import in_common_steps
-from polyhedral.strides import Stride, stride_of
+from polyhedral.strides import Stride
 from polyhedral.surroundings import Surroundings
-from polyhedral.system import UNIVERSE, System, components_of, disjoint, without_congruences
+from polyhedral.system import UNIVERSE, System
 from polyhedral.tree import Block, Guard, Leaf, Let, Loop, Node, block, let
 
 Inside = Callable[["list[Item]", Place], Node]
@@ -125,7 +125,7 @@ class _Scan:
     def _regions(self, level: int, items: list[Item], place: Place) -> Node:
         name = items[0].levels[level]
         if level < self.width:
-            strides = [_stride(item, level, name, place) for item in items]
+            strides = [stride_at(item, level, name, place) for item in items]
             scaled = in_common_steps(level, self.width, items, strides)
             if scaled is not None:
                 return evolve(self, width=self.width + 1)._loops(level, name, scaled, place)
@@ -133,7 +133,7 @@ class _Scan:
 
     def _loops(self, level: int, name: str, items: list[Item], place: Place) -> Node:
         nodes = []
-        for region in self._cut(level, name, _candidates(level, name, items, place), items, place):
+        for region in self._cut(level, name, candidates_of(level, name, items, place), items, place):
             members = [items[m] for m in region.members]
 
             def body(left: list[Item], inside: Place, region: Region = region) -> Node:
@@ -177,7 +177,7 @@ class _Scan:
     def _loop(self, level: int, name: str, region: Region, items: list[Item], place: Place) -> Node:
         rows, outer = region.rows.split_on(name)
         guard = place.known.gist_of(outer)
-        stride = _common_stride(items, level, name, place)
+        stride = common_stride(items, level, name, place)
         held = [_held(item, level, name, rows) for item in items]
         site = _Site(level, name, rows, held, _with_alone(place.where(guard), held, region))
         if stride.part is None:
@@ -303,62 +303,12 @@ def _behind_shared(level: int, items: list[Item], place: Place, inside: Inside) 
     return when(guard, inside(items, place.where(guard)))
 
 
-def _candidates(level: int, name: str, items: list[Item], place: Place) -> list[Candidate]:
-    found: dict[tuple[System, System], list[int]] = {}
-    for number, item in enumerate(items):
-        time = item.fixed[level]
-        if place.alone is item and time is None and not place.values:
-            own, outer = _rows_on(item.shadows[level], name), place.open_still
-        else:
-            shadow = place.valued(item.shadows[level])
-            own, outer = shadow.split_on(name) if time is None else (System.of(var(name).equals(time)), shadow)
-        outer = place.known.gist_of(outer)
-        near = place.known.near(own, outer)
-        near = near if outer.is_universe else near & outer
-        if outer.is_false or (own.exists and disjoint(near, own)):
-            continue
-        rows = without_congruences(own).gist(near)
-        if not rows.is_false:
-            found.setdefault((rows, outer), []).append(number)
-    return [Candidate(rows, outer, tuple(members)) for (rows, outer), members in found.items()]
-
-
-def _rows_on(shadow: System, name: str) -> System:
-    """The conditions of a system in which `name` occurs."""
-    return next((_rows_of_part(p, name) for p in components_of(shadow) if name in p.names), UNIVERSE)
-
-
-@lru_cache(maxsize=1 << 12)
-def _rows_of_part(part: System, name: str) -> System:
-    return part.split_on(name)[0]
-
-
 def _held(item: Item, level: int, name: str, rows: System) -> Item:
     time = item.fixed[level]
     if time is None:
         return item
     own = System.of(var(name).equals(time))
     return item if own == rows else evolve(item, system=item.system & own)
-
-
-def _common_stride(items: list[Item], level: int, name: str, place: Place) -> Stride:
-    strides = [_stride(item, level, name, place) for item in items]
-    common = strides[0]
-    for other in strides[1:]:
-        common = common.joined(other, place.known.near(*(item.shadows[level] for item in items)))
-    return common if common.step else Stride()
-
-
-def _stride(item: Item, level: int, name: str, place: Place) -> Stride:
-    time = item.fixed[level]
-    if time is not None:
-        return Stride(0, Affine((), time))
-    shadow = item.shadows[level]
-    if not shadow.equalities:
-        return Stride()
-    shadow = place.valued(shadow)
-    only = shadow.solved_for(name)
-    return stride_of(shadow, name) if only is None else Stride(0, only)
 
 
 def _leaf(item: Item, place: Place) -> Node:
