@@ -24,7 +24,7 @@ from tests.isa.disagreements import Question, section_of
 from tests.isa.questions import ALL, TYPES_ON, Asked, of_exclusions, of_places, of_register_types
 from tests.oracles.ptxas import judges, refused
 
-EXCLUDED, TYPED = 600, 100
+EXCLUDED, TYPED = 600, 400
 
 
 class Subject(Enum):
