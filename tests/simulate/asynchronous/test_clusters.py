@@ -155,6 +155,13 @@ FAULTY = {
         mov.u32 %r3, %ctaid.x; xor.b32 %r4, %r3, 1;
         mapa.shared::cluster.u32 %r5, %r1, %r4; st.shared::cluster.u32 [%r5], %t;
         """, ("cluster.left", "st.shared::cluster.u32")),
+    "long after the other has ended": (MINE + MEET + """
+        mov.u32 %r3, %cluster_ctarank; setp.eq.u32 %p1, %r3, 1; @%p1 bra END;
+        mov.u32 %r4, 0;
+        SPIN: add.u32 %r4, %r4, 1; setp.lt.u32 %p2, %r4, 100; @%p2 bra SPIN;
+        mapa.shared::cluster.u32 %r5, %r1, 1; st.shared::cluster.u32 [%r5], %t;
+        END:
+        """, ("cluster.left", "st.shared::cluster.u32")),
     "no barrier between": (MINE + "st.shared.u32 [%r1], %t;\n" + MEET + """
         mov.u32 %r3, %ctaid.x; xor.b32 %r4, %r3, 1;
         mapa.shared::cluster.u32 %r5, %r1, %r4; st.shared::cluster.u32 [%r5], %t;
