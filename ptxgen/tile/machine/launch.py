@@ -153,7 +153,7 @@ def run_block(launch: Launch, number: int, place: tuple[int, ...], chance: Rando
     block = Block(launch, number, shared)
     block.rings = {ring.name: RingState.of(ring, program.warps) for ring in program.rings}
     for role in program.roles:
-        for warp in range(role.warps):
+        for warp in range(1 if role.elected else role.warps):
             seen = np.zeros(program.warps, np.int64)
             seen[len(block.warps)] = 1
             block.warps.append(Warp(block, role, warp, len(block.warps), seen, registers(program)))
