@@ -18,6 +18,7 @@ from ptxgen.verify.clusters import cluster_findings
 from ptxgen.verify.constants import constant_findings, repeated_findings
 from ptxgen.verify.convergence import divergence_findings
 from ptxgen.verify.copies import copy_findings
+from ptxgen.verify.declarations import declaration_findings
 from ptxgen.verify.definitions import early_reads_in
 from ptxgen.verify.directives import directive_findings, outer_pragma_findings, pragma_findings
 from ptxgen.verify.effects import Effects, effects_of
@@ -78,6 +79,7 @@ def verify(module: Module, *, target: str | Target | None = None) -> tuple[Findi
             found += budget_findings(module, item, () if body is None else body.statements, judged)
             if body is not None and not any(finding.code in _MALFORMED for finding in said):
                 found += _body(module, body, judged, effects)
+    found += declaration_findings(module)
     found += constant_budget_findings(module)
     found += outer_pragma_findings(module)
     found += _duplicates(module)
