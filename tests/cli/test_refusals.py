@@ -61,7 +61,7 @@ CASES = {
         "sm_60 has no tensor cores: a product needs sm_70 or later",
     ),
     "unknown target": (["--target", "sm_71"], "unknown target 'sm_71'; known: sm_50"),
-    "target that the CPU cannot follow": (["--target", "sm_90"], "take --run gpu, --run none or --target sm_70"),
+    "target that the CPU cannot follow": (["--target", "sm_75"], "take --run gpu, --run none or --target sm_70"),
     "unknown epilogue": (["--epilogue", "bias,rely"], "unknown epilogue 'rely'; there are alpha, beta, bias"),
     "unknown layout": (["--layout", "mn"], "argument --layout: invalid choice: 'mn'"),
     "unknown option": (["--bogus"], "unrecognized arguments: --bogus"),
