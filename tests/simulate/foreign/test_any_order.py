@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from ptxgen.simulate import simulate
 from tests.simulate.foreign import texts
 
 MODULES = ("cuda_arithmetic", "cuda_blocks", "cuda_calls", "cuda_grids", "cuda_libraries", "cuda_volta", "triton")
@@ -25,10 +26,8 @@ def kernels_with_results() -> Iterator[Callable[..., None]]:
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(100, 120))
 def test_in_a_random_order(seed: int, monkeypatch: pytest.MonkeyPatch):
-    plain = texts.simulate
-
     def shuffled(*given: Any, **options: Any) -> Any:
-        return plain(*given, **{**options, "seed": seed})
+        return simulate(*given, **{**options, "seed": seed})
 
     monkeypatch.setattr(texts, "simulate", shuffled)
     functions = list(kernels_with_results())

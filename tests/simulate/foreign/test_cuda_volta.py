@@ -10,7 +10,7 @@ from tests.simulate.foreign.texts import chance, cuda
 def chained(a: np.ndarray, b: np.ndarray, dtype: type) -> np.ndarray:
     """A product of rows as Volta's cores do it: blocks of 4 in ascending k; their numerics are held to recorded outputs
     elsewhere."""
-    c = np.zeros((len(a), len(b)), dtype)
+    c: np.ndarray = np.zeros((len(a), len(b)), dtype)
     for start in range(0, a.shape[1], 4):
         part = slice(start, start + 4)
         left, right = (
