@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from attrs import evolve
 
-from ptxgen.compute import f16, f32
+from ptxgen.compute import Element, f16, f32
 from ptxgen.errors import PlanError
 from ptxgen.kernels import (
     Layout,
@@ -35,7 +35,7 @@ def test_the_newest_instruction_of_a_target_is_taken() -> None:
 
 @pytest.mark.parametrize("layout", list(Layout), ids=lambda layout: layout.value)
 @pytest.mark.parametrize("accumulate", [f16, f32], ids=str)
-def test_every_layout_on_ampere(layout: Layout, accumulate: object) -> None:
+def test_every_layout_on_ampere(layout: Layout, accumulate: Element) -> None:
     run_matmul(MatmulSpec(layout, accumulate), (72, 136, 96), SMALL, target="sm_80")
 
 
@@ -110,7 +110,7 @@ WARPGROUP = MatmulTiling(i=64, j=64, k=64, warps=4, depth=3, isolate=False)
 
 @pytest.mark.parametrize("layout", list(Layout), ids=lambda layout: layout.value)
 @pytest.mark.parametrize("accumulate", [f16, f32], ids=str)
-def test_every_layout_by_warpgroups(layout: Layout, accumulate: object) -> None:
+def test_every_layout_by_warpgroups(layout: Layout, accumulate: Element) -> None:
     outcome = run_matmul(MatmulSpec(layout, accumulate), (72, 136, 96), WARPGROUP, target="sm_90a")
     assert "wgmma.mma_async" in str(outcome.kernel.listing)
 

@@ -45,7 +45,7 @@ TYPES: dict[str, tuple[Callable[[], object], str]] = {
     "true depth": (lambda: fragments(True), "depth is a whole number of at least 1, got True"),
     "layout by name": (
         lambda: shared(2, wrong("crosswise")),
-        "layout is free, congruous, crosswise or linear, got 'cross",
+        "layout is free, congruous, crosswise, linear or swizzle(bytes), got 'cross",
     ),
     "a size by number": (lambda: multiple(wrong(8), 8), "value is an affine expression of sizes and strides, got 8"),
     "half a factor": (lambda: multiple("K", wrong(0.5)), "factor is a whole number of at least 1, got 0.5"),
