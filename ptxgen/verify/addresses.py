@@ -13,6 +13,7 @@ from ptxgen.ir import (
     Linkage,
     Parameter,
     Space,
+    SymbolAddress,
     TensorCoordinate,
     Variable,
     operand_text,
@@ -75,6 +76,10 @@ def _tensor_map(values: Values, index: int) -> Iterator[Finding]:
     if found is None:
         return
     variable, size = found.variable, _size(found.variable)
+    if operand is not None and isinstance(operand.map, SymbolAddress) and isinstance(variable, Parameter):
+        message = f"{instruction.form.name} wants a generic address; {variable.name} is in .param"
+        yield Finding("memory.space", Severity.ERROR, message, instruction.origin)
+        return
     align = variable.align_bytes if isinstance(variable, Parameter) else _align(variable)
     if size is not None and size - found.offset < _MAP_BYTES:
         message = f"{instruction.form.name} reads a tensor map of {_MAP_BYTES} bytes; {variable.name} has {size}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable, Iterator
 from functools import cache
 from typing import TypeAlias
@@ -115,9 +116,23 @@ def constant_findings(values: Values) -> Iterator[Finding]:
                     severity = Severity.WARNING if wrong[0] in _WARNED else Severity.ERROR
                     message = f"{instruction.form.name}: {slot.name} {wrong[1]}"
                     yield Finding(wrong[0], severity, message, instruction.origin)
+    yield from _fractions(values)
     yield from _copied(values)
     yield from _compared(values)
     yield from _moved(values)
+
+
+def _fractions(values: Values) -> Iterator[Finding]:
+    """Shares of a cache policy that are none: more than all, or nothing."""
+    for index in values.body.by_opcode.get("createpolicy", ()):
+        instruction = values.body.flow.instructions[index]
+        last = instruction.operands[-1]
+        if instruction.form.has("fractional") and isinstance(last, Float):
+            code, width = ("<f", 4) if last.type.bits == 32 else ("<d", 8)
+            (share,) = struct.unpack(code, last.bits.to_bytes(width, "little"))
+            if not 0 < share <= 1:
+                message = f"{instruction.form.name}: the fraction is {share:g}; wanted more than 0, at most 1"
+                yield Finding("immediate.domain", Severity.ERROR, message, instruction.origin)
 
 
 def _compared(values: Values) -> Iterator[Finding]:

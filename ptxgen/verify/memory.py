@@ -25,7 +25,10 @@ _PLAIN = frozenset({Register, Int})
 
 
 def read_only_findings(values: Values) -> Iterator[Finding]:
-    """`memory.readonly`: `ld.global.nc` through a pointer that the same function stores through."""
+    """`memory.readonly`: `ld.global.nc` through a pointer that the same function stores through.
+
+    An error where both surely name the same bytes, nothing where they surely do not, else a warning.
+    """
     body = values.body
     loads = [
         index for index in body.by_opcode.get("ld", ()) if "nc" in body.flow.instructions[index].form.name.split(".")
@@ -33,16 +36,56 @@ def read_only_findings(values: Values) -> Iterator[Finding]:
     stores = [index for opcode in _WRITING for index in body.by_opcode.get(opcode, ()) if _to_global(values, index)]
     if not loads or not stores:
         return
-    written: dict[str, int] = {}
+    written: dict[str, list[int]] = {}
     for index in stores:
         for name in _pointers(values, index):
-            written.setdefault(name, index)
+            written.setdefault(name, []).append(index)
     for index in loads:
         for name in sorted(_pointers(values, index) & written.keys()):
-            instruction, store = body.flow.instructions[index], body.flow.instructions[written[name]]
-            message = f"{instruction.form.name} wants memory that stays as it is; {name} is written by {store}"
-            related = (("the write", store.origin),)
-            yield Finding("memory.readonly", Severity.ERROR, message, instruction.origin, None, related)
+            meetings = [(_meet(values, index, store), store) for store in written[name]]
+            possible = [(surely is not True, store) for surely, store in meetings if surely is not False]
+            if possible:
+                doubtful, store = min(possible)
+                yield _read_only(values, index, name, store, Severity.WARNING if doubtful else Severity.ERROR)
+
+
+def _read_only(values: Values, index: int, name: str, store: int, severity: Severity) -> Finding:
+    instruction, write = values.body.flow.instructions[index], values.body.flow.instructions[store]
+    message = f"{instruction.form.name} wants memory that stays as it is; {name} is written by {write}"
+    return Finding("memory.readonly", severity, message, instruction.origin, None, (("the write", write.origin),))
+
+
+def _meet(values: Values, one: int, other: int) -> bool | None:
+    """Whether two accesses through one pointer have a byte in common; None where nobody can tell."""
+    places = [_extent(values, each) for each in (one, other)]
+    if places[0] is None or places[1] is None:
+        return None
+    (start, size), (begin, length) = places[0], places[1]
+    return start < begin + length and begin < start + size
+
+
+def _extent(values: Values, index: int) -> tuple[int, int] | None:
+    """Bytes behind the pointer that a register was loaded with, and how many are accessed."""
+    form, operands = values.body.flow.instructions[index].form, values.body.flow.instructions[index].operands
+    address = next((each for each in operands if isinstance(each, Address)), None)
+    if address is None or not form.has("type"):
+        return None
+    operand: Operand = address.base
+    at, offset = index, address.offset
+    while isinstance(operand, Register):
+        made = values.definition(operand, at)
+        if made is None:
+            return None
+        instruction, at = values.body.flow.instructions[made], made
+        opcode, sources = instruction.form.opcode, instruction.operands[1:]
+        if opcode == "ld":
+            return offset, form.type_of().bits // 8 * int(form.words.get("vec", "v1")[1:])
+        if opcode == "add" and len(sources) == 2 and isinstance(sources[1], Int):
+            offset += sources[1].value
+        elif opcode not in ("mov", "cvta"):
+            return None
+        operand = sources[0]
+    return None
 
 
 def _to_global(values: Values, index: int) -> bool:
