@@ -12,6 +12,7 @@ from isa.descriptors import SharedMatrix, Swizzle
 from isa.tensor_maps import ELEMENTS, Im2col, Interleave, TensorMap, decode, tiled
 from ptxgen.parse import parse
 from ptxgen.runtime import load
+from ptxgen.runtime.driver import on_device
 from ptxgen.simulate import simulate
 from tests.simulate.asynchronous import hopper, test_bulk_copies, test_clusters, test_tensor_copies, test_wgmma
 from tests.simulate.asynchronous import kernels as written
@@ -76,7 +77,8 @@ def sampled() -> Iterator[TensorMap]:
 
 @pytest.mark.parametrize("described", list(sampled()), ids=str)
 def test_maps_are_those_of_the_driver(described: TensorMap) -> None:
-    theirs = int.from_bytes(encoded_by_the_driver(described), "little")
+    with on_device(0):
+        theirs = int.from_bytes(encoded_by_the_driver(described), "little")
     ours = int.from_bytes(described.encode(ADDRESS), "little")
     words = [(theirs ^ ours) >> 32 * word & 0xFFFFFFFF for word in range(32)]
     words[2] &= ~(NEVER_MIND >> 64)
