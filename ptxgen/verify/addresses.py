@@ -22,6 +22,7 @@ from ptxgen.ir import (
 from ptxgen.verify.values import Pointer, Values
 
 _ACCESSES = frozenset({"ld", "ldu", "st", "atom", "red"})
+_STORES = frozenset({"st", "atom", "red"})
 _ROWS = frozenset({"ldmatrix", "stmatrix"})
 _LINES = frozenset({"discard", "applypriority"})
 _BARRIER_BYTES, _ROW_BYTES, _BULK_ALIGN, _LINE_BYTES = 8, 16, 16, 128
@@ -109,6 +110,11 @@ def _instruction(values: Values, index: int) -> Iterator[Finding]:
         if signature is None:
             return
         pointer = Pointer(found.variable, found.offset + operand.offset, found.generic)
+        function = values.body.function
+        if instruction.form.opcode in _STORES and any(each is found.variable for each in function.parameters):
+            message = f"{instruction.form.name}: {found.variable.name} is an input of {function.name}"
+            yield Finding("memory.space", Severity.ERROR, f"{message}, which nothing may write", instruction.origin)
+            continue
         yield from _judged(instruction, signature.slots[place], operand, pointer)
 
 
@@ -180,7 +186,7 @@ def _wrong_space(wanted: str, operand: Address, pointer: Pointer) -> str:
         return f"{operand_text(operand)} is a generic address, of .{declared.value} {name}" if wrong else ""
     if not wanted:
         direct = operand.base.__class__.__name__ == "SymbolAddress"
-        wrong = not direct and declared in (Space.SHARED, Space.LOCAL)
+        wrong = declared is Space.PARAM if direct else declared in (Space.SHARED, Space.LOCAL)
         return f"{operand_text(operand)} is an address in .{declared.value}, not a generic one" if wrong else ""
     if declared.value == wanted:
         return ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from isa.types import Kind, Type
 from ptxgen.errors import Finding, Severity
 from ptxgen.ir import (
     Alias,
@@ -53,12 +54,21 @@ def _wrong(call: Call, called: Function | Prototype, declared: Declared) -> Iter
             yield f"takes {len(wanted)} {what}s, got {len(given)}"
             continue
         for place, (operand, parameter) in enumerate(zip(given, wanted, strict=True)):
+            if isinstance(operand, Register) and parameter.register and _apart(operand.type, parameter.type):
+                yield f"{what} {place} is {_told(parameter)}; {operand.name} is a register of {operand.type}"
+                continue
             size = _bytes(operand, declared)
             if size is not None and size != parameter.size_bytes:
                 yield (
                     f"{what} {place} is {_told(parameter)} of {parameter.size_bytes} bytes; "
                     f"{operand_text(operand)} has {size}"
                 )
+
+
+def _apart(given: Type, wanted: Type) -> bool:
+    """True if one is a float and the other an integer of the same size; bits go with both."""
+    kinds = {given.kind, wanted.kind}
+    return given.bits == wanted.bits and Kind.FLOAT in kinds and bool(kinds & {Kind.SIGNED, Kind.UNSIGNED})
 
 
 def _told(parameter: Parameter) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from isa.operands import OperandKind, OperandSlot
+from isa.special import UnknownSpecialRegister, special
 from isa.types import Kind, Type, bf16, bf16x2, f16, f16x2
 from ptxgen.ir import (
     Address,
@@ -24,6 +25,7 @@ from ptxgen.ir import (
     stands,
 )
 
+_HALF_OF_SPECIAL = (16, 32)
 _ELEMENTS = frozenset("xyzwrgba")
 _HALVES = frozenset({f16, f16x2, bf16, bf16x2})
 
@@ -62,8 +64,23 @@ def refusal(slot: OperandSlot, operand: Operand) -> Refusal | None:
             return _int_refusal(slot, value)
         case Float():
             return _float_refusal(slot, operand)
+        case Special() if slot.type is not None and (size := _special_bits(operand)) is not None:
+            if slot.type.bits == size or (slot.type.bits, size) == _HALF_OF_SPECIAL:
+                return None
+            return Refusal(
+                "type.mismatch", f"operand {slot.name} wants {slot.type.bits} bits; {operand.text} has {size}"
+            )
         case _:
             return None
+
+
+def _special_bits(operand: Special) -> int | None:
+    """The bits of a special register; None for a predicate, and for the name of a whole vector."""
+    try:
+        of_type = special(operand.name).type
+    except UnknownSpecialRegister:
+        return None
+    return None if of_type.kind is Kind.PREDICATE else of_type.bits
 
 
 def _vector_refusal(slot: OperandSlot, operand: tuple[Operand, ...]) -> Refusal | None:
