@@ -1,7 +1,7 @@
 """Tensor maps: what the tensor copies know of a tensor in global memory, as values and as their 128 bytes.
 
-The places of the fields are those that ptxas writes to for `tensormap.replace`. Where that instruction has no field
-(the L2 promotion, `im2col`) they are ours, and whether a driver's are the same is for the tests on a device to say.
+The places of the fields are those that ptxas writes to for `tensormap.replace`; those that the instruction has no field
+for (the L2 promotion, `im2col`) too are where a driver puts them, which the tests on a device say byte for byte.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from attrs import evolve, field, frozen
 from isa.descriptors import InvalidDescriptor, Swizzle
 
 MAP_BYTES = 128
+READ_BYTES = 64
 MAP_ALIGNMENT = 64
 MOST_DIMENSIONS = 5
 
@@ -142,8 +143,17 @@ class TensorMap:
             count *= extent
         return count * ELEMENTS[self.element].shared_bits // 8
 
+    @property
+    def _driver_bytes(self) -> int:
+        """What the driver notes as the bytes of a box; it rounds down where elements are left out."""
+        count = self.im2col.pixels if self.im2col else 1
+        for extent, step in zip(self.box, self.element_strides, strict=False):
+            count *= extent // step
+        return count * self.element_bytes
+
     def encode(self, address: int) -> bytes:
-        """The 128 bytes of the map of a tensor at an address."""
+        """The 128 bytes of the map of a tensor at an address, those that a driver makes (seen of 580 on an H200): the
+        copies read the first 64, in the others the driver notes the size of a box and the alignment that it wants."""
         element = ELEMENTS[self.element]
         aligned = 32 if self.interleave is Interleave.BYTES_32 or element.shared_bits > element.bits else 16
         if address % aligned or not 0 <= address < 1 << 57:
@@ -165,6 +175,7 @@ class TensorMap:
         else:
             words[14] = _corner(self.im2col.lower, self.rank) | _corner(self.im2col.upper, self.rank) << 16
             words[15] = self.im2col.pixels - 1
+        words[16], words[18] = self._driver_bytes & 0xFFFFFFFF, self.swizzle.repeat
         return b"".join(word.to_bytes(4, "little") for word in words)
 
     def __str__(self) -> str:
@@ -232,6 +243,8 @@ def decode(content: bytes) -> tuple[TensorMap, int]:
     address = words[0] | words[1] << 32
     known = bytearray(made.encode(address))
     known[10] |= content[10] & (_NEVER_MIND >> 16)
+    if not any(content[READ_BYTES:]):
+        known[READ_BYTES:] = content[READ_BYTES:]
     if bytes(known) != content:
         different = ", ".join(f"{place:#x}" for place in range(MAP_BYTES) if known[place] != content[place])
         raise InvalidDescriptor(f"a tensor map with bits of no known meaning in the bytes {different}")
