@@ -5,6 +5,7 @@ Arrays of any shape; f32 and f16 values travel as numpy float32 and float16, NaN
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import Enum
 from typing import Any, TypeAlias
 
@@ -17,7 +18,7 @@ CANONICAL_F32 = np.uint32(0x7FFFFFFF).view(np.float32)
 CANONICAL_F16 = np.uint16(0x7FFF).view(np.float16)
 _DROPPED = np.int64((1 << 29) - 1)
 _HALF = np.int64(1 << 28)
-_LEAST_NORMAL_F32 = 2.0**-126
+_LEAST_NORMAL_F32, _SCALE = 2.0**-126, 2.0**64
 
 
 class Rounding(Enum):
@@ -104,10 +105,14 @@ def div_f32(a: Array, b: Array, mode: Rounding = Rounding.NEAREST) -> Array:
     """a / b of float32 arrays, rounded once; the remainder a - q*b is exact in float64."""
     if mode is Rounding.NEAREST:
         return canonical_f32(a / b)
-    wide, divisor = a.astype(np.float64), b.astype(np.float64)
-    quotient = wide / divisor
-    high, low = two_product(quotient, divisor)
-    return f32_from_odd(_repaired(quotient, ((wide - high) - low) * np.sign(divisor)), mode)
+    return f32_from_odd(odd_quotient(a.astype(np.float64), b.astype(np.float64)), mode)
+
+
+def odd_quotient(a: Array, b: Array) -> Array:
+    """a / b of float64 arrays with the values of float32 ones: exact, or rounded to odd."""
+    quotient = a / b
+    high, low = two_product(quotient, b)
+    return _repaired(quotient, ((a - high) - low) * np.sign(b))
 
 
 def sqrt_f32(a: Array, mode: Rounding = Rounding.NEAREST) -> Array:
@@ -178,6 +183,20 @@ def flush_f32(value: Array) -> Array:
     """`value` (float32) with subnormals replaced by zeros of their sign: `.ftz`."""
     small = np.abs(value) < np.float32(_LEAST_NORMAL_F32)
     return np.where(small, np.copysign(np.float32(0), value), value) if small.any() else value
+
+
+def flush_rounded_f32(rounded: Array, exact: Callable[[], Array], mode: Rounding) -> Array:
+    """A result (float32) as `.ftz` leaves it: zero where 24 bits with any exponent would be below the normal numbers.
+
+    So a value just below the least normal number that rounds up to it among the subnormals is zero (as an H200 has it).
+    `exact` gives the float64 values, exact or rounded to odd, and is called only where some result is that number.
+    """
+    flushed = flush_f32(rounded)
+    least = np.abs(flushed) == np.float32(_LEAST_NORMAL_F32)
+    if not least.any():
+        return flushed
+    unbounded = np.abs(f32_from_odd(exact() * _SCALE, mode))
+    return np.where(least & (unbounded < _LEAST_NORMAL_F32 * _SCALE), np.copysign(np.float32(0), flushed), flushed)
 
 
 def saturate(value: Array) -> Array:

@@ -238,7 +238,7 @@ def szext(site: Site) -> Compute:
 def fns(site: Site) -> Compute:
     """The place of the n-th set bit of a mask from a base, upwards or (n negative) downwards; all ones where none is.
 
-    With n zero the base itself if its bit is set (manual, `fns`).
+    With n zero the base itself if its bit is set (manual, `fns`); with the least n 0, whatever the mask (an H200).
     """
     mask, base, offset = site.read(1, np.uint32), site.read(2, np.uint32), site.read(3, np.int32)
 
@@ -253,7 +253,8 @@ def fns(site: Site) -> Compute:
         hit = (up & (rank_up == count) & (count > 0)) | (down & (rank_down == -count))
         hit |= truth & (places == start) & (count == 0)
         found = hit.argmax(axis=-1).astype(np.uint32)
-        return np.where(hit.any(axis=-1), found, ~np.uint32(0))
+        least = count[..., 0] == np.iinfo(np.int32).min
+        return np.where(least, np.uint32(0), np.where(hit.any(axis=-1), found, ~np.uint32(0)))
 
     return compute
 

@@ -13,6 +13,7 @@ from ptxgen.simulate.rounding import Rounding
 from ptxgen.simulate.semantics.floats import mode_of, widened_bf16
 from ptxgen.simulate.site import Array, Compute, Reader, Site, value_dtype
 
+_WIDE_NAN = np.uint64(0x7FFFFFFFE0000000)
 _INTEGRAL = {"rni": np.rint, "rzi": np.trunc, "rmi": np.floor, "rpi": np.ceil}
 
 
@@ -20,7 +21,9 @@ def cvt(site: Site) -> Compute:
     """A value of one type as another.
 
     NaN becomes the integer 0, or the least one where a side has 64 bits; from f64 to a narrower float it keeps its
-    sign and upper bits, from bf16 to f32 all of them unless `.ftz` (as seen on hardware).
+    sign and upper bits, from bf16 or f32 to f32 all of them unless `.ftz`, from f16 to f64 it is made quiet, and
+    from f32 to f64 with `.ftz` it is the canonical one of f32; `.ftz` leaves subnormal f32 that become f16 (as seen on
+    hardware).
     """
     to, source = site.type(0), site.type(1)
     match (to.kind is Kind.FLOAT, source.kind is Kind.FLOAT):
@@ -120,7 +123,7 @@ def _float_to_float(site: Site, to: Type, source: Type) -> Compute:
         return _tf32_away(a, site.has("satfinite"))
     narrow = _narrow(site, to)
     integral = next((function for word, function in _INTEGRAL.items() if site.has(word)), None)
-    flush_in = site.has("ftz") and source.name in ("f32", "bf16")
+    flush_in = site.has("ftz") and source.name in ("f32", "bf16") and to.name != "f16"
     flush_out = site.has("ftz") and to.name == "f32"
     exact_nan = _nan_bits(site, to, source)
 
@@ -143,6 +146,12 @@ def _nan_bits(site: Site, to: Type, source: Type) -> Callable[[Array], Array] | 
     match to.name, source.name:
         case "f32", "bf16" if not site.has("ftz"):
             return lambda value: value
+        case "f32", "f32" if not site.has("ftz", *_INTEGRAL):
+            return lambda value: value
+        case "f64", "f16":
+            return lambda value: doubles.with_nan_of(*[value.astype(np.float64)] * 2)
+        case "f64", "f32" if site.has("ftz"):
+            return lambda value: np.full(value.shape, _WIDE_NAN)
         case "f32", "f64":
             return lambda value: value.astype(np.float32)
         case ("f16" | "bf16") as name, "f64":

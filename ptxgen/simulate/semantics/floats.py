@@ -51,14 +51,20 @@ def fma(site: Site) -> Compute:
 
 def div(site: Site) -> Compute:
     """a / b; the approximate forms give the correctly rounded quotient."""
-    return _arithmetic(site, rounding.div_f32, None, doubles.div_f64, 2)
+    return _arithmetic(site, rounding.div_f32, rounding.odd_quotient, doubles.div_f64, 2)
 
 
 def rcp(site: Site) -> Compute:
     """1 / a."""
     if site.type(0).name == "f64" and site.has("approx"):
         return _upper_word(site, np.reciprocal)
-    return _arithmetic(site, lambda a, mode: rounding.div_f32(np.ones_like(a), a, mode), None, doubles.rcp_f64, 1)
+    return _arithmetic(
+        site,
+        lambda a, mode: rounding.div_f32(np.ones_like(a), a, mode),
+        lambda a: rounding.odd_quotient(np.ones_like(a), a),
+        doubles.rcp_f64,
+        1,
+    )
 
 
 def sqrt(site: Site) -> Compute:
@@ -87,16 +93,16 @@ def _arithmetic(site: Site, single: Function, narrow: Function | None, double: F
     """An operation of `count` operands at the instruction's type.
 
     `single` and `double` take the rounding mode last; `narrow` works on float64 arrays and gives what is exact or
-    rounded to odd.
+    rounded to odd. It may be None where no result of f32 is below the normal numbers and no 16-bit form exists.
     """
     indices = range(1, count + 1)
     mode = mode_of(site)
     of = site.type(0)
     match of.name:
         case "f32":
-            return _single(site, [single_reader(site, index) for index in indices], single, mode)
+            return _single(site, [single_reader(site, index) for index in indices], single, narrow, mode)
         case "f32x2":
-            finished = _finished_single(site, single, mode)
+            finished = _finished_single(site, single, narrow, mode)
             return on_parts(finished, [site.read(index, np.uint64) for index in indices], np.float32, np.uint64)
         case "f16" | "bf16" if narrow is not None:
             readers = [site.read(index, np.uint16) for index in indices]
@@ -130,9 +136,9 @@ def widened_bf16(bits: Array) -> Array:
     return wide
 
 
-def _single(site: Site, readers: list[Reader], function: Function, mode: Rounding) -> Compute:
+def _single(site: Site, readers: list[Reader], function: Function, narrow: Function | None, mode: Rounding) -> Compute:
     if site.has("ftz") or site.has("sat"):
-        finished = _finished_single(site, function, mode)
+        finished = _finished_single(site, function, narrow, mode)
         return lambda r: finished(*[reader(r) for reader in readers])
     match readers:
         case [a]:
@@ -144,20 +150,31 @@ def _single(site: Site, readers: list[Reader], function: Function, mode: Roundin
     raise site.unsupported(f"{len(readers)} operands")
 
 
-def _finished_single(site: Site, function: Function, mode: Rounding) -> Function:
-    flush = rounding.flush_f32 if site.has("ftz") else _same
+def _finished_single(site: Site, function: Function, narrow: Function | None, mode: Rounding) -> Function:
     clamp = rounding.saturate if site.has("sat") else _same
-    return lambda *values: clamp(flush(function(*[flush(value) for value in values], mode)))
+    if not site.has("ftz"):
+        return lambda *values: clamp(function(*values, mode))
+
+    def finished(*values: Array) -> Array:
+        given = [rounding.flush_f32(value) for value in values]
+        result = function(*given, mode)
+        if narrow is None:
+            return clamp(rounding.flush_f32(result))
+        return clamp(
+            rounding.flush_rounded_f32(result, lambda: narrow(*[each.astype(np.float64) for each in given]), mode)
+        )
+
+    return finished
 
 
 def _narrowed(site: Site, function: Function, of: Format) -> Function:
     """`function` on bits of a 16-bit format, rounded to nearest, with what the name says of subnormals and range."""
-    flush = _flush(of) if site.has("ftz") else _same
+    flush, flush_rounded = (_flush(of), _flush_rounded(of)) if site.has("ftz") else (_same, _bits)
     after = _saturate(of) if site.has("sat") else _relu(of) if site.has("relu") else _same
 
     def compute(*bits: Array) -> Array:
         values = [_value(flush(each), of) for each in bits]
-        result: Array = after(flush(_bits(function(*values), of)))
+        result: Array = after(flush_rounded(function(*values), of))
         return result
 
     return compute
@@ -178,6 +195,23 @@ def _flush(of: Format) -> Function:
     magnitude, sign = of.dtype.type(of.sign - 1), of.dtype.type(of.sign)
     least = of.dtype.type(1 << of.fraction_bits)
     return lambda bits: np.where(bits & magnitude < least, bits & sign, bits)
+
+
+def _flush_rounded(of: Format) -> Function:
+    """The bits of a float64, exact or rounded to odd, as `.ftz` leaves them: see `rounding.flush_rounded_f32`."""
+    flush, magnitude, sign = _flush(of), of.dtype.type(of.sign - 1), of.dtype.type(of.sign)
+    least, binades = of.dtype.type(1 << of.fraction_bits), 16
+    bound = of.dtype.type(1 + binades << of.fraction_bits)
+
+    def flushed(value: Array, into: Format) -> Array:
+        bits: Array = flush(_bits(value, into))
+        doubtful = bits & magnitude == least
+        if not doubtful.any():
+            return bits
+        unbounded = _bits(value * 2.0**binades, into) & magnitude
+        return np.where(doubtful & (unbounded < bound), bits & sign, bits)
+
+    return flushed
 
 
 def _relu(of: Format) -> Function:
@@ -285,12 +319,12 @@ def _canonical(value: Array) -> Array:
 
 
 def neg(site: Site) -> Compute:
-    """The operand with its sign turned; a NaN becomes the canonical one, as on hardware; one of f64 stays."""
+    """The operand with its sign turned; a NaN becomes the canonical one, as on hardware; one of f64 keeps its sign."""
     return _signs(site, np.bitwise_xor, sign_only=True)
 
 
 def absolute(site: Site) -> Compute:
-    """The operand without its sign."""
+    """The operand without its sign; of a NaN as `neg` has it."""
     return _signs(site, np.bitwise_and, sign_only=False)
 
 
@@ -314,7 +348,7 @@ def _signs(site: Site, function: Function, sign_only: bool) -> Compute:
             flushed = flush(bits.view(np.float32)).view(np.uint32)
             return rounding.canonical_f32(function(flushed, pattern).view(np.float32))
         value = bits.view(np.float64)
-        return np.where(np.isnan(value), value, function(bits, pattern).view(np.float64))
+        return doubles.with_nan_of(np.where(np.isnan(value), value, function(bits, pattern).view(np.float64)), value)
 
     return compute
 

@@ -100,35 +100,64 @@ def _clamped(value: Array, bits: int, signed: bool) -> Array:
 
 
 def _scalar(site: Site) -> Compute:
-    """One part of each source, perhaps clamped, then combined with c or put into a part of it."""
+    """One part of each source, perhaps clamped, then combined with c or put into a part of it.
+
+    The value has 64 bits up to the end, as in the integer instructions that ptxas makes of it and not as in the manual:
+    sums and differences, and saturated shifts, come to the second operation as their low word with its sign, all else
+    whole. The second operation compares as the destination's type says, `vset` as that of a.
+    """
     a, b = _source(site, 1), _source(site, 2)
     operation = _operation(site)
     c = _word(site, 3) if len(site.slots) > 3 else None
     second = str(site.instruction.form.words.get("op2", ""))
     start, bits = _place(_part(site.operands[0]))
-    signed, saturated = _signed(site.type(0)), site.has("sat")
+    signed = _signed(site.type(1 if site.opcode == "vset" else 0))
+    shifted = site.opcode in ("vshl", "vshr")
+    clamp = _saturation(shifted, bits, signed) if site.has("sat") else _whole
+    words = site.opcode in ("vadd", "vsub") or (shifted and site.has("sat"))
 
     def compute(r: list[Array]) -> Array:
-        value: Array = operation(a(r), b(r)).astype(np.int64)
-        value = _clamped(value, bits, signed) if saturated else value
+        value = clamp(operation(a(r), b(r)).astype(np.int64))
         if c is None:
             return value
         if second:
-            return _combined(second, _extended(value, 0, 32, signed), _extended(c(r), 0, 32, signed))
+            left = _extended(value, 0, 32, True) if words else value
+            return _combined(second, left, _extended(c(r), 0, 32, signed), signed)
         mask = ((1 << bits) - 1) << start
         return (c(r).astype(np.int64) & ~mask) | ((value << start) & mask)
 
     return compute
 
 
-def _combined(name: str, value: Array, c: Array) -> Array:
-    match name:
-        case "add":
-            return value + c
-        case "min":
-            return np.minimum(value, c)
-        case _:
-            return np.maximum(value, c)
+def _whole(value: Array) -> Array:
+    return value
+
+
+def _saturation(shifted: bool, bits: int, signed: bool) -> Callable[[Array], Array]:
+    """`.sat` as ptxas has it.
+
+    A shifted value counts with 34 bits and is clamped to 32 even if a part is written. For a part any other value
+    counts as unsigned, so that a negative one becomes the greatest. For a whole unsigned word only what is negative is
+    clamped.
+    """
+    most = (1 << bits - signed) - 1
+    if shifted:
+        return lambda value: _clamped(_extended(value, 0, 34, True), 32, signed)
+    if bits < 32:
+        return lambda value: np.where(value < 0, np.int64(most), np.minimum(value, most))
+    if signed:
+        return lambda value: _clamped(value, 32, True)
+    return lambda value: np.maximum(value, 0)
+
+
+def _combined(name: str, value: Array, c: Array, signed: bool) -> Array:
+    """The second operation on 64-bit words; their order is that of signed or of unsigned numbers."""
+    if name == "add":
+        return value + c
+    ordered = np.dtype(np.int64 if signed else np.uint64)
+    function = np.minimum if name == "min" else np.maximum
+    chosen: Array = function(value.astype(ordered), c.astype(ordered)).astype(np.int64)
+    return chosen
 
 
 def _operation(site: Site) -> Operation:
@@ -142,25 +171,32 @@ def _operation(site: Site) -> Operation:
 
 
 def _product(site: Site) -> Compute:
-    """`vmad`: a * b + c with signs, or plus one; shifted right by the scale. In Python's integers: it needs 66 bits."""
-    a, b, c = _source(site, 1), _source(site, 2), _word(site, 3)
+    """`vmad`: a * b + c with signs, or plus one, in 64 bits; shifted right by the scale.
+
+    As ptxas has it whole words are signed whatever their type, parts and saturation follow the types, and without any
+    sign the sum is shifted as an unsigned number.
+    """
+    a, b, c = _factor(site, 1), _factor(site, 2), _word(site, 3)
     minus = [isinstance(operand, Minus) for operand in site.operands]
     crossed, more = minus[1] != minus[2], site.has("po")
     signed = _signed(site.type(1)) or _signed(site.type(2)) or crossed or minus[3]
     scale = next((int(word[3:]) for word in ("shr7", "shr15") if site.has(word)), 0)
+    ordered = np.dtype(np.int64 if signed else np.uint64)
     saturated = site.has("sat")
 
     def compute(r: list[Array]) -> Array:
-        product = a(r).astype(object) * b(r).astype(object)
-        addend = _extended(c(r), 0, 32, signed).astype(object)
+        product, addend = a(r) * b(r), _extended(c(r), 0, 32, True)
         total = (-product if crossed else product) + (-addend if minus[3] and not crossed else addend) + int(more)
-        result = total >> scale
-        if saturated:
-            result = _clamped(result, 32, signed)
-        cut: Array = (result & 0xFFFFFFFF).astype(np.int64)
-        return cut
+        result: Array = (total.astype(ordered) >> ordered.type(scale)).astype(np.int64)
+        return _clamped(result, 32, signed) if saturated else result
 
     return compute
+
+
+def _factor(site: Site, index: int) -> Reader:
+    shift, bits = _place(_part(site.operands[index]))
+    read, signed = _word(site, index), bits == 32 or _signed(site.type(index))
+    return lambda r: _extended(read(r), shift, bits, signed)
 
 
 def _parallel(site: Site) -> Compute:
