@@ -12,7 +12,7 @@ from ptxgen import Kernel, Module, Value, emit, f32, pointer, u32
 from ptxgen.build import registers
 
 LEAST_COLD, LEAST_WARM, LEAST_EMITTED = 0.08, 0.2, 0.3
-REPEATS, AT_ONCE = 1000, 10
+REPEATS, AT_ONCE, TURNS = 1000, 10, 2000
 
 
 def built(*, matrices: bool = True, repeats: int = REPEATS) -> Module:
@@ -79,8 +79,8 @@ def test_the_mix_with_cold_registers(benchmark: BenchmarkFixture) -> None:
 
 
 def test_scalar_instructions_with_warm_registers(benchmark: BenchmarkFixture) -> None:
-    """A few instructions at a time in one open kernel, whose names and registers have been met before."""
-    built(matrices=False)
+    """A few instructions at a time in one open kernel, whose names and registers have all been met before."""
+    built(matrices=False, repeats=(TURNS + 6) * AT_ONCE)
     module = Module("sm_70")
     with module.kernel("mix", a=pointer(f32), n=u32) as k:
         start = k.args.n, k.args.a, k.mov.f32(0.0)
@@ -90,7 +90,7 @@ def test_scalar_instructions_with_warm_registers(benchmark: BenchmarkFixture) ->
                 scalar(k, *start)
 
         benchmark.pedantic(written, rounds=5, warmup_rounds=1)
-        found = share(lambda: spelled(matrices=False, repeats=AT_ONCE), written, rounds=2000, collected=False)
+        found = share(lambda: spelled(matrices=False, repeats=AT_ONCE), written, rounds=TURNS, collected=False)
     told(benchmark, found, LEAST_WARM)
 
 
