@@ -88,6 +88,23 @@ def test_tf32_with_ties_away():
     check("cvt.rna.satfinite.tf32.f32", [*numbers, *finite, (0xFF800000, 0xFF7FE000)], (32,), "b32")
 
 
+def test_flushing_sees_the_rounding_with_any_exponent():
+    """What comes from below to the least normal number is kept where 24 bits would have sufficed for the step."""
+    least, minus = 0x00800000, 0x80800000
+    for mode, rows in {
+        "rn": [(least, 0x1FC00000, minus, minus), (least, 0x9FC00000, least, least)],
+        "rm": [(least, 0x1FC00000, minus, minus), (least, 0x9FC00000, least, 0)],
+        "rp": [(least, 0x1FC00000, minus, 0x80000000), (least, 0x9FC00000, least, least)],
+        "rz": [(least, 0x1FC00000, minus, 0x80000000), (least, 0x9FC00000, least, 0)],
+    }.items():
+        check(f"fma.{mode}.ftz.f32", rows, (32, 32, 32), "f32")
+    check("rcp.rp.ftz.f32", [(0x7E800001, 0), (0x7E800000, least), (0xFE800001, 0x80000000)], (32,), "f32")
+
+
+def test_the_first_one_downwards_from_beyond_the_mask():
+    check("fns.b32", [(0xFFFFFFFF, 32, 0xFFFFFFFF, 0xFFFFFFFF), (0xFFFFFFFF, 31, 0xFFFFFFFF, 31)], (32, 32, 32), "u32")
+
+
 def test_fields_of_64_bits_take_whole_words():
     """Place and length beyond 255 are not taken modulo 256, but for 32-bit words they are."""
     rows = [(0x9125764454B2BFA5, 0x7573591A, 0x24, Q), (0xBDC30D9408A58723, 0x1B, 0x9C4ACE0C, 0xFFFFFFF7B861B281),

@@ -238,7 +238,8 @@ def szext(site: Site) -> Compute:
 def fns(site: Site) -> Compute:
     """The place of the n-th set bit of a mask from a base, upwards or (n negative) downwards; all ones where none is.
 
-    With n zero the base itself if its bit is set (manual, `fns`); with the least n 0, whatever the mask (an H200).
+    With n zero the base itself if its bit is set (manual, `fns`). On an H200 a base beyond 31 finds nothing downwards
+    either, and the least n gives 0 whatever the mask and the base.
     """
     mask, base, offset = site.read(1, np.uint32), site.read(2, np.uint32), site.read(3, np.int32)
 
@@ -247,7 +248,7 @@ def fns(site: Site) -> Compute:
         start, count = base(r)[..., None].astype(np.int64), offset(r)[..., None].astype(np.int64)
         places = np.arange(32)
         up = truth & (places >= start) & (count >= 0)
-        down = truth & (places <= start) & (count < 0)
+        down = truth & (places <= start) & (start < 32) & (count < 0)
         rank_up = np.cumsum(up, axis=-1)
         rank_down = np.cumsum(down[..., ::-1], axis=-1)[..., ::-1]
         hit = (up & (rank_up == count) & (count > 0)) | (down & (rank_down == -count))
