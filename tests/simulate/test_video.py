@@ -1,4 +1,8 @@
-"""Video instructions against the manual's pseudocode, number by number in Python."""
+"""Video instructions against models of their own, number by number in Python.
+
+Those with several parts follow the manual's pseudocode. Scalar ones follow the pairs of words in the integer
+instructions that ptxas makes of them for sm_90; `hardware_bits.txt` has what an H200 gave.
+"""
 
 import random
 from collections.abc import Callable
@@ -60,16 +64,50 @@ def operated(name: str, x: int, y: int) -> int:
             return int(COMPARE[name](x, y))
 
 
-def finished(value: int, c: int, dpart: str, second: str, kind: str) -> int:
-    if dpart:
-        bits = 8 if dpart[1] == "b" else 16
-        shift = bits * int(dpart[2])
-        mask = ((1 << bits) - 1) << shift
-        return (c & ~mask) | ((value << shift) & mask)
-    if not second:
+def finished(value: int, c: int, dpart: str) -> int:
+    if not dpart:
         return value & 0xFFFFFFFF
-    x, y = field(value & 0xFFFFFFFF, "", kind), field(c, "", kind)
-    return {"add": x + y, "min": min(x, y), "max": max(x, y)}[second] & 0xFFFFFFFF
+    bits = 8 if dpart[1] == "b" else 16
+    shift = bits * int(dpart[2])
+    mask = ((1 << bits) - 1) << shift
+    return (c & ~mask) | ((value << shift) & mask)
+
+
+def halves(value: int) -> tuple[int, int]:
+    """The upper and the lower word of a number's 64 bits."""
+    return divmod(value % (1 << 64), 1 << 32)
+
+
+def sign_of(word: int) -> int:
+    return 0xFFFFFFFF if word >> 31 else 0
+
+
+def clamped_pair(high: int, low: int, kind: str) -> int:
+    """The word that a pair of words is clamped to."""
+    if kind == "u32":
+        return 0 if sign_of(high) else 0xFFFFFFFF if high else low
+    return low if high == sign_of(low) else 0x80000000 if sign_of(high) else 0x7FFFFFFF
+
+
+def saturated(name: str, high: int, low: int, dpart: str, kind: str) -> tuple[int, int]:
+    if name.startswith(("vshl", "vshr")):
+        high = high & 3 | (0xFFFFFFFC if high & 2 else 0)
+        return 0, clamped_pair(high, low, kind)
+    if dpart:
+        bits = (8 if dpart[1] == "b" else 16) - (kind == "s32")
+        return 0, min(0xFFFFFFFF if high else low, (1 << bits) - 1)
+    if kind == "s32":
+        return 0, clamped_pair(high, low, kind)
+    return (0, 0) if sign_of(high) else (high, low)
+
+
+def second_of_pairs(second: str, pair: tuple[int, int], c: int, kind: str) -> int:
+    other = (sign_of(c) if kind == "s32" else 0, c)
+    if second == "add":
+        return (pair[1] + c) & 0xFFFFFFFF
+    turned = 0x80000000 if kind == "s32" else 0
+    ordered = sorted([pair, other], key=lambda each: (each[0] ^ turned, each[1]))
+    return ordered[0 if second == "min" else 1][1]
 
 
 def check(cases: list[tuple[str, Callable[[int, int, int], int]]]) -> None:
@@ -92,15 +130,17 @@ def scalar(name: str, drawn: random.Random) -> tuple[str, Callable[[int, int, in
     key = f"{name}.{mode}" if shift else name
     compare = drawn.choice(list(COMPARE)) if name == "vset" else ""
     typed = f"{atype}.{btype}.{compare}" if compare else f"{dtype}.{atype}.{btype}{sat}"
-    dtype = "u32" if compare else dtype
+    dtype = atype if compare else dtype
     spelled = f"{name}.{typed}{'.' + mode if mode else ''}{'.' + second if second else ''}"
     operands = f"%d{dpart}, %a{apart}, %b{bpart}{', %c' if dpart or second else ''}"
 
     def exact(a: int, b: int, c: int) -> int:
-        value = operated(compare or key, field(a, apart, atype), field(b, bpart, btype))
-        bits = 32 if not dpart else 8 if dpart[1] == "b" else 16
-        value = clamp(value, bits, dtype) if sat and not compare else value
-        return finished(value, c, dpart, second, dtype)
+        high, low = halves(operated(compare or key, field(a, apart, atype), field(b, bpart, btype)))
+        clamps = sat and not compare
+        high, low = saturated(key, high, low, dpart, dtype) if clamps else (high, low)
+        if name in ("vadd", "vsub") or (clamps and (shift or dtype == "s32")):
+            high = sign_of(low)
+        return second_of_pairs(second, (high, low), c, dtype) if second else finished(low, c, dpart)
 
     return f"{spelled} {operands};", exact
 
@@ -139,7 +179,7 @@ def simd(name: str, count: int, drawn: random.Random) -> tuple[str, Callable[[in
             if ending == ".add":
                 result += value
             else:
-                result = finished(value, result, f".{letter}{place}", "", dtype)
+                result = finished(value, result, f".{letter}{place}")
         return result & 0xFFFFFFFF
 
     return statement, exact
@@ -163,19 +203,19 @@ def product(drawn: random.Random) -> tuple[str, Callable[[int, int, int], int]]:
 
     def exact(a: int, b: int, c: int) -> int:
         signed = "s32" in (atype, btype) or bool(minus_a or minus_b or minus_c)
-        total, addend, last = (
-            field(a, apart, atype) * field(b, bpart, btype),
-            field(c, "", "s32" if signed else "u32"),
-            0,
+        x, y = (
+            field(word, part, kind if part else "s32") for word, part, kind in ((a, apart, atype), (b, bpart, btype))
         )
+        total, addend, last = x * y, field(c, "", "s32"), 0
         if po:
             last = 1
         elif minus_a != minus_b:
             total, last = ~total, 1
         elif minus_c:
             addend, last = ~addend, 1
-        result = total + addend + last >> scale
-        return (clamp(result, 32, "s32" if signed else "u32") if sat else result) & 0xFFFFFFFF
+        whole = total + addend + last
+        high, low = halves(whole >> scale if signed else whole % (1 << 64) >> scale)
+        return clamped_pair(high, low, "s32" if signed else "u32") if sat else low
 
     return statement, exact
 
