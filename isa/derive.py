@@ -8,7 +8,7 @@ from typing import Any
 from attrs import frozen
 
 from isa.operands import OneOf, Range
-from isa.types import Type, of_width, type_named
+from isa.types import Kind, Type, of_width, type_named
 
 Words = Mapping[str, str]
 
@@ -31,6 +31,10 @@ class Derivation:
 
 def _by(words: Words, slot: str) -> Type:
     return type_named(words[slot])
+
+
+def _whole(words: Words, slot: str) -> bool:
+    return type_named(words[slot]).kind in (Kind.SIGNED, Kind.UNSIGNED)
 
 
 def _doubled(words: Words, slot: str) -> Type:
@@ -58,6 +62,11 @@ def _offsets(words: Words, dim: str, mode: str) -> int:
 def by(slot: str) -> Derivation:
     """The type that the word in `slot` names."""
     return Derivation("by", (slot,), _by)
+
+
+def whole(slot: str) -> Derivation:
+    """True where the word in `slot` names a type of integers."""
+    return Derivation("whole", (slot,), _whole)
 
 
 def doubled(slot: str) -> Derivation:

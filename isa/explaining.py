@@ -121,13 +121,16 @@ def _operand(operand: Operand, line: OpenLine) -> ExplainedOperand:
         notes += [] if count in ("0", "1") else [f"{count} elements"]
     if operand.domain is not None:
         notes.append(_told(operand.domain, line))
+    told_special = _told(operand.special, line)
     noted = {
         "may be left out": operand.optional, "may be wider": operand.wide, "untyped registers only": operand.untyped,
         "may be negated": operand.negatable, "may be _": operand.sink is True, "behind a bar": operand.joined,
-        "or a special register": operand.special, "or the address of a variable": operand.symbol,
+        "or a special register": told_special == "True", "or the address of a variable": operand.symbol,
         "or a constant": operand.immediates, "may have a minus": operand.minus, "a part must be named": operand.partial,
     }  # fmt: skip
     notes += [note for note, holds in noted.items() if holds]
+    if told_special not in ("True", "False"):
+        notes.append(f"or a special register where {told_special}")
     if operand.selectors:
         notes.append(_parts(operand.selectors))
     if operand.when:
@@ -160,7 +163,8 @@ def _told(fact: object, line: OpenLine) -> str:
 
 
 _PHRASES = {
-    "by": "<{0}>", "by_unless": "<{0}>", "doubled": "twice <{0}>", "vector_count": "as many as <{0}> says",
+    "by": "<{0}>", "whole": "<{0}> is an integer",
+    "by_unless": "<{0}>", "doubled": "twice <{0}>", "vector_count": "as many as <{0}> says",
     "fragment_type": "the type of the fragment of {0}", "fragment_count": "as many as the fragment of {0} has",
     "multiplicand_type": "what holds <{0}>", "warpgroup_count": "as many as the fragment has",
     "wmma_type": "the type of the fragment of {0}", "wmma_count": "as many as the fragment of {0} has",

@@ -84,7 +84,7 @@ class Operand:
     negatable: bool = False
     sink: bool | Derivation = False
     joined: bool = False
-    special: bool = False
+    special: bool | Derivation = False
     symbol: bool = False
     immediates: bool = False
     minus: bool = False
@@ -118,7 +118,7 @@ class Operand:
             negatable=self.negatable,
             sink=self._sinks(words, count),
             joined=self.joined,
-            special=self.special,
+            special=bool(self.special.of(words)) if isinstance(self.special, Derivation) else self.special,
             symbol=self.symbol,
             immediates=self._takes_immediates(of_type),
             minus=self.minus,

@@ -11,7 +11,8 @@ from isa.types import Type, b32, pred, u32, u64
 @frozen(eq=False)
 class SpecialRegister:
     """`%name`. `volatile`: two reads by one thread may differ. `shared_by`: who reads the same value
-    (thread: nobody else, warp, cta, cluster, grid).
+    (thread: nobody else, warp, cta, cluster, grid). The component w of a vector is always 0. `older_bits`: the sizes
+    that it had in older PTX, which ptxas still takes.
     """
 
     name: str
@@ -19,6 +20,7 @@ class SpecialRegister:
     availability: Availability
     volatile: bool
     shared_by: str
+    older_bits: tuple[int, ...] = ()
 
     def __str__(self) -> str:
         return f"%{self.name}"
@@ -69,6 +71,7 @@ _ROWS: tuple[tuple[str, Type, Availability, bool, str], ...] = (
     ("perctamemorysize", u32, since("9.4", 80), False, "grid"),
 )
 _VECTORS = ("tid", "ntid", "ctaid", "nctaid", "clusterid", "nclusterid", "cluster_ctaid", "cluster_nctaid")
+_OLDER_BITS = {"tid": (16,), "ntid": (16,), "ctaid": (16,), "nctaid": (16,), "gridid": (16, 32)}
 
 
 def _numbered(prefix: str, count: int, of: Type, where: Availability, volatile: bool) -> list[SpecialRegister]:
@@ -78,8 +81,9 @@ def _numbered(prefix: str, count: int, of: Type, where: Availability, volatile: 
 def _all() -> tuple[SpecialRegister, ...]:
     made: list[SpecialRegister] = []
     for name, of_type, where, volatile, shared_by in _ROWS:
-        suffixes = (".x", ".y", ".z") if name in _VECTORS else ("",)
-        made += [SpecialRegister(name + each, of_type, where, volatile, shared_by) for each in suffixes]
+        suffixes = (".x", ".y", ".z", ".w") if name in _VECTORS else ("",)
+        older = _OLDER_BITS.get(name, ())
+        made += [SpecialRegister(name + each, of_type, where, volatile, shared_by, older) for each in suffixes]
     made += _numbered("pm", 8, u32, ALWAYS, True)
     for register in _numbered("pm", 8, u64, since("4.0", 50), True):
         made.append(SpecialRegister(f"{register.name}_64", register.type, register.availability, True, "cta"))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from attrs import evolve
+
 from isa.availability import Availability, since
-from isa.derive import by
+from isa.derive import by, whole
 from isa.instructions.vocabulary import FAMILY, FTZ, RELU_80, RUBIN, SAT, SPECIFIC, value, written
 from isa.operands import OperandKind, Role
 from isa.rows import Line, Operand, family, flag, line, rule, slot, table, word
@@ -39,6 +41,7 @@ TINY = "e2m1x2 e2m3x2 e3m2x2"
 _CONVERTED = Operand("d", Role.WRITE, OperandKind.REGISTER, by("dtype"), wide=True)
 _CONVERTIBLE = Operand("a", Role.READ, OperandKind.VALUE, by("atype"), wide=True)
 _CONVERT = (_CONVERTED, _CONVERTIBLE)
+_CONVERT_OR_SPECIAL = (_CONVERTED, evolve(_CONVERTIBLE, special=whole("atype")))
 _EXACT = (written("d", by("dtype")), value("a", by("atype")))
 _WIDE_A = Operand("a", Role.READ, OperandKind.VALUE, f32, wide=True)
 _WIDE_B = Operand("b", Role.READ, OperandKind.VALUE, f32, wide=True)
@@ -119,7 +122,7 @@ def _packed(dtype: str, first: Availability, from_pairs: Availability) -> tuple[
 FAMILIES = (
     family(
         "cvt",
-        line(FTZ, SAT, DTYPE, ATYPE, operands=_CONVERT, rules=(_PLAIN, _CLAMPED)),
+        line(FTZ, SAT, DTYPE, ATYPE, operands=_CONVERT_OR_SPECIAL, rules=(_PLAIN, _CLAMPED)),
         line(TO_INTEGER, FTZ, SAT, DTYPE, ATYPE, operands=_CONVERT, rules=(_TO_WHOLE,)),
         line(TO_FLOAT, FTZ, SAT, DTYPE, ATYPE, operands=_CONVERT, rules=(_ROUNDED,)),
         line(FTZ, slot("dtype", "f32 f64 bf16"), BF16_FROM, operands=_EXACT, rules=(_FROM_BF16,)),

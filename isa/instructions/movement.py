@@ -15,7 +15,7 @@ from isa.instructions.vocabulary import (
 )  # fmt: skip
 from isa.operands import OperandKind, Role
 from isa.rows import Operand, family, line, slot, word
-from isa.types import b8, b16, b32, b64, pred
+from isa.types import Type, b8, b16, b32, b64, pred
 
 ADDRESSES = slot("type", "b32 b64 u32 u64 s32 s64")
 SMALL = slot("type", "b16 u16 s16")
@@ -29,6 +29,10 @@ def _vector(name: str, role: Role, element: object, count: int) -> Operand:
     return Operand(name, role, OperandKind.REGISTER, element, count, sink=role is Role.WRITE)  # type: ignore[arg-type]
 
 
+def _packed(element: Type, count: int) -> Operand:
+    return Operand("a", Role.READ, OperandKind.REGISTER, element, count, special=element.bits >= 32)
+
+
 _HALVES = ((b8, b16, 2, "b16"), (b16, b32, 2, "b32"), (b8, b32, 4, "b32"), (b32, b64, 2, "b64"), (b16, b64, 4, "b64"))
 
 
@@ -36,10 +40,11 @@ def _packing() -> tuple[object, ...]:
     made = []
     for element, whole, count, name in _HALVES:
         typed = slot("type", name)
-        made.append(line(typed, operands=(written("d", whole), _vector("a", Role.READ, element, count))))
-        made.append(line(typed, operands=(_vector("d", Role.WRITE, element, count), register("a", whole))))
+        made.append(line(typed, operands=(written("d", whole), _packed(element, count))))
+        unpacked = Operand("a", Role.READ, OperandKind.REGISTER, whole, special=True)
+        made.append(line(typed, operands=(_vector("d", Role.WRITE, element, count), unpacked)))
     wide = slot("type", "b128", b128=since("8.3", 70))
-    made.append(line(wide, operands=(written("d"), _vector("a", Role.READ, b64, 2))))
+    made.append(line(wide, operands=(written("d"), _packed(b64, 2))))
     made.append(line(wide, operands=(_vector("d", Role.WRITE, b64, 2), register("a"))))
     return tuple(made)
 

@@ -39,6 +39,8 @@ class Extents(Protocol):
 def special_values(name: str, batch: Batch, launch: Extents, layout: Layout) -> Array:
     """The values of `%name`, broadcasting to [warps, 32]. UnsupportedError for one that changes while a thread runs."""
     base, _, axis = name.partition(".")
+    if axis == "w":
+        return _same(0)
     if base in _RANKS:
         return _rank_values(base, batch)
     if base in _CLUSTER:
@@ -72,7 +74,7 @@ def supported(name: str) -> bool:
     if base in _RANKS or base in _CLUSTER:
         return True
     if axis:
-        return axis in ("x", "y", "z") and base in ("tid", "ctaid", "ntid", "nctaid")
+        return axis in ("x", "y", "z", "w") and base in ("tid", "ctaid", "ntid", "nctaid")
     return base.startswith("lanemask_") or name in {
         "laneid", "warpid", "nwarpid", "smid", "gridid", "nsmid", "dynamic_smem_size", "total_smem_size",
     }  # fmt: skip

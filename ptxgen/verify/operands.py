@@ -25,7 +25,6 @@ from ptxgen.ir import (
     stands,
 )
 
-_HALF_OF_SPECIAL = (16, 32)
 _ELEMENTS = frozenset("xyzwrgba")
 _HALVES = frozenset({f16, f16x2, bf16, bf16x2})
 
@@ -64,23 +63,21 @@ def refusal(slot: OperandSlot, operand: Operand) -> Refusal | None:
             return _int_refusal(slot, value)
         case Float():
             return _float_refusal(slot, operand)
-        case Special() if slot.type is not None and (size := _special_bits(operand)) is not None:
-            if slot.type.bits == size or (slot.type.bits, size) == _HALF_OF_SPECIAL:
-                return None
-            return Refusal(
-                "type.mismatch", f"operand {slot.name} wants {slot.type.bits} bits; {operand.text} has {size}"
-            )
+        case Special():
+            return _special_refusal(slot, operand)
         case _:
             return None
 
 
-def _special_bits(operand: Special) -> int | None:
-    """The bits of a special register; None for a predicate, and for the name of a whole vector."""
+def _special_refusal(slot: OperandSlot, operand: Special) -> Refusal | None:
     try:
-        of_type = special(operand.name).type
+        fact = special(operand.name)
     except UnknownSpecialRegister:
         return None
-    return None if of_type.kind is Kind.PREDICATE else of_type.bits
+    bits = fact.type.bits
+    if slot.type is None or any(each.bits in (bits, *fact.older_bits) for each in slot.accepts):
+        return None
+    return Refusal("type.mismatch", f"operand {slot.name} wants {slot.type.bits} bits; {operand.text} has {bits}")
 
 
 def _vector_refusal(slot: OperandSlot, operand: tuple[Operand, ...]) -> Refusal | None:
@@ -99,6 +96,9 @@ def _vector_refusal(slot: OperandSlot, operand: tuple[Operand, ...]) -> Refusal 
                 return Refusal("type.mismatch", f"{where} wants {_types(slot)}, got {told(element)}")
             case Sink() if slot.sink or slot.written:
                 pass
+            case Special() if slot.special:
+                if (refused := _special_refusal(slot, element)) is not None:
+                    return Refusal(refused.code, f"{where}: {refused.message}")
             case Int() | Float() if _takes_constants(slot):
                 refused = (
                     _int_refusal(slot, element.value) if isinstance(element, Int) else _float_refusal(slot, element)

@@ -121,9 +121,15 @@ def test_a_target_leaves_what_it_has():
         explain("add", target="sm_71")
 
 
+def test_special_registers_that_depend_on_a_word_are_told_so():
+    said = [each.notes for form in explain("cvt").forms for each in form.operands if each.name == "a"]
+    assert said[0] == ("may be wider", "or a special register where <atype> is an integer")
+    assert not any("special" in note for notes in said[1:] for note in notes)
+
+
 def test_special_registers():
     assert explain("%tid.x").about == "a value of type .u32, each thread has its own"
-    assert [name for name, _ in explain("%tid").longer] == ["%tid.x", "%tid.y", "%tid.z"]
+    assert [name for name, _ in explain("%tid").longer] == ["%tid.x", "%tid.y", "%tid.z", "%tid.w"]
     assert explain("%clock64").about.endswith("two reads by one thread may differ")
     assert explain("%clusterid.x").section == "Special Registers: %clusterid"
     assert str(explain("%clusterid.x").availability) == "PTX 7.8 on sm_90 and later"

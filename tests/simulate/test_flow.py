@@ -8,6 +8,7 @@ from isa.types import b32, f32, u32
 from ptxgen.build import Module, pointer
 from ptxgen.errors import KernelError
 from ptxgen.ir import Instruction, Scope
+from ptxgen.parse import parse
 from ptxgen.simulate import LimitReached, simulate
 
 
@@ -80,6 +81,19 @@ def test_partial_warps_and_three_dimensions():
     simulate(module.build(), grid=(2, 3), block=(5, 3, 2), args=(out,)).raise_findings()
     y, _, z, j, i = np.indices(out.shape)
     assert (out == 1000 * y + 100 * z + 10 * j + i).all()
+
+
+def test_special_registers_are_converted_directly_and_w_is_0():
+    lines = ("cvt.u32.u16 %r, %tid.x;", "cvt.s64.u32 %rd, %ntid.w; cvt.u32.u64 %q, %rd; add.u32 %r, %r, %q;")
+    module = parse(
+        ".version 8.0\n.target sm_70\n.visible .entry k(.param .u64 out) {\n.reg .u32 %r, %q; .reg .u64 %rd, %p;\n"
+        "mov.b64 %rd, {%tid.x, %tid.w}; ld.param.u64 %p, [out]; mad.lo.u64 %p, %rd, 4, %p;\n"
+        + "\n".join(lines)
+        + "st.global.u32 [%p], %r; ret;\n}\n"
+    )
+    out = np.full(300, 7, np.uint32)
+    simulate(module, grid=(1,), block=(300,), args=(out,)).raise_findings()
+    assert (out == np.arange(300)).all()
 
 
 def reversal(*, barrier: bool = True) -> Module:
