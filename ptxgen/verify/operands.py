@@ -73,7 +73,7 @@ def _special_refusal(slot: OperandSlot, operand: Special) -> Refusal | None:
     try:
         fact = special(operand.name)
     except UnknownSpecialRegister:
-        return None
+        return Refusal("operand.part", f"operand {slot.name} wants one component; {operand.text} is a vector")
     bits = fact.type.bits
     if slot.type is None or any(each.bits in (bits, *fact.older_bits) for each in slot.accepts):
         return None
