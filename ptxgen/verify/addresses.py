@@ -11,6 +11,7 @@ from ptxgen.ir import (
     Instruction,
     Int,
     Linkage,
+    Operand,
     Parameter,
     Space,
     SymbolAddress,
@@ -27,7 +28,9 @@ _ROWS = frozenset({"ldmatrix", "stmatrix"})
 _LINES = frozenset({"discard", "applypriority"})
 _BARRIER_BYTES, _ROW_BYTES, _BULK_ALIGN, _LINE_BYTES = 8, 16, 16, 128
 _MAP_BYTES, _MAP_ALIGN, _TILE_ALIGN = 128, 64, 128
-_SPACED = _ACCESSES | _ROWS | _LINES
+_UNIFORM_PREFETCH = "prefetchu"
+_PREFETCHES = frozenset({"prefetch", _UNIFORM_PREFETCH})
+_SPACED = _ACCESSES | _ROWS | _LINES | _PREFETCHES
 _CONVERSION = "cvta"
 
 
@@ -153,6 +156,8 @@ def _extent(instruction: Instruction, slot: OperandSlot) -> tuple[int, int]:
         return bytes_, bytes_
     if form.opcode in _ROWS:
         return _ROW_BYTES, _ROW_BYTES
+    if form.opcode in _PREFETCHES:
+        return (_MAP_BYTES, _MAP_ALIGN) if form.has("tensormap") else (1, 1)
     if form.opcode in _LINES:
         return _LINE_BYTES, _LINE_BYTES
     if form.opcode.endswith(".tensor") and slot.name in ("destination", "source"):
@@ -172,6 +177,8 @@ def _space(instruction: Instruction, slot: OperandSlot) -> str | None:
     """The space that the instruction names for the operand, empty for a generic one; None where nothing tells."""
     form = instruction.form
     if form.opcode in _SPACED or form.opcode.startswith("mbarrier."):
+        if form.opcode == _UNIFORM_PREFETCH and _is_direct(instruction.operands[0]):
+            return Space.GLOBAL.value
         return form.words.get("space", "").partition("::")[0]
     if slot.name in ("destination", "source"):
         return form.words.get(slot.name, "").partition("::")[0] or None
@@ -185,12 +192,15 @@ def _wrong_space(wanted: str, operand: Address, pointer: Pointer) -> str:
         wrong = wanted and declared is not Space.GLOBAL
         return f"{operand_text(operand)} is a generic address, of .{declared.value} {name}" if wrong else ""
     if not wanted:
-        direct = operand.base.__class__.__name__ == "SymbolAddress"
-        wrong = declared is Space.PARAM if direct else declared in (Space.SHARED, Space.LOCAL)
+        wrong = declared is Space.PARAM if _is_direct(operand) else declared in (Space.SHARED, Space.LOCAL)
         return f"{operand_text(operand)} is an address in .{declared.value}, not a generic one" if wrong else ""
     if declared.value == wanted:
         return ""
     return f"{operand_text(operand)} wants an address in .{wanted}; {name} is in .{declared.value}"
+
+
+def _is_direct(operand: Operand) -> bool:
+    return isinstance(operand, Address) and isinstance(operand.base, SymbolAddress)
 
 
 def _size(variable: Variable | Parameter) -> int | None:

@@ -36,8 +36,14 @@ def call_findings(module: Module, body: Body) -> Iterator[Finding]:
         found: Function | Prototype | None = None
         if isinstance(call.target, SymbolAddress):
             found = functions.get(call.target.name)
+            if call.declared is not None:
+                message = f"{call.target.text} is a function and wants no {call.declared.name}"
+                yield Finding("call.signature", Severity.ERROR, message, call.origin)
         elif call.declared is not None:
             found = prototypes.get(call.declared.name)
+        else:
+            message = f"{call.target.text}: a call through a register names a prototype or a list of functions"
+            yield Finding("call.signature", Severity.ERROR, message, call.origin)
         if found is not None:
             for message in _wrong(call, found, declared):
                 yield Finding("call.signature", Severity.ERROR, f"{call.target.text}: {message}", call.origin)

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from isa.types import Kind, Type
 from ptxgen.errors import Finding, Severity
 from ptxgen.ir import (
+    BranchTargets,
+    CallTargets,
     Directive,
     DirectiveKind,
     Function,
@@ -16,6 +18,7 @@ from ptxgen.ir import (
     Module,
     Origin,
     Parameter,
+    Prototype,
     Registers,
     Scope,
     Space,
@@ -29,6 +32,7 @@ _REFERENCES = frozenset({"texref", "surfref", "samplerref"})
 _IN_REGISTERS = frozenset({"bf16", "bf16x2"})
 _VECTOR_BITS = 128
 _PARAMETER_ALIGN = 128
+_SINK = "_"
 
 
 def declaration_findings(module: Module) -> Iterator[Finding]:
@@ -39,6 +43,8 @@ def declaration_findings(module: Module) -> Iterator[Finding]:
     independent = TargetOption.TEXMODE_INDEPENDENT in module.options
     declared: dict[str, Variable | Function] = {}
     for item in module.items:
+        if isinstance(item, Variable | Function) and item.name == _SINK:
+            yield _error("name.invalid", "_ is no name of a function or variable", item.origin)
         if isinstance(item, Variable):
             yield from _variable(item, outside=True, independent=independent)
             yield from initial_findings(item, declared)
@@ -99,6 +105,8 @@ def _is_power_of_two(align: int | None) -> bool:
 def _parameters(function: Function) -> Iterator[Finding]:
     origin, entry = function.origin, function.kind is FunctionKind.ENTRY
     for each in (*function.returns, *function.parameters):
+        if each.name == _SINK and not entry:
+            yield _error("name.invalid", f"{function.name}: _ is no name of a parameter of a function", origin)
         for words in _parameter(each, entry=entry, last=each in function.parameters[-1:]):
             yield _error("parameter.type", f"{function.name}: parameter {each.name} {words}", origin)
         if not _is_power_of_two(each.align) or (not entry and (each.align or 0) > _PARAMETER_ALIGN):
@@ -121,27 +129,37 @@ def _parameter(parameter: Parameter, *, entry: bool, last: bool) -> Iterator[str
 
 
 def _duplicates(function: Function, body: Scope) -> Iterator[Finding]:
-    """Names given twice in one scope; registers have no line of their own, the function's stands for it."""
-    given = [each.name for each in (*function.returns, *function.parameters)]
-    for place, name in enumerate(given):
-        if name in given[:place]:
-            yield _twice(function, name)
+    """Names given twice in one scope, told on the line of the second."""
+    passed = (*function.returns, *function.parameters)
+    given = [each.name for each in passed]
+    for place, each in enumerate(passed):
+        if each.name in given[:place]:
+            yield _twice(function, each.name, each.origin)
     scopes = [(body, frozenset(given))]
     while scopes:
         scope, outer = scopes.pop()
-        names, families = set(outer), dict[str, int]()
+        names, families, labels = set(outer), dict[str, int](), set[str]()
         for statement in scope.statements:
             match statement:
                 case Scope():
                     scopes.append((statement, frozenset()))
-                case Registers():
+                case Registers(name=name):
+                    if statement.count is None and name in labels:
+                        yield _twice(function, name)
                     yield from _registers(function, statement, names, families)
+                    yield from _named(function, name)
                 case Variable(name=name):
-                    if name in names or _numbered(name, families):
+                    if name in names or name in labels or _numbered(name, families):
                         yield _twice(function, name, statement.origin)
                     names.add(name)
-                case Label() if statement.name.name in names:
-                    yield _twice(function, statement.name.name, statement.origin)
+                    yield from _named(function, name, statement.origin)
+                case Label() | BranchTargets() | CallTargets() | Prototype():
+                    label = statement.name.name
+                    origin = statement.origin if isinstance(statement, Label) else None
+                    if label in names:
+                        yield _twice(function, label, origin)
+                    labels.add(label)
+                    yield from _named(function, label, origin)
                 case _:
                     pass
 
@@ -154,12 +172,19 @@ def _registers(
         yield _error("register.type", f"{name}: {words}", function.origin)
     if count is None:
         if name in names or _numbered(name, families):
-            yield _twice(function, name)
+            yield _twice(function, name, registers.origin)
         names.add(name)
     else:
         if name in families or any(_numbered(each, {name: count}) for each in names if each.startswith(name)):
-            yield _twice(function, f"{name}<{count}>")
+            yield _twice(function, f"{name}<{count}>", registers.origin)
         families[name] = max(count, families.get(name, 0))
+
+
+def _named(function: Function, name: str, origin: Origin | None = None) -> Iterator[Finding]:
+    if name == _SINK:
+        yield _error(
+            "name.invalid", f"_ in {function.name} stands for no operand, and is no name", origin or function.origin
+        )
 
 
 def _twice(function: Function, name: str, origin: Origin | None = None) -> Finding:

@@ -7,12 +7,12 @@ from functools import lru_cache
 
 from isa.availability import Availability
 from isa.forms import Form
-from isa.operands import OperandKind
+from isa.operands import OperandKind, OperandSlot
 from isa.special import SpecialRegister, UnknownSpecialRegister, special
 from isa.targets import PtxVersion, Target
 from ptxgen.errors import Finding, Severity
-from ptxgen.ir import Address, Instruction, Register, Special, signature_of
-from ptxgen.verify.operands import refusal, told
+from ptxgen.ir import Address, Instruction, Int, Operand, Register, Special, signature_of, signatures_of_length
+from ptxgen.verify.operands import Refusal, refusal, told
 
 _TYPED = frozenset({OperandKind.REGISTER, OperandKind.VALUE, OperandKind.PREDICATE})
 
@@ -25,8 +25,8 @@ def instruction_findings(instruction: Instruction, version: PtxVersion, target: 
     for operand in instruction.operands:
         if operand.__class__ is Special:
             yield from _special(instruction, operand, version, target)
-        elif operand.__class__ is Address and operand.unified:
-            yield from _unified(instruction, version, target)
+        elif operand.__class__ is Address:
+            yield from _address(instruction, operand, version, target)
     guard = instruction.guard
     if guard is not None and guard.register.type.name != "pred":
         yield _finding(instruction, "type.mismatch", f"the guard wants a predicate, got {told(guard.register)}")
@@ -48,15 +48,43 @@ def operand_findings(instruction: Instruction) -> Iterator[Finding]:
     form, operands = instruction.form, instruction.operands
     signature = signature_of(form, operands)
     if signature is None:
-        ways = " or ".join(f"'{each}'" for each in form.signatures)
-        yield _finding(instruction, "operand.count", f"{form.name} takes {ways}, got {len(operands)} operands")
+        yield _finding(instruction, "operand.count", f"{form.name} takes {_ways(form)}, got {len(operands)} operands")
         return
-    for slot, operand in zip(signature.slots, operands, strict=True):
+    found = _refused(signature.slots, operands)
+    if found:
+        others = (_refused(each.slots, operands) for each in signatures_of_length(form, len(operands)))
+        found = min((found, *others), key=len)
+    count = _surplus(form, operands) if len(found) > 1 else None
+    if count is not None:
+        message = f"{form.name} takes {_ways(form)}: {told(operands[count])} is too many"
+        yield _finding(instruction, "operand.count", message)
+        return
+    for refused in found:
+        yield _finding(instruction, refused.code, f"{form.name}: {refused.message}")
+
+
+def _ways(form: Form) -> str:
+    return " or ".join(f"'{each}'" for each in form.signatures)
+
+
+def _refused(slots: tuple[OperandSlot, ...], operands: tuple[Operand, ...]) -> list[Refusal]:
+    found = []
+    for slot, operand in zip(slots, operands, strict=True):
         if operand.__class__ is Register and operand.type in slot.accepts and slot.kind in _TYPED and not slot.partial:
             continue
         refused = refusal(slot, operand)
         if refused is not None:
-            yield _finding(instruction, refused.code, f"{form.name}: {refused.message}")
+            found.append(refused)
+    return found
+
+
+def _surplus(form: Form, operands: tuple[Operand, ...]) -> int | None:
+    """How many operands fit a shorter signature, so that the next one is too many; None where none fits."""
+    for count in range(len(operands) - 1, 0, -1):
+        for shorter in signatures_of_length(form, count):
+            if not _refused(shorter.slots, operands[:count]):
+                return count
+    return None
 
 
 def _special(instruction: Instruction, operand: Special, version: PtxVersion, target: Target) -> Iterator[Finding]:
@@ -64,6 +92,15 @@ def _special(instruction: Instruction, operand: Special, version: PtxVersion, ta
     if not fact.availability.holds(version, target):
         message = f"{operand.text} exists since {fact.availability}; this module is PTX {version} for {target}"
         yield _finding(instruction, "target.unsupported", message)
+
+
+def _address(instruction: Instruction, operand: Address, version: PtxVersion, target: Target) -> Iterator[Finding]:
+    """An address marked `.unified` where that does not exist, and an absolute one, which local memory alone has."""
+    if operand.unified:
+        yield from _unified(instruction, version, target)
+    if operand.base.__class__ is Int and instruction.form.words.get("space") != "local":
+        message = f"{instruction.form.name}: {operand.text} is an absolute address, which .local alone has"
+        yield _finding(instruction, "memory.space", message)
 
 
 def _unified(instruction: Instruction, version: PtxVersion, target: Target) -> Iterator[Finding]:

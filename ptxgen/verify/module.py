@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from isa.targets import Target
 from isa.targets import target as target_named
 from ptxgen.errors import Finding, KernelError, Severity
-from ptxgen.ir import Alias, Function, Guard, Linkage, Module, Parameter, Variable
+from ptxgen.ir import Alias, Function, Guard, Module, Parameter, Variable
 from ptxgen.verify.addresses import address_findings
 from ptxgen.verify.allowed import allowed_everywhere, without_allowed
 from ptxgen.verify.barriers import barrier_findings
@@ -24,6 +24,7 @@ from ptxgen.verify.directives import directive_findings, outer_pragma_findings, 
 from ptxgen.verify.effects import Effects, effects_of
 from ptxgen.verify.implications import Implications
 from ptxgen.verify.instructions import instruction_findings
+from ptxgen.verify.linkage import linkage_findings
 from ptxgen.verify.membership import membership_findings
 from ptxgen.verify.memory import read_only_findings, unwritten_findings
 from ptxgen.verify.multiplies import multiply_findings
@@ -82,7 +83,7 @@ def verify(module: Module, *, target: str | Target | None = None) -> tuple[Findi
     found += declaration_findings(module)
     found += constant_budget_findings(module)
     found += outer_pragma_findings(module)
-    found += _duplicates(module)
+    found += linkage_findings(module)
     return tuple(sorted(without_allowed(module, found), key=_line))
 
 
@@ -157,17 +158,3 @@ def _early(values: Values) -> Iterator[Finding]:
             f"{register.type} register {register.name} is read before it is written on some path: {early.instruction}"
         )
         yield Finding(_EARLY, Severity.ERROR, message, early.instruction.origin)
-
-
-def _duplicates(module: Module) -> Iterator[Finding]:
-    seen: set[str] = set()
-    for item in module.items:
-        if isinstance(item, Variable | Function) and _defines(item):
-            if item.name in seen:
-                yield Finding("name.duplicate", Severity.ERROR, f"{item.name} is defined twice", item.origin)
-            seen.add(item.name)
-
-
-def _defines(item: Variable | Function) -> bool:
-    """A declaration may be repeated: a function without body, an extern variable."""
-    return item.body is not None if isinstance(item, Function) else item.linkage is not Linkage.EXTERN

@@ -28,6 +28,8 @@ from ptxgen.ir import (
     registers_of,
 )
 
+_INDIRECT = "brx.idx"
+
 
 @frozen
 class _Room:
@@ -36,6 +38,8 @@ class _Room:
     ordinal: int
     families: dict[str, Registers] = field(factory=dict)
     labels: set[str] = field(factory=set)
+    places: set[str] = field(factory=set)
+    lists: dict[str, BranchTargets | CallTargets | Prototype] = field(factory=dict)
     symbols: set[str] = field(factory=set)
 
 
@@ -69,12 +73,16 @@ class _Names:
                         "label.duplicate", f"label {statement.name.name} is defined twice", _origin(statement)
                     )
                 room.labels.add(statement.name.name)
+                if isinstance(statement, Label):
+                    room.places.add(statement.name.name)
             elif isinstance(statement, Variable):
                 room.symbols.add(statement.name)
             elif isinstance(statement, Registers):
                 room.families[statement.name] = statement
         for statement in scope.statements:
-            if isinstance(statement, Instruction):
+            if isinstance(statement, BranchTargets | CallTargets | Prototype):
+                room.lists[statement.name.name] = statement
+            elif isinstance(statement, Instruction):
                 yield from self._instruction(statement, rooms)
             elif isinstance(statement, Call):
                 yield from self._call(statement, rooms)
@@ -158,6 +166,18 @@ def _origin(statement: Label | BranchTargets | CallTargets | Prototype) -> Origi
     return statement.origin if isinstance(statement, Label) else None
 
 
+def _kind(instruction: Instruction | Call, label: LabelName, room: _Room) -> str:
+    """Why a label that the room has is not what its use wants: a place, or a list or prototype before the use."""
+    found = room.lists.get(label.name)
+    if isinstance(instruction, Call):
+        right, wanted = isinstance(found, CallTargets | Prototype), "prototype or .calltargets before the call"
+    elif instruction.form.opcode == _INDIRECT:
+        right, wanted = isinstance(found, BranchTargets), ".branchtargets before the branch"
+    else:
+        right, wanted = label.name in room.places, "place to branch to"
+    return "" if right else f"label {label.name} is no {wanted}"
+
+
 def _label(instruction: Instruction | Call, label: LabelName, rooms: tuple[_Room, ...]) -> Iterator[Finding]:
     room = next((room for room in rooms if room.ordinal == label.scope), None)
     if room is None:
@@ -165,6 +185,8 @@ def _label(instruction: Instruction | Call, label: LabelName, rooms: tuple[_Room
         yield _finding("label.scope", message, instruction.origin)
     elif label.name not in room.labels:
         yield _finding("label.unknown", f"label {label.name} has no place in the function", instruction.origin)
+    elif message := _kind(instruction, label, room):
+        yield _finding("label.kind", message, instruction.origin)
 
 
 def _finding(code: str, message: str, origin: Origin | None) -> Finding:

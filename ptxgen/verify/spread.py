@@ -160,6 +160,10 @@ class Divergence:
         made = self._values.reaching(operand, index) if isinstance(operand, Register) else ()
         for each in made:
             instruction = None if each == ENTRY else self._values.body.flow.instructions[each]
+            if instruction is not None and instruction.form.opcode == "popc" and 0 < mask <= 1 << _LANE_BITS:
+                if not self._matched(instruction.operands[1], each, _FULL >> ((1 << _LANE_BITS) - mask)):
+                    return False
+                continue
             if instruction is None or instruction.form.opcode != "match" or instruction.form.words["mode"] != "any":
                 return False
             members = self._values.constant(instruction.operands[2], each)

@@ -189,6 +189,10 @@ def _behind(values: Values, facts: frozenset[_Fact], index: int) -> frozenset[_F
             return facts
 
 
+def _order(fact: _Fact) -> tuple[str, int, int]:
+    return fact.__class__.__name__, getattr(fact, "index", 0), getattr(fact, "number", 0)
+
+
 def _wrong(
     values: Values, index: int, facts: frozenset[_Fact], loaded: dict[int, frozenset[int]], watched: frozenset[int]
 ) -> tuple[str, str] | None:
@@ -198,7 +202,7 @@ def _wrong(
     if does == "alloc" and _Relinquished() in facts:
         return "tcgen05.relinquish", "on some path tcgen05.relinquish_alloc_permit stands before it"
     touched = watched.intersection(step.reads + step.writes) if watched else frozenset()
-    for fact in facts:
+    for fact in sorted(facts, key=_order):
         match fact:
             case _Freed(number=number) if does not in ("", "alloc") and number in step.reads:
                 return "tcgen05.dealloc", f"{body.numbers.registers[number].name} has been given back on some path"
