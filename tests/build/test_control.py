@@ -18,7 +18,7 @@ def stored(write, **arguments: int) -> list[int]:
 
 
 def put(k: Kernel, value: Value | int) -> None:
-    k.st.global_.s32(0, value)
+    k.st.local.s32(0, value)
 
 
 bounds = st.integers(-4, 9)
