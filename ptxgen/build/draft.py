@@ -137,7 +137,7 @@ class Draft:
             made = self.pool(kept).take()
         else:
             checked_name(name, self.names)
-            self._declared.append(Registers(kept, f"%{name}"))
+            self._declared.append(Registers(kept, f"%{name}", origin=self.here()))
             made = handle_of(self.pool(kept), Register(f"%{name}", kept))
         if value is not None:
             self._move(type, made, value)

@@ -14,7 +14,7 @@ from ptxgen.build.blame import fail, failure
 from ptxgen.build.handles import Label, Not, Offset, SpecialRegister, Symbol, Value, handle_of, sink
 from ptxgen.build.names import checked_name
 from ptxgen.errors import Finding, KernelError, PtxSyntaxError, Severity
-from ptxgen.ir import Instruction, LabelName, Register, Registers, Space, Statement, Variable
+from ptxgen.ir import Instruction, LabelName, Pragma, Register, Registers, Space, Statement, Variable
 from ptxgen.parse import Open, fragment
 from ptxgen.verify import operand_findings
 
@@ -119,6 +119,8 @@ class Texts:
 
 def checked(kernel: Draft, statement: Statement, where: Origin) -> Statement:
     """A statement of a text on the user's line; KernelError with all that is wrong with its instruction."""
+    if isinstance(statement, Registers | Pragma | Variable):
+        return evolve(statement, origin=where)
     if not isinstance(statement, Instruction):
         return statement
     here = evolve(statement, origin=where)
@@ -161,7 +163,7 @@ def declared(kernel: Draft, type_: object, name: str, count: int | None, scope: 
     if count is not None and (count.__class__ is not int or count < 1):
         fail("register.number", f"k.registers wants a positive count or none, got {count!r}")
     checked_name(name, set())
-    registers = Registers(type_, name, count)
+    registers = Registers(type_, name, count, origin=kernel.here())
     if count is None:
         return registers, handle_of(kernel.pool(type_), Register(name, type_, scope))
     return registers, Family(kernel, registers, scope)

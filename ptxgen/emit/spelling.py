@@ -72,6 +72,7 @@ def parameter_text(parameter: Parameter) -> str:
     space = "reg" if parameter.register else "param"
     shape = "".join(f"[{'' if extent is None else extent}]" for extent in parameter.shape)
     align = f".align {parameter.align} " if parameter.align is not None else ""
+    align += f".v{parameter.vector} " if parameter.vector != 1 else ""
     if parameter.pointer is None:
         return f".{space} {align}.{parameter.type} {parameter.name}{shape}"
     facts = parameter.pointer

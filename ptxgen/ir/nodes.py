@@ -81,6 +81,7 @@ class Pragma:
 
     text: str
     more: tuple[str, ...] = ()
+    origin: Origin | None = field(default=None, eq=False)
 
 
 @frozen

@@ -61,6 +61,7 @@ class Registers:
     name: str
     count: int | None = None
     vector: int = 1
+    origin: Origin | None = field(default=None, eq=False)
 
 
 @frozen
@@ -140,7 +141,8 @@ class PointerFacts:
 class Parameter:
     """A parameter. `shape` is () for a scalar or the extents of an array (None: as many as the caller passes).
 
-    `align` in bytes; `pointer` for `.ptr`; `register` for one passed in a register (`.reg`), which functions may have.
+    `align` in bytes; `pointer` for `.ptr`; `register` for one passed in a register (`.reg`) of `vector` elements, which
+    functions may have.
     """
 
     name: str
@@ -149,6 +151,8 @@ class Parameter:
     align: int | None = None
     pointer: PointerFacts | None = None
     register: bool = False
+    vector: int = 1
+    origin: Origin | None = field(default=None, eq=False)
 
     @property
     def size_bytes(self) -> int:

@@ -205,7 +205,8 @@ class Bodies:
                 return False
             count = None if found["count"] is None else int(found["count"])
             scope.declare_registers(found["register"], type_, count)
-            scope.statements.append(Registers(type_, found["register"], count))
+            origin = reader.origin(start, self._function)
+            scope.statements.append(Registers(type_, found["register"], count, origin=origin))
         else:
             position = Position(int(found["file"]), int(found["line"]), int(found["column"]))
             scope.statements.append(Loc(position))
@@ -268,10 +269,10 @@ class Bodies:
     def _prototype(self, label: LabelName) -> Prototype:
         reader = self._reader
         reader.advance()
-        returns = parameters(reader) if reader.text == "(" else ()
+        returns = parameters(reader, self._function) if reader.text == "(" else ()
         reader.take("word", "'_'")
-        taken = parameters(reader) if reader.text == "(" else ()
-        asked = tuple(each for each in directives(reader) if isinstance(each, Directive))
+        taken = parameters(reader, self._function) if reader.text == "(" else ()
+        asked = tuple(each for each in directives(reader, self._function) if isinstance(each, Directive))
         reader.expect(";", "a directive or ';'")
         return Prototype(label, returns, taken, asked)
 
@@ -279,13 +280,13 @@ class Bodies:
         reader = self._reader
         match reader.text:
             case ".reg":
-                scope.statements += registers(reader, scope)
+                scope.statements += registers(reader, scope, self._function)
             case ".loc":
                 scope.statements.append(loc_directive(reader))
             case ".file":
                 scope.statements.append(file_directive(reader))
             case ".pragma":
-                scope.statements.append(pragma(reader))
+                scope.statements.append(pragma(reader, self._function))
             case text if text in SPACES:
                 origin = reader.origin(reader.start, self._function)
                 scope.statements += variables(reader, scope, Linkage.PRIVATE, origin)

@@ -49,8 +49,9 @@ def alignment(reader: Reader) -> int | None:
     return reader.number("an alignment in bytes") if reader.accept(".align") else None
 
 
-def registers(reader: Reader, scope: Open) -> list[Registers]:
-    """The declarations of the `.reg` statement that begins here, one for each name, now known in the scope."""
+def registers(reader: Reader, scope: Open, function: str) -> list[Registers]:
+    """The declarations of the `.reg` statement of a function that begins here, one for each name, now known in the
+    scope."""
     reader.expect(".reg")
     alignment(reader)
     vector = _vector(reader)
@@ -60,17 +61,24 @@ def registers(reader: Reader, scope: Open) -> list[Registers]:
         reader.fail(f"no register has the type .{type_}", wanted="a type of registers", at=at)
     found: list[Registers] = []
     while True:
+        origin = reader.origin(reader.start, function)
         name = reader.take("word", "a register's name")
-        count = None
-        if reader.accept("<"):
-            count = reader.number("how many registers")
-            reader.expect(">")
+        count = _count(reader, "how many registers")
         scope.declare_registers(name, type_, count, vector)
-        found.append(Registers(type_, name, count, vector))
+        found.append(Registers(type_, name, count, vector, origin))
         if not reader.accept(","):
             break
     reader.expect(";", "',' or ';'")
     return found
+
+
+def _count(reader: Reader, wanted: str) -> int | None:
+    """The number in `<100>`, which declares as many numbered names; None where there is none."""
+    if not reader.accept("<"):
+        return None
+    count = reader.number(wanted)
+    reader.expect(">")
+    return count
 
 
 def _vector(reader: Reader) -> int:
@@ -78,7 +86,10 @@ def _vector(reader: Reader) -> int:
 
 
 def variables(reader: Reader, scope: Open, linkage: Linkage, origin: Origin) -> list[Variable]:
-    """The variables of the statement that begins with a state space here, now known in the scope."""
+    """The variables of the statement that begins with a state space here, now known in the scope.
+
+    `a<3>` declares `a0`, `a1` and `a2`.
+    """
     space = SPACES[reader.advance()]
     if reader.text == "[":
         reader.fail("banks of constant memory are not read: they ended with PTX 2.2")
@@ -97,11 +108,16 @@ def variables(reader: Reader, scope: Open, linkage: Linkage, origin: Origin) -> 
     type_ = type_here(reader)
     found: list[Variable] = []
     while True:
-        name = reader.take("word", "a variable's name")
-        shape = shape_here(reader)
-        scope.declare_symbol(name)
-        initial = initial_value(reader, type_) if reader.accept("=") else None
-        found.append(Variable(name, type_, space, shape, align, vector, initial, linkage, origin, attributes))
+        stem = reader.take("word", "a variable's name")
+        count = _count(reader, "how many variables")
+        shape = shape_here(reader) if count is None else ()
+        names = [stem] if count is None else [f"{stem}{number}" for number in range(count)]
+        for name in names:
+            scope.declare_symbol(name)
+        initial = initial_value(reader, type_) if count is None and reader.accept("=") else None
+        found += [
+            Variable(name, type_, space, shape, align, vector, initial, linkage, origin, attributes) for name in names
+        ]
         if not reader.accept(","):
             break
     reader.expect(";", "',', '=' or ';'")
@@ -195,24 +211,26 @@ def _plus(reader: Reader) -> int:
     return offset(reader) if reader.accept("+") else 0
 
 
-def parameters(reader: Reader) -> tuple[Parameter, ...]:
-    """The parameters in the parentheses that begin here, and a step past them."""
+def parameters(reader: Reader, function: str) -> tuple[Parameter, ...]:
+    """The parameters of a function in the parentheses that begin here, and a step past them."""
     reader.expect("(")
     found: list[Parameter] = []
     while reader.text != ")":
-        found.append(_parameter(reader))
+        found.append(_parameter(reader, function))
         if not reader.accept(","):
             break
     reader.expect(")", "',' or ')'")
     return tuple(found)
 
 
-def _parameter(reader: Reader) -> Parameter:
+def _parameter(reader: Reader, function: str) -> Parameter:
+    origin = reader.origin(reader.start, function)
     register = reader.text == ".reg"
     if not register and reader.text != ".param":
         reader.fail(f"unexpected {reader.told()}", wanted="'.param', '.reg' or ')'")
     reader.advance()
     align = alignment(reader)
+    vector = _vector(reader) if register else 1
     type_ = type_here(reader)
     pointer: PointerFacts | None = None
     align = alignment(reader) if align is None else align
@@ -220,4 +238,4 @@ def _parameter(reader: Reader) -> Parameter:
         space = _POINTEES[reader.advance()] if reader.text in _POINTEES else None
         pointer = PointerFacts(space, alignment(reader))
     name = reader.take("word", "a parameter's name")
-    return Parameter(name, type_, shape_here(reader), align, pointer, register)
+    return Parameter(name, type_, shape_here(reader), align, pointer, register, vector, origin)

@@ -17,12 +17,12 @@ _COUNTS: dict[DirectiveKind, tuple[int, int]] = {
 }
 
 
-def directives(reader: Reader) -> tuple[Directive | Pragma, ...]:
-    """The directives that stand here, and a step past them."""
+def directives(reader: Reader, function: str) -> tuple[Directive | Pragma, ...]:
+    """The directives of a function that stand here, and a step past them."""
     found: list[Directive | Pragma] = []
     while True:
         if reader.text == ".pragma":
-            found.append(pragma(reader))
+            found.append(pragma(reader, function))
         elif reader.text in _KINDS:
             found.append(_directive(reader))
         else:
@@ -44,11 +44,12 @@ def _directive(reader: Reader) -> Directive:
     return Directive(kind, tuple(values))
 
 
-def pragma(reader: Reader) -> Pragma:
-    """The `.pragma` that begins here, and a step past it."""
+def pragma(reader: Reader, function: str) -> Pragma:
+    """The `.pragma` that begins here, in a function of that name or none (""), and a step past it."""
+    origin = reader.origin(reader.start, function)
     reader.expect(".pragma")
     texts = [reader.string("a text in quotation marks")]
     while reader.accept(","):
         texts.append(reader.string("a text in quotation marks"))
     reader.expect(";", "',' or ';'")
-    return Pragma(texts[0], tuple(texts[1:]))
+    return Pragma(texts[0], tuple(texts[1:]), origin)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from isa.targets import PtxVersion, Target, UnknownTarget, target, version
 from ptxgen.errors import Finding, PtxSyntaxError
@@ -175,7 +175,7 @@ class _Modules:
             case ".section":
                 self._items.append(section(reader))
             case ".pragma":
-                self._items.append(pragma(reader))
+                self._items.append(pragma(reader, ""))
             case ".alias":
                 self._items.append(self._alias())
             case "@@":
@@ -210,26 +210,30 @@ class _Modules:
     def _function(self, kind: FunctionKind, linkage: Linkage, origin: Origin) -> Function:
         reader = self._reader
         attributes = attribute_list(reader) if reader.text == ".attribute" else ()
-        returns = parameters(reader) if reader.text == "(" else ()
+        returned = parameters(reader, "") if reader.text == "(" else ()
         name = reader.take("word", "a function's name")
-        taken = parameters(reader) if reader.text == "(" else ()
-        asked = directives(reader)
+        returns = tuple([evolve(each, origin=_within(each.origin, name)) for each in returned])
+        taken = parameters(reader, name) if reader.text == "(" else ()
+        asked = directives(reader, name)
         self.globals.declare_symbol(name)
         body: Scope | None = None
         if reader.text == "{":
             body = self._bodies.read(name, self._around((*returns, *taken)))
         else:
             reader.expect(";", "a directive, '{' or ';'")
-        origin = Origin(origin.file, origin.line, name)
-        return Function(kind, name, linkage, returns, taken, asked, body, origin, attributes)
+        return Function(kind, name, linkage, returns, taken, asked, body, _within(origin, name), attributes)
 
     def _around(self, passed: tuple[Parameter, ...]) -> Open:
         """The scope around a body, which knows the parameters; registers among them belong to the body."""
         around = Open(0, self.globals)
         for parameter in passed:
             if parameter.register:
-                around.declare_registers(parameter.name, parameter.type, None)
+                around.declare_registers(parameter.name, parameter.type, None, parameter.vector)
             else:
                 around.declare_symbol(parameter.name)
         around.cache = Meanings(around)
         return around
+
+
+def _within(origin: Origin | None, function: str) -> Origin | None:
+    return None if origin is None else Origin(origin.file, origin.line, function)

@@ -21,7 +21,7 @@ _TOKEN = re.compile(
     | (?P<sign><<|>>|<=|>=|==|!=|&&|\|\||@@|/(?![/*])|[-+*%~!&|^<>?:=,;(){}\[\]@.]))""",
     re.VERBOSE,
 )
-_NAME = re.compile(r"[A-Za-z][\w]*(?:(?:\.|::)\w+|(?<=::\d):\d+)*")
+_NAME = re.compile(r"[A-Za-z][\w]*(?:(?:[ \t]*\.|::)\w+|(?<=::\d):\d+)*")
 
 
 class Misuse(PtxSyntaxError):
@@ -126,12 +126,12 @@ class Reader:
         return self.advance()
 
     def name(self) -> str:
-        """An instruction's whole name with its dots, and a step past it."""
+        """An instruction's whole name with its dots, blanks before them left out, and a step past it."""
         found = _NAME.match(self.source, self.start)
         if found is None:
             self.fail(f"unexpected {self.told()}", wanted="an instruction, a label, a directive, '{' or '}'")
         self.go(found.end())
-        return found[0]
+        return "".join(found[0].split())
 
     def number(self, wanted: str) -> int:
         """A literal integer, perhaps with a sign, and a step past it."""

@@ -103,8 +103,9 @@ def _is_power_of_two(align: int | None) -> bool:
 
 
 def _parameters(function: Function) -> Iterator[Finding]:
-    origin, entry = function.origin, function.kind is FunctionKind.ENTRY
+    entry = function.kind is FunctionKind.ENTRY
     for each in (*function.returns, *function.parameters):
+        origin = each.origin or function.origin
         if each.name == _SINK and not entry:
             yield _error("name.invalid", f"{function.name}: _ is no name of a parameter of a function", origin)
         for words in _parameter(each, entry=entry, last=each in function.parameters[-1:]):
@@ -114,7 +115,8 @@ def _parameters(function: Function) -> Iterator[Finding]:
             yield _error("alignment", f"{function.name}: parameter {each.name} is aligned to {words}", origin)
     ends = any(isinstance(each, Directive) and each.kind is DirectiveKind.NORETURN for each in function.directives)
     if ends and (entry or function.returns):
-        yield _error("directive.conflict", f"{function.name}: .noreturn is for functions that return nothing", origin)
+        message = f"{function.name}: .noreturn is for functions that return nothing"
+        yield _error("directive.conflict", message, function.origin)
 
 
 def _parameter(parameter: Parameter, *, entry: bool, last: bool) -> Iterator[str]:
@@ -145,9 +147,9 @@ def _duplicates(function: Function, body: Scope) -> Iterator[Finding]:
                     scopes.append((statement, frozenset()))
                 case Registers(name=name):
                     if statement.count is None and name in labels:
-                        yield _twice(function, name)
+                        yield _twice(function, name, statement.origin)
                     yield from _registers(function, statement, names, families)
-                    yield from _named(function, name)
+                    yield from _named(function, name, statement.origin)
                 case Variable(name=name):
                     if name in names or name in labels or _numbered(name, families):
                         yield _twice(function, name, statement.origin)
@@ -169,7 +171,7 @@ def _registers(
 ) -> Iterator[Finding]:
     name, count, type_ = registers.name, registers.count, registers.type
     if registers.vector > 1 and type_.name not in _IN_REGISTERS and (words := _unfit(type_, registers.vector)):
-        yield _error("register.type", f"{name}: {words}", function.origin)
+        yield _error("register.type", f"{name}: {words}", registers.origin or function.origin)
     if count is None:
         if name in names or _numbered(name, families):
             yield _twice(function, name, registers.origin)

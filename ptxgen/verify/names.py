@@ -48,7 +48,7 @@ def name_findings(function: Function, symbols: frozenset[str]) -> Iterator[Findi
     if function.body is not None:
         parameters = (*function.parameters, *function.returns)
         own = {parameter.name for parameter in parameters}
-        passed = [Registers(parameter.type, parameter.name) for parameter in parameters if parameter.register]
+        passed = [Registers(each.type, each.name, None, each.vector) for each in parameters if each.register]
         yield from _Names(symbols | own, passed).findings(function.body, ())
 
 

@@ -157,9 +157,9 @@ def _function(function: Function, instructions: bool) -> Iterator[Use]:
         if isinstance(directive, Directive):
             yield from _directive(directive, function.origin)
         else:
-            yield from _pragma(directive, function.origin)
+            yield from _pragma(directive, directive.origin or function.origin)
     for parameter in (*function.parameters, *function.returns):
-        yield from _parameter(parameter, function.origin)
+        yield from _parameter(parameter, parameter.origin or function.origin)
     for node in walk(function.body) if function.body is not None else ():
         match node:
             case Instruction():
@@ -168,14 +168,14 @@ def _function(function: Function, instructions: bool) -> Iterator[Use]:
             case Variable():
                 yield from _variable(node)
             case Registers(type=type_):
-                yield from _type(type_, function.origin)
+                yield from _type(type_, node.origin or function.origin)
             case Prototype(directives=directives, parameters=parameters, returns=returns):
                 for each in directives:
                     yield from _directive(each, function.origin)
                 for parameter in (*parameters, *returns):
-                    yield from _parameter(parameter, function.origin)
+                    yield from _parameter(parameter, parameter.origin or function.origin)
             case Pragma():
-                yield from _pragma(node, function.origin)
+                yield from _pragma(node, node.origin or function.origin)
             case Loc(inlined_at=inlined) if inlined is not None:
                 yield Use(".loc with inlined_at", INLINED_AT, function.origin)
             case _:

@@ -8,6 +8,7 @@ from attrs import evolve
 from isa.targets import target
 from isa.types import b8, b16, b32, b64, f32, f64, pred, u8, u32
 from ptxgen.emit import emit
+from ptxgen.errors import Severity
 from ptxgen.ir import (
     Address,
     Alias,
@@ -42,6 +43,7 @@ from ptxgen.ir import (
     Minus,
     Module,
     Negated,
+    Origin,
     Parameter,
     PointerFacts,
     Position,
@@ -60,7 +62,8 @@ from ptxgen.ir import (
     VectorRegister,
 )
 from ptxgen.parse import parse
-from tests.oracles.ptxas import verdict
+from ptxgen.verify import verify
+from tests.oracles.ptxas import NEW, OLD, verdict
 from tests.parse.programs import FIRST_LINE, around, statements
 
 R1, R2, R3, R4 = (Register(f"%r{number}", b32) for number in (1, 2, 3, 4))
@@ -214,6 +217,12 @@ ITEMS: list[tuple[str, list[Any]]] = [
     (".global .u8 a[2] = {0xFF(x), 0xFF00(generic(x))};",
      [Variable("a", u8, Space.GLOBAL, (2,), initial=(
          MaskedAddress(0xFF, SymbolAddress("x")), MaskedAddress(0xFF00, GenericAddress(SymbolAddress("x")))))]),
+    (".global .align 8 .u32 a<2>, b;",
+     [Variable("a0", u32, Space.GLOBAL, (), 8), Variable("a1", u32, Space.GLOBAL, (), 8),
+      Variable("b", u32, Space.GLOBAL, (), 8)]),
+    (".func (.reg .v2 .f32 r) f (.reg .align 16 .v4 .u32 a) { }",
+     [Function(FunctionKind.FUNC, "f", Linkage.PRIVATE, (Parameter("r", f32, register=True, vector=2),),
+               (Parameter("a", u32, align=16, register=True, vector=4),), (), Scope(()))]),
     (".global .v4 .f32 a;", [Variable("a", f32, Space.GLOBAL, vector=4)]),
     (".visible .global .b16 a;", [Variable("a", b16, Space.GLOBAL, linkage=Linkage.VISIBLE)]),
     (".extern .shared .align 16 .b8 a[];",
@@ -258,6 +267,52 @@ def test_an_item_becomes_its_node(text: str, items: list[Any]) -> None:
     else:
         assert _loosely(module) == items
     assert parse(str(emit(module))) == module
+
+
+DECLARED = """.version 8.0
+.target sm_80
+.address_size 64
+.global .u32 a<3>, b;
+.func (.reg .v2 .u32 r) f (.reg .v2 .u32 p) { .shared .u32 s<2>; mov.u32 r.x, p.y; st .shared.u32 [s1], p.x; ret .uni; }
+.visible .entry k()
+{
+.reg .u32 %x; .reg .v2 .u32 %v, %w;
+ld .global .u32 %x, [a2];
+mov.u32 %v.x, %x; mov.u32 %v.y, %x;
+call .uni (%w), f, (%v);
+st.global.u32 [a0], %w.x;
+ret;
+}
+"""
+
+
+@pytest.mark.parametrize("by", [NEW, OLD])
+def test_numbered_variables_vectors_passed_in_registers_and_blanks_are_legal(by: str) -> None:
+    module = parse(DECLARED)
+    assert [each.name for each in module.items if isinstance(each, Variable)] == ["a0", "a1", "a2", "b"]
+    assert [each for each in verify(module) if each.severity is Severity.ERROR] == []
+    assert verdict(DECLARED, module.target, by).ok
+    assert verdict(str(emit(module)), module.target, by).ok
+
+
+def test_blanks_before_the_words_of_a_name_are_left_out() -> None:
+    read = statements("ld .global\t.u32 %r1, [%rd1]; @p add .u32 %r1, %r2, 7; bar .sync 0; x: bra .uni x;")
+    names = [each.form.name for each in read if isinstance(each, Instruction)]
+    assert names == ["ld.global.u32", "add.u32", "bar.sync", "bra.uni"]
+
+
+def test_declarations_know_their_lines() -> None:
+    text = (
+        '.version 8.0\n.target sm_80\n.func (\n.reg .u32 r) f (.reg .u32 p,\n.reg .u32 q)\n.pragma "nounroll";\n{\n'
+        '.reg .u32 %a,\n%b;\n.reg .f32 %c;\n.pragma "nounroll";\nret;\n}\n'
+    )
+    function = parse(text, file="user.ptx").function("f")
+    assert function.body is not None
+    passed = (*function.returns, *function.parameters, *function.directives)
+    nodes = [*passed, *(each for each in function.body.statements if isinstance(each, Registers | Pragma))]
+    assert [each.origin for each in nodes if not isinstance(each, Directive)] == [
+        Origin("user.ptx", line, "f") for line in (4, 4, 5, 6, 8, 9, 10, 11)
+    ]
 
 
 def _loosely(module: Module) -> list[Any]:
