@@ -124,7 +124,7 @@ def test_the_bottom_test_is_one_branch_a_round() -> None:
         "mov.s32",
         "setp.ge.s32",
         "bra",
-        "st.global.s32",
+        "st.local.s32",
         "add.s32",
         "setp.lt.s32",
         "bra",
