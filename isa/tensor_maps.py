@@ -13,7 +13,7 @@ from attrs import evolve, field, frozen
 from isa.descriptors import InvalidDescriptor, Swizzle
 
 MAP_BYTES = 128
-READ_BYTES = 64
+NOTED_BYTES = (*range(64, 68), *range(72, 76))
 MAP_ALIGNMENT = 64
 MOST_DIMENSIONS = 5
 
@@ -218,8 +218,8 @@ def _corner(values: tuple[int, ...], rank: int) -> int:
 
 
 def decode(content: bytes) -> tuple[TensorMap, int]:
-    """The map that 128 bytes hold, and the address of its tensor; InvalidDescriptor for bits of no known meaning among
-    those that the copies read."""
+    """The map that 128 bytes hold, and the address of its tensor; InvalidDescriptor for bits of no known meaning. What a
+    driver notes for itself is passed over: `tensormap.replace` leaves it as it was."""
     if len(content) != MAP_BYTES:
         raise InvalidDescriptor(f"a tensor map has {MAP_BYTES} bytes, not {len(content)}")
     words = [int.from_bytes(content[start : start + 4], "little") for start in range(0, MAP_BYTES, 4)]
@@ -244,7 +244,8 @@ def decode(content: bytes) -> tuple[TensorMap, int]:
     address = words[0] | words[1] << 32
     known = bytearray(made.encode(address))
     known[10] |= content[10] & (_NEVER_MIND >> 16)
-    known[READ_BYTES:] = content[READ_BYTES:]
+    for place in NOTED_BYTES:
+        known[place] = content[place]
     if bytes(known) != content:
         different = ", ".join(f"{place:#x}" for place in range(MAP_BYTES) if known[place] != content[place])
         raise InvalidDescriptor(f"a tensor map with bits of no known meaning in the bytes {different}")

@@ -26,8 +26,7 @@ from ptxgen.simulate.races import SITES, Conflict, Touches
 from ptxgen.simulate.site import Array, Reader, Site, storage_dtype
 from ptxgen.simulate.traffic import GlobalTraffic, SharedTraffic, count_global, count_shared
 
-WINDOWS = (("shared", SHARED_WINDOW), ("local", LOCAL_WINDOW), ("const", CONST_WINDOW),
-            ("param", PARAMETER_WINDOW))
+WINDOWS = (("shared", SHARED_WINDOW), ("local", LOCAL_WINDOW), ("const", CONST_WINDOW), ("param", PARAMETER_WINDOW))
 
 
 @frozen(eq=False)

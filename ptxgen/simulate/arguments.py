@@ -16,9 +16,7 @@ from ptxgen.simulate.layout import parameter_offsets
 from ptxgen.simulate.memory import GLOBAL_BASE, GlobalMemory, Unwritten, place
 
 Array: TypeAlias = NDArray[Any]
-Argument: TypeAlias = (
-    "Array | Unwritten | tuple[Array | Unwritten, int | TensorMap] | int | float | bytes | np.generic"
-)
+Argument: TypeAlias = "Array | Unwritten | tuple[Array | Unwritten, int | TensorMap] | int | float | bytes | np.generic"
 
 _FLOATS = {16: np.float16, 32: np.float32, 64: np.float64}
 

@@ -111,9 +111,7 @@ class Journal:
         return cta_of(cta, self.grid, self.cluster), spread(column * 32 + lane, self.block)
 
 
-def cta_of(
-    number: int, grid: tuple[int, int, int], cluster: tuple[int, int, int]
-) -> tuple[int, int, int]:
+def cta_of(number: int, grid: tuple[int, int, int], cluster: tuple[int, int, int]) -> tuple[int, int, int]:
     """The (x, y, z) of a CTA's number in the grid, which counts cluster by cluster."""
     nx, ny, nz = cluster
     cluster_number, rank = divmod(number, nx * ny * nz)

@@ -8,8 +8,6 @@ from ptxgen.errors import DriverError
 from ptxgen.runtime import assemble, compute_capability, driver_version, in_process_assembler, load
 from tests.device.test_runtime import ADD
 
-pytestmark = pytest.mark.device
-
 
 def added(image: object) -> bool:
     """Whether a loaded ADD adds."""

@@ -1,4 +1,4 @@
-"""Asynchronous machinery on an sm_90 GPU and in the simulator: tensor maps byte for byte, copies, products, clusters."""
+"""Asynchronous machinery on an sm_90 GPU and in the simulator: tensor maps byte for byte, copies, products."""
 
 from collections.abc import Iterator
 from functools import cache

@@ -18,8 +18,13 @@ from ptxgen.simulate.memory import (
 from ptxgen.simulate.semantics.packed import packed, unpacked
 from ptxgen.simulate.site import Array, Compute, Site, storage_dtype
 
-_WINDOWS = {"shared": SHARED_WINDOW, "local": LOCAL_WINDOW, "const": CONST_WINDOW, "global": 0,
-            "param": PARAMETER_WINDOW}
+_WINDOWS = {
+    "shared": SHARED_WINDOW,
+    "local": LOCAL_WINDOW,
+    "const": CONST_WINDOW,
+    "global": 0,
+    "param": PARAMETER_WINDOW,
+}
 
 
 def mov(site: Site) -> Compute:

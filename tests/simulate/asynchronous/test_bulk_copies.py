@@ -39,14 +39,23 @@ END:
 @pytest.mark.parametrize("seed", [None, 1, 2])
 def test_into_shared_memory_and_out_again(seed):
     source, out = np.arange(64, dtype=np.uint32), np.zeros(64, np.uint32)
-    body = MAKE + LOAD.replace("128", "256") + WAIT + """
+    body = (
+        MAKE
+        + LOAD.replace("128", "256")
+        + WAIT
+        + """
     ld.shared.u32 %r3, [%r1];
     add.u32 %r3, %r3, 1;
     st.shared.u32 [%r1], %r3;
-    """ + STORE.format(copy="""
+    """
+        + STORE.format(
+            copy="""
     ld.param.u64 %rd2, [outputs];
     cp.async.bulk.global.shared::cta.bulk_group [%rd2], [tile], 256;
-    """, read=".read")
+    """,
+            read=".read",
+        )
+    )
     run(body, SHARED, args=(source,), out=out, block=64, seed=seed).raise_findings()
     assert out.tolist() == (source + 1).tolist()
 
@@ -69,7 +78,8 @@ def test_runs_are_combined_with_global_memory_by_every_cta(op, element, model):
         wanted = model(wanted, come).astype(dtype)
     body = MAKE + "ld.param.u64 %rd3, [in1]; mad.wide.u32 %rd3, %t, 4, %rd3; ld.global.u32 %r3, [%rd3];\n"
     body += "st.shared.u32 [%r1], %r3;\n" + STORE.format(
-        copy=f"cp.reduce.async.bulk.global.shared::cta.bulk_group.{op}.{element} [%rd1], [tile], 128;", read="")
+        copy=f"cp.reduce.async.bulk.global.shared::cta.bulk_group.{op}.{element} [%rd1], [tile], 128;", read=""
+    )
     out = np.zeros(96, np.uint32)
     run(body, SHARED, args=(there, come), out=out, grid=3).raise_findings()
     assert there.tolist() == wanted.tolist()
@@ -77,8 +87,11 @@ def test_runs_are_combined_with_global_memory_by_every_cta(op, element, model):
 
 def test_chosen_bytes_are_written():
     there, out = np.full(128, 7, np.uint8), np.zeros(32, np.uint32)
-    body = MAKE + "st.shared.u32 [%r1], 0x04030201;\nmov.b16 %h1, 0x8105;\n" + STORE.format(
-        copy="cp.async.bulk.global.shared::cta.bulk_group.cp_mask [%rd1], [tile], 128, %h1;", read="")
+    body = (
+        MAKE
+        + "st.shared.u32 [%r1], 0x04030201;\nmov.b16 %h1, 0x8105;\n"
+        + STORE.format(copy="cp.async.bulk.global.shared::cta.bulk_group.cp_mask [%rd1], [tile], 128, %h1;", read="")
+    )
     made = run(body, SHARED, args=(there,), out=out, judged=False)
     made.raise_findings()
     wanted = [[7] * 16 for _ in range(8)]

@@ -33,10 +33,15 @@ def test_special_registers_of_a_grid_of_clusters():
 def test_words_of_another_cta(generic, seed):
     """Every CTA of four writes its shared memory and reads that of the next."""
     out = np.zeros(128, np.uint32)
-    body = MINE + """
+    body = (
+        MINE
+        + """
     mov.u32 %r3, %ctaid.x; mad.lo.u32 %r4, %r3, 1000, %t;
     st.shared.u32 [%r1], %r4;
-    """ + MEET + "add.u32 %r5, %r3, 1; and.b32 %r5, %r5, 3;\n"
+    """
+        + MEET
+        + "add.u32 %r5, %r3, 1; and.b32 %r5, %r5, 3;\n"
+    )
     if generic:
         body += """
         cvt.u64.u32 %rd1, %r1; cvta.shared.u64 %rd1, %rd1; mapa.u64 %rd2, %rd1, %r5;
@@ -54,14 +59,21 @@ def test_words_of_another_cta(generic, seed):
 
 def test_atomics_reach_the_first_cta():
     out = np.zeros(64, np.uint32)
-    body = """
+    body = (
+        """
     mov.u32 %r3, %cluster_ctarank;
     setp.ne.u32 %p1, %t, 0;
     @!%p1 st.shared.u32 [tile], 0;
-    """ + MEET + """
+    """
+        + MEET
+        + """
     mov.u32 %r2, tile; mapa.shared::cluster.u32 %r2, %r2, 0;
     red.relaxed.cluster.shared::cluster.add.u32 [%r2], %t;
-    """ + MEET + "ld.shared::cluster.u32 %r4, [%r2]; st.global.u32 [%out], %r4;\n" + MEET
+    """
+        + MEET
+        + "ld.shared::cluster.u32 %r4, [%r2]; st.global.u32 [%out], %r4;\n"
+        + MEET
+    )
     run(body, SHARED, out=out, grid=2, cluster=2).raise_findings()
     assert set(out.tolist()) == {2 * sum(range(32))}
 
@@ -69,14 +81,18 @@ def test_atomics_reach_the_first_cta():
 @pytest.mark.parametrize("seed", [None, 1, 2])
 def test_a_copy_is_sent_to_the_ctas_of_its_mask(seed):
     source, out = np.arange(96, dtype=np.uint32), np.zeros(128, np.uint32)
-    body = MINE + """
+    body = (
+        MINE
+        + """
     mov.u32 %r3, %cluster_ctarank;
     setp.ne.u32 %p1, %t, 0; @%p1 bra MADE;
     mbarrier.init.shared::cta.b64 [bar], 1;
     mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], 384;
     fence.mbarrier_init.release.cluster;
     MADE:
-    """ + MEET + """
+    """
+        + MEET
+        + """
     setp.eq.u32 %p3, %r3, 3; or.pred %p4, %p1, %p3; @%p4 bra SENT;
     ld.param.u64 %rd1, [in0]; mad.wide.u32 %rd1, %r3, 128, %rd1;
     mad.lo.u32 %r4, %r3, 128, %r2;
@@ -88,32 +104,44 @@ def test_a_copy_is_sent_to_the_ctas_of_its_mask(seed):
     @!%p2 bra W;
     ld.shared.u32 %r5, [%r1]; ld.shared.u32 %r6, [%r1+128]; ld.shared.u32 %r7, [%r1+256];
     add.u32 %r5, %r5, %r6; add.u32 %r5, %r5, %r7; st.global.u32 [%out], %r5;
-    """ + MEET
+    """
+        + MEET
+    )
     run(body, SHARED, args=(source,), out=out, grid=4, cluster=4, seed=seed).raise_findings()
     assert out.reshape(4, 32).tolist() == [source.reshape(3, 32).sum(axis=0).tolist()] * 4
 
 
 def exchange(operation, size):
     """Each of two CTAs sends something to the other, which waits for it at its own barrier."""
-    return MINE + """
+    return (
+        MINE
+        + """
     mov.u32 %r3, %cluster_ctarank; xor.b32 %r4, %r3, 1;
     st.shared.u32 [%r1], 5;
     setp.ne.u32 %p1, %t, 0; @%p1 bra MADE;
     mbarrier.init.shared::cta.b64 [bar], 1;
-    """ + f"mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], {size};" + """
+    """
+        + f"mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], {size};"
+        + """
     MADE:
     fence.proxy.async;
-    """ + MEET + """
+    """
+        + MEET
+        + """
     mad.lo.u32 %r5, %r3, 100, %t;
     mov.u32 %r6, bar; mapa.shared::cluster.u32 %r6, %r6, %r4;
     mapa.shared::cluster.u32 %r7, %r1, %r4;
-    """ + operation + """
+    """
+        + operation
+        + """
     W:
     mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p2, [bar], 0;
     @!%p2 bra W;
     ld.shared.u32 %r8, [%r1+{back}];
     st.global.u32 [%out], %r8;
-    """ + MEET
+    """
+        + MEET
+    )
 
 
 SENT = {
@@ -205,10 +233,14 @@ def test_faults_are_found_on_their_line(what, seed):
 @pytest.mark.parametrize("seed", [None, 1, 2, 3])
 def test_a_flag_in_another_cta_orders_what_was_written_before(seed):
     out = np.zeros(64, np.uint32)
-    body = MINE + """
+    body = (
+        MINE
+        + """
     mov.u32 %r3, %cluster_ctarank; setp.ne.u32 %p1, %t, 0;
     @!%p1 st.shared.u32 [tile+512], 0;
-    """ + MEET + """
+    """
+        + MEET
+        + """
     setp.ne.u32 %p3, %r3, 0; @%p3 bra TAKE;
     mapa.shared::cluster.u32 %r4, %r1, 1; mad.lo.u32 %r5, %t, 7, 3;
     st.shared::cluster.u32 [%r4], %r5;
@@ -223,7 +255,9 @@ def test_a_flag_in_another_cta_orders_what_was_written_before(seed):
     ld.shared.u32 %r8, [%r1];
     st.global.u32 [%out], %r8;
     END:
-    """ + MEET
+    """
+        + MEET
+    )
     run(body, SHARED, out=out, grid=2, cluster=2, seed=seed).raise_findings()
     assert out[32:].tolist() == [7 * each + 3 for each in range(32)]
 
@@ -250,10 +284,13 @@ def test_a_relaxed_arrival_behind_a_fence_orders():
 @pytest.mark.parametrize("fence, wanted", [("fence.mbarrier_init.release.cluster;", []), ("", ["mbarrier.unordered"])])
 def test_barriers_are_seen_behind_a_fence_and_a_relaxed_arrival(fence, wanted):
     """As CUTLASS begins its kernels."""
-    body = """
+    body = (
+        """
     setp.ne.u32 %p1, %t, 0; @%p1 bra MADE;
     mbarrier.init.shared::cta.b64 [bar], 64;
-    """ + fence + """
+    """
+        + fence
+        + """
     MADE:
     barrier.cluster.arrive.relaxed.aligned;
     barrier.cluster.wait.acquire.aligned;
@@ -262,7 +299,9 @@ def test_barriers_are_seen_behind_a_fence_and_a_relaxed_arrival(fence, wanted):
     mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r8];
     W: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p2, [bar], 0;
     @!%p2 bra W;
-    """ + MEET
+    """
+        + MEET
+    )
     report = run(body, SHARED, out=np.zeros(64, np.uint32), grid=2, cluster=2)
     assert sorted({each.code for each in report.findings}) == wanted
 

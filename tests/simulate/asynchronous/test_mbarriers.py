@@ -25,12 +25,15 @@ def test_states_tell_the_phase_and_what_was_pending():
     told.
     """
     out = np.zeros(32, np.uint32)
-    body = MAKE.format(count=4) + """
+    body = (
+        MAKE.format(count=4)
+        + """
     mbarrier.arrive.shared::cta.b64 %rd1, [bar];
     mbarrier.pending_count.b64 %r1, %rd1;
     st.global.u32 [%out], %r1;
     mbarrier.test_wait.shared::cta.b64 %p3, [bar], %rd1;
     """
+    )
     report = run(body, BARRIER, out=out)
     assert codes(report) == [("mbarrier.count", "mbarrier.arrive.shared::cta.b64")]
     assert out.tolist() == [4, 3, 2, 1] * 8
@@ -56,7 +59,9 @@ def test_phases_alternate_and_order_what_was_written(seed):
 
 def test_a_state_is_waited_for():
     out = np.zeros(32, np.uint32)
-    body = MAKE.format(count=32) + """
+    body = (
+        MAKE.format(count=32)
+        + """
     mbarrier.arrive.release.cta.shared::cta.b64 %rd1, [bar];
     W:
     mbarrier.try_wait.acquire.cta.shared::cta.b64 %p2, [bar], %rd1, 1000;
@@ -65,6 +70,7 @@ def test_a_state_is_waited_for():
     selp.u32 %r1, 1, 0, %p3;
     st.global.u32 [%out], %r1;
     """
+    )
     run(body, BARRIER, out=out).raise_findings()
     assert out.all()
 
@@ -72,39 +78,53 @@ def test_a_state_is_waited_for():
 def test_dropping_out_lowers_the_count_for_good():
     """Thread 0 drops out in the first phase; the others alone complete the second."""
     out = np.zeros(32, np.uint32)
-    body = MAKE.format(count=32) + """
+    body = (
+        MAKE.format(count=32)
+        + """
     setp.ne.u32 %p4, %t, 0;
     @!%p4 mbarrier.arrive_drop.shared::cta.b64 _, [bar];
     @!%p4 bra END;
     mbarrier.arrive.shared::cta.b64 _, [bar];
-    """ + WAIT.format(label="W0", parity=0) + """
+    """
+        + WAIT.format(label="W0", parity=0)
+        + """
     mbarrier.arrive.shared::cta.b64 %rd1, [bar];
     mbarrier.pending_count.b64 %r1, %rd1;
     st.global.u32 [%out], %r1;
-    """ + WAIT.format(label="W1", parity=1) + "END:"
+    """
+        + WAIT.format(label="W1", parity=1)
+        + "END:"
+    )
     run(body, BARRIER, out=out).raise_findings()
     assert out.tolist() == [0, *range(31, 0, -1)]
 
 
 def test_counts_of_several_and_arrivals_that_do_not_complete():
     out = np.zeros(32, np.uint32)
-    body = MAKE.format(count=97) + """
+    body = (
+        MAKE.format(count=97)
+        + """
     mbarrier.arrive.noComplete.shared::cta.b64 %rd1, [bar], 2;
     bar.warp.sync -1;
     mbarrier.arrive.shared::cta.b64 %rd2, [bar], 1;
     setp.eq.u32 %p4, %t, 0;
     @%p4 mbarrier.arrive.shared::cta.b64 _, [bar];
-    """ + WAIT.format(label="W0", parity=0) + """
+    """
+        + WAIT.format(label="W0", parity=0)
+        + """
     mbarrier.pending_count.b64 %r1, %rd2;
     st.global.u32 [%out], %r1;
     """
+    )
     run(body, BARRIER, out=out).raise_findings()
     assert out.tolist() == list(range(33, 1, -1))
 
 
 def test_transactions_keep_a_phase_open():
     out = np.zeros(32, np.uint32)
-    body = MAKE.format(count=1) + """
+    body = (
+        MAKE.format(count=1)
+        + """
     setp.ne.u32 %p4, %t, 0;
     @%p4 bra WAITING;
     mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [bar], 96;
@@ -113,7 +133,10 @@ def test_transactions_keep_a_phase_open():
     selp.u32 %r1, 1, 2, %p5;
     mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [bar], 128;
     WAITING:
-    """ + WAIT.format(label="W", parity=0) + "st.global.u32 [%out], %r1;"
+    """
+        + WAIT.format(label="W", parity=0)
+        + "st.global.u32 [%out], %r1;"
+    )
     body = "mov.u32 %r1, 0;" + body
     run(body, BARRIER, out=out).raise_findings()
     assert out.tolist() == [2, *[0] * 31]
@@ -121,17 +144,22 @@ def test_transactions_keep_a_phase_open():
 
 def test_copies_by_lane_arrive_when_they_are_there():
     source, out = np.arange(32, dtype=np.uint32), np.zeros(32, np.uint32)
-    body = MAKE.format(count=32) + """
+    body = (
+        MAKE.format(count=32)
+        + """
     ld.param.u64 %rd3, [in0]; mad.wide.u32 %rd3, %t, 4, %rd3;
     mov.u32 %r2, tile; mad.lo.u32 %r1, %t, 4, %r2;
     cp.async.ca.shared.global [%r1], [%rd3], 4;
     cp.async.mbarrier.arrive{noinc}.shared::cta.b64 [bar];
     {arrive}
-    """ + WAIT.format(label="W", parity=0) + """
+    """
+        + WAIT.format(label="W", parity=0)
+        + """
     xor.b32 %r3, %t, 7; mad.lo.u32 %r3, %r3, 4, %r2;
     ld.shared.u32 %r4, [%r3];
     st.global.u32 [%out], %r4;
     """
+    )
     for noinc, arrive in ((".noinc", ""), ("", "mbarrier.arrive.shared::cta.b64 _, [bar];")):
         out[:] = 0
         run(body.format(noinc=noinc, arrive=arrive), BARRIER, args=(source,), out=out).raise_findings()
@@ -216,11 +244,16 @@ def test_faults_are_found_on_their_line(what, seed):
 
 
 def test_a_deadlock_says_who_waits_where_for_what():
-    body = MAKE.format(count=3) + """
+    body = (
+        MAKE.format(count=3)
+        + """
     setp.ge.u32 %p4, %t, 32;
     @%p4 bra OTHERS;
     @!%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], 64;
-    """ + WAIT.format(label="W", parity=0) + "bra END;\nOTHERS:\nbar.sync 1, 64;\nEND:"
+    """
+        + WAIT.format(label="W", parity=0)
+        + "bra END;\nOTHERS:\nbar.sync 1, 64;\nEND:"
+    )
     report = run(body, BARRIER, out=np.zeros(64, np.uint32), block=64)
     told = {each.text.split()[0]: str(each) for each in report.findings if each.code == "deadlock"}
     waiting = told["mbarrier.try_wait.parity.shared::cta.b64"]

@@ -46,13 +46,11 @@ def across(content, swizzle):
 
 
 def kernel(name, registers, values, trailing, *, a_registers=0):
-    """A module whose warpgroups each copy their A and B into shared memory, multiply once and store the accumulators.
-    """
+    """A module whose warpgroups each copy their A and B into shared memory, multiply once and store the accumulators."""
     d = ", ".join(f"%d{each}" for each in range(values))
     a = "{" + ", ".join(f"%a{each}" for each in range(a_registers)) + "}" if a_registers else "%rd5"
     loads = "\n".join(
-        f"mad.wide.u32 %rd7, %r1, 4, %rd1; ld.global.b32 %a{each}, [%rd7+{512 * each}];"
-        for each in range(a_registers)
+        f"mad.wide.u32 %rd7, %r1, 4, %rd1; ld.global.b32 %a{each}, [%rd7+{512 * each}];" for each in range(a_registers)
     )
     stores = "\n".join(f"st.global.b32 [%rd8+{512 * each}], %d{each};" for each in range(values))
     starts = "\n".join(f"ld.global.b32 %d{each}, [%rd8+{512 * each}];" for each in range(values))

@@ -89,5 +89,3 @@ def test_faults_are_found_on_their_line(what, seed):
     body, code, name = FAULTY[what]
     report, _ = launched(body, seed)
     assert (code, name) in codes(report), report.findings
-
-

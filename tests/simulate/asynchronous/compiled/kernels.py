@@ -5,7 +5,7 @@ matmul_tma: blocks of 64 x 64 x 64. matmul_own: the same, with maps that the ker
 with blocks of 128 x 64 x 64 and two CTAs in a cluster.
 """
 
-SOURCE = '''
+SOURCE = """
 @triton.jit
 def matmul_tma(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
     pm, pn = tl.program_id(0), tl.program_id(1)
@@ -20,4 +20,4 @@ def matmul_own(a_ptr, b_ptr, c_ptr, M, N, K, BM: tl.constexpr, BN: tl.constexpr,
     b = tl.make_tensor_descriptor(b_ptr, shape=[N, K], strides=[K, 1], block_shape=[BN, BK])
     c = tl.make_tensor_descriptor(c_ptr, shape=[M, N], strides=[N, 1], block_shape=[BM, BN])
     (then as matmul_tma)
-'''
+"""
