@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import keyword
 import re
+from collections.abc import Callable, Iterable
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from isa.forms import continuations
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
     from ptxgen.build.draft import Draft
 
 
+_LISTED = 30
 _RATIO = re.compile(r"(?<=__\d)_(?=\d+$)")
 
 
@@ -36,6 +39,15 @@ def word_of(attribute: str) -> str:
     elif attribute.endswith("_"):
         attribute = attribute[:-1]
     return _RATIO.sub(":", attribute).replace("__", "::")
+
+
+def _nearest(attribute: str, choices: list[str]) -> str:
+    """The choices that are spelled alike; where none is, the first of all."""
+    near = get_close_matches(attribute, choices, n=5)
+    if near:
+        return f"perhaps: {', '.join(near)}"
+    more = f" and {len(choices) - _LISTED} more" if len(choices) > _LISTED else ""
+    return f"possible: {', '.join(each or '(end)' for each in choices[:_LISTED])}{more}"
 
 
 class Word:
@@ -63,18 +75,20 @@ class Word:
         return f"<the instruction {'.'.join(self._words)}, not yet written; next: {', '.join(ways)}>"
 
 
-def follow(kernel: Draft, words: tuple[str, ...], attribute: str) -> Any:
+def follow(kernel: Draft, words: tuple[str, ...], attribute: str, others: Callable[[], Iterable[str]] = tuple) -> Any:
     """What the attribute behind `words` is: a further Word, or the instruction's function where the name is complete.
 
-    Raises UnknownWord on the user's line, listing what could stand there.
+    Raises UnknownWord on the user's line with the nearest of what could stand there, `others()` among it.
     """
     longer = (*words, word_of(attribute))
     possible = continuations(words)
     if longer[-1] not in possible or not longer[-1]:
-        written = ".".join(words) or "an instruction's first word"
-        choices = ", ".join(attribute_of(word) or "(end)" for word in possible)
-        message = f"{attribute!r} cannot follow {written}; possible: {choices}"
+        choices = list(dict.fromkeys([*map(attribute_of, possible), *others()]))
+        what = (
+            f"{attribute!r} cannot follow {'.'.join(words)}" if words else f"a kernel has nothing called {attribute!r}"
+        )
         origin = origin_of_frame(users_frame())
+        message = f"{what}; {_nearest(attribute, choices)}"
         raise UnknownWord([Finding("instruction.unknown", Severity.ERROR, message, origin)])
     further = continuations(longer)
     if "" in further:

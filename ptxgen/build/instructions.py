@@ -24,6 +24,6 @@ class Instructions:
             raise AttributeError(name)
         found = from_attribute(self._draft, name)
         if found is None:
-            found = follow(self._draft, (), name)
+            found = follow(self._draft, (), name, self.__dir__)
         self.__dict__[name] = found
         return found

@@ -1,6 +1,7 @@
 """What a kernel's calls become, with ptxas as the judge of the text."""
 
 import inspect
+import operator
 import os
 import struct
 import subprocess
@@ -226,6 +227,23 @@ def test_dir_lists_what_may_follow() -> None:
         assert {"mad", "and_", "tid", "args", "when"} <= set(dir(k))
         assert not hasattr(k.mad, "low")
         assert hasattr(k.mad, "lo")
+
+
+@pytest.mark.parametrize(
+    "name, said",
+    [
+        ("st.globl", "'globl' cannot follow st; perhaps: global_, local"),
+        ("tidd", "a kernel has nothing called 'tidd'; perhaps: tid, ntid"),
+        ("lop", "a kernel has nothing called 'lop'; perhaps: lop3, loop"),
+        ("mma.zzz", "'zzz' cannot follow mma; possible: sp, sp__ordered_metadata, sync"),
+        ("qqqqq", "a kernel has nothing called 'qqqqq'; possible: abs, activemask, add"),
+    ],
+)
+def test_a_word_that_there_is_not_is_told_with_the_nearest(name: str, said: str) -> None:
+    with Module("sm_80").kernel("k") as k, pytest.raises(KernelError) as caught:
+        operator.attrgetter(name)(k)
+    assert said in str(caught.value)
+    assert len(str(caught.value)) < 600
 
 
 def test_words_and_attributes_are_inverse() -> None:
