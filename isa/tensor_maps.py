@@ -218,8 +218,10 @@ def _corner(values: tuple[int, ...], rank: int) -> int:
 
 
 def decode(content: bytes) -> tuple[TensorMap, int]:
-    """The map that 128 bytes hold, and the address of its tensor; InvalidDescriptor for bits of no known meaning. What a
-    driver notes for itself is passed over: `tensormap.replace` leaves it as it was."""
+    """The map that 128 bytes hold, and the address of its tensor; InvalidDescriptor for bits of no known meaning.
+
+    What a driver notes for itself is passed over: `tensormap.replace` leaves it as it was.
+    """
     if len(content) != MAP_BYTES:
         raise InvalidDescriptor(f"a tensor map has {MAP_BYTES} bytes, not {len(content)}")
     words = [int.from_bytes(content[start : start + 4], "little") for start in range(0, MAP_BYTES, 4)]

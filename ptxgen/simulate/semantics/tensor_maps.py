@@ -82,7 +82,7 @@ def replace(site: Site) -> Step:
 
 
 def map_words(batch: Batch, issue: Issue, space: str, address: int) -> Array | None:
-    """The 32 words of a tensor map in shared or global memory, to be changed in place; None, and a report, elsewhere."""
+    """The 32 words of a tensor map in shared or global memory, to change in place; elsewhere None and a report."""
     if space == "shared" or (not space and address < GLOBAL_BASE):
         run = shared_run(batch, issue, address, MAP_BYTES, what="changes a tensor map", remote=False)
         memory, start = batch.spaces["shared"], -1 if run is None else int(run.index[0])

@@ -46,7 +46,7 @@ def across(content, swizzle):
 
 
 def kernel(name, registers, values, trailing, *, a_registers=0):
-    """A module whose warpgroups each copy their A and B into shared memory, multiply once and store the accumulators."""
+    """A module whose warpgroups each copy A and B into shared memory, multiply once and store the sums."""
     d = ", ".join(f"%d{each}" for each in range(values))
     a = "{" + ", ".join(f"%a{each}" for each in range(a_registers)) + "}" if a_registers else "%rd5"
     loads = "\n".join(
