@@ -76,7 +76,7 @@ def _expression(slot: OperandSlot, operand: Operand, handles: Handles) -> str | 
             return None if base is None else f"~{base}"
         case Address(base=base, offset=offset, unified=False) if slot.kind is OperandKind.ADDRESS:
             return _address(base, offset, handles)
-        case Int(value=value):
+        case Int(value=value, constant=None):
             floating = slot.type is not None and slot.type.kind is Kind.FLOAT
             return None if floating or slot.kind is OperandKind.ADDRESS else str(value)
         case Float():

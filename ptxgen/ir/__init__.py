@@ -33,6 +33,7 @@ from ptxgen.ir.operands import (
     Address,
     Bracket,
     Component,
+    Constant,
     Float,
     Guard,
     Int,
@@ -69,9 +70,9 @@ from ptxgen.ir.variables import (
 
 __all__ = [
     "Address", "Alias", "Attribute", "AttributeKind", "Bracket", "BranchTargets", "Call", "CallTargets", "Comment",
-    "Component", "DebugData", "DebugEntry", "DebugLabel", "DebugSection", "Difference", "Directive", "DirectiveKind",
-    "DwarfLine", "Fields", "File", "Float", "Function", "FunctionKind", "GenericAddress", "Guard", "Initial",
-    "Instruction", "Int", "Item", "Label", "LabelName", "Linkage", "Loc", "MaskedAddress", "Minus", "Module",
+    "Component", "Constant", "DebugData", "DebugEntry", "DebugLabel", "DebugSection", "Difference", "Directive",
+    "DirectiveKind", "DwarfLine", "Fields", "File", "Float", "Function", "FunctionKind", "GenericAddress", "Guard",
+    "Initial", "Instruction", "Int", "Item", "Label", "LabelName", "Linkage", "Loc", "MaskedAddress", "Minus", "Module",
     "Negated", "Operand", "Origin", "Parameter", "PointerFacts", "Position", "Pragma", "Prototype", "Register",
     "Registers", "Scalar", "Scope", "Sink", "Space", "Special", "Statement", "SymbolAddress", "TargetOption",
     "TensorCoordinate", "Variable", "VectorRegister", "accesses", "form_of", "joined_slots", "joins", "operand_text",

@@ -6,6 +6,7 @@ decides nothing. A vector `{a, b}` is a plain tuple of operands.
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import TYPE_CHECKING, TypeAlias
 
 from attrs import field, frozen
@@ -73,15 +74,22 @@ class Special:
         return f"%{self.name}"
 
 
+class Constant(Enum):
+    """A constant that PTX knows by name; the value is the name."""
+
+    WARP_SZ = "WARP_SZ"
+
+
 @frozen
 class Int:
-    """An integer immediate, already folded to its value."""
+    """An integer immediate, already folded to its value; `constant` is that of PTX which it is, if written so."""
 
     value: int
+    constant: Constant | None = None
 
     @property
     def text(self) -> str:
-        return str(self.value)
+        return str(self.value) if self.constant is None else self.constant.value
 
 
 @frozen

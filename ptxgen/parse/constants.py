@@ -8,11 +8,11 @@ import struct
 from typing import NamedTuple
 
 from isa.types import Kind, Type, f32, f64
-from ptxgen.ir import Float, Int
+from ptxgen.ir import Constant, Float, Int
 from ptxgen.parse.reader import Reader, integer
 
 _BITS = 1 << 64
-_PREDEFINED = {"WARP_SZ": 32}
+_PREDEFINED = {Constant.WARP_SZ.value: 32}
 _LEVELS: tuple[tuple[str, ...], ...] = (
     ("||",), ("&&",), ("|",), ("^",), ("&",), ("==", "!="), ("<", ">", "<=", ">="), ("<<", ">>"), ("+", "-"),
     ("*", "/", "%"),
@@ -46,13 +46,17 @@ class Number(NamedTuple):
         return Int(self.value - _BITS if self.computed and self.value >= _BITS >> 1 else self.value)
 
 
-Constant = Number | Decimal | Float
+Value = Number | Decimal | Float
 _ALONE = re.compile(r"\s*[,;\]})]")
 
 
 def constant(reader: Reader) -> Int | Float | Decimal:
-    """The value of the constant expression that begins here, and a step past it."""
-    alone = reader.kind == "number" and _ALONE.match(reader.source, reader.end) is not None
+    """The value of the constant expression that begins here, and a step past it; a name that stands alone is kept."""
+    alone = _ALONE.match(reader.source, reader.end) is not None
+    if alone and reader.text in _PREDEFINED:
+        name = reader.advance()
+        return Int(_PREDEFINED[name], Constant(name))
+    alone = alone and reader.kind == "number"
     value = _primary(reader) if alone else _ternary(reader)
     return value.node() if isinstance(value, Number) else value
 
@@ -71,7 +75,7 @@ def begins_constant(reader: Reader) -> bool:
     return reader.kind == "number" or reader.text in ("(", "-", "+", "~", "!") or reader.text in _PREDEFINED
 
 
-def _ternary(reader: Reader) -> Constant:
+def _ternary(reader: Reader) -> Value:
     condition = _binary(reader, 0)
     if not reader.accept("?"):
         return condition
@@ -82,7 +86,7 @@ def _ternary(reader: Reader) -> Constant:
     return first if held else second
 
 
-def _binary(reader: Reader, level: int) -> Constant:
+def _binary(reader: Reader, level: int) -> Value:
     if level == len(_LEVELS):
         return _unary(reader)
     left = _binary(reader, level + 1)
@@ -92,7 +96,7 @@ def _binary(reader: Reader, level: int) -> Constant:
     return left
 
 
-def _unary(reader: Reader) -> Constant:
+def _unary(reader: Reader) -> Value:
     at = reader.start
     if reader.kind == "sign" and reader.text in ("-", "+", "~", "!"):
         sign = reader.advance()
@@ -111,7 +115,7 @@ def _unary(reader: Reader) -> Constant:
     return _primary(reader)
 
 
-def _signed_literal(sign: str, value: Constant) -> Constant:
+def _signed_literal(sign: str, value: Value) -> Value:
     if isinstance(value, Float):
         top = 1 << value.type.bits - 1
         return Float(value.bits ^ top, value.type) if sign == "-" else value
@@ -120,7 +124,7 @@ def _signed_literal(sign: str, value: Constant) -> Constant:
     return Number(-value.value, True, False) if sign == "-" else value
 
 
-def _primary(reader: Reader) -> Constant:
+def _primary(reader: Reader) -> Value:
     if reader.kind == "number":
         at, text = reader.start, reader.advance()
         whole = integer(text)
@@ -156,13 +160,13 @@ def _number(value: int, signed: bool) -> Number:
     return Number(wrapped - _BITS if signed and wrapped >= _BITS >> 1 else wrapped, signed)
 
 
-def _integer(reader: Reader, value: Constant) -> Number:
+def _integer(reader: Reader, value: Value) -> Number:
     if not isinstance(value, Number):
         reader.fail("a float in an expression of integers")
     return value
 
 
-def _double(reader: Reader, value: Constant) -> float:
+def _double(reader: Reader, value: Value) -> float:
     if isinstance(value, Decimal):
         return value.value
     if isinstance(value, Float) and value.type.bits == 64:
@@ -171,7 +175,7 @@ def _double(reader: Reader, value: Constant) -> float:
     raise reader.failure("an integer or a 0f constant in an expression of floats")
 
 
-def _applied(reader: Reader, sign: str, left: Constant, right: Constant) -> Constant:
+def _applied(reader: Reader, sign: str, left: Value, right: Value) -> Value:
     if not isinstance(left, Number) or not isinstance(right, Number):
         return _of_floats(reader, sign, _double(reader, left), _double(reader, right))
     a, b = left.value, right.value
@@ -198,7 +202,7 @@ def _applied(reader: Reader, sign: str, left: Constant, right: Constant) -> Cons
             return _number(int(_compared(sign, a, b)), True)
 
 
-def _of_floats(reader: Reader, sign: str, a: float, b: float) -> Constant:
+def _of_floats(reader: Reader, sign: str, a: float, b: float) -> Value:
     match sign:
         case "+" | "-" | "*":
             return Decimal(a + b if sign == "+" else a - b if sign == "-" else a * b)

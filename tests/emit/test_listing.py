@@ -23,6 +23,7 @@ from ptxgen.ir import (
     CallTargets,
     Comment,
     Component,
+    Constant,
     DebugData,
     DebugLabel,
     DebugSection,
@@ -116,7 +117,7 @@ CHANGES = [
 OPERANDS = [
     (R, {"name": "%r2"}),
     (Special("tid.x"), {"name": "tid.y"}),
-    (Int(1), {"value": 2}),
+    (Int(1), {"value": 2, "constant": Constant.WARP_SZ}),
     (Float(1, f32), {"bits": 2}),
     (SymbolAddress("a"), {"name": "b", "offset": 4}),
     (Address(R), {"base": SymbolAddress("a"), "offset": 4, "unified": True}),
