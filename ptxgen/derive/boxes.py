@@ -112,11 +112,7 @@ def tensor_box(array: Array, copy: Copy) -> TensorBox:
     buffer = copy.destination.buffer
     contiguous = array.contiguous_dimension
     assert contiguous is not None
-    row = 1
-    for bit, image in enumerate(buffer.layout.offsets[contiguous]):
-        if image != 1 << bit:
-            break
-        row *= 2
+    row = buffer.layout.row_elements(contiguous)
     others = [d for d in reversed(range(len(buffer.shape))) if d != contiguous and distribution_moves(array, d)]
     extents = (row, *(buffer.shape[d] for d in others))
     span = row * array.element.byte_count

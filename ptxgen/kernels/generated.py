@@ -202,9 +202,6 @@ def _argument(
             return float(scalars[name])
 
 
-SWIZZLES = {32: Swizzle.BYTES_32, 64: Swizzle.BYTES_64, 128: Swizzle.BYTES_128}
-
-
 def _tensor_map(program: Program, box: TensorBox, bound: Bound, memory: dict[tuple[int, int], Any]) -> Any:
     """The array and its map; LaunchError for what no map can tell of. An array without elements is never copied."""
     view = bound.views[box.array]
@@ -215,7 +212,7 @@ def _tensor_map(program: Program, box: TensorBox, bound: Bound, memory: dict[tup
     dims = tuple(placed.extents[place].evaluate(bound.sizes) for place in box.order)
     strides = tuple(placed.strides[place].evaluate(bound.sizes) * width for place in box.order[1:])
     try:
-        made = TensorMap(buffer.element.label, dims, strides, box.extents, swizzle=SWIZZLES[box.span])
+        made = TensorMap(buffer.element.label, dims, strides, box.extents, swizzle=Swizzle(box.span))
     except InvalidDescriptor as error:
         raise LaunchError(f"{program.name}: the tensor map of {box.array}: {error}") from None
     return made.encode(view.address) if is_on_device(view) else (_address(view, memory), made)

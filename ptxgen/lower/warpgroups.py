@@ -14,12 +14,12 @@ from ptxgen.lower.multiply import serpentine
 from ptxgen.lower.registers import constant_slot, values_per_register
 from ptxgen.lower.rings import slot_of
 from ptxgen.lower.threads import ThreadMap
-from ptxgen.tile import Coordinate, Distribution, Factor, Multiply, SharedLayout
+from ptxgen.tile import Coordinate, Distribution, Factor, Multiply
 
 UNIT_BYTES = 16
 ADDRESS_SHIFT = 4
 PATTERN_ROWS = 8
-SWIZZLES = {32: Swizzle.BYTES_32, 64: Swizzle.BYTES_64, 128: Swizzle.BYTES_128}
+SWIZZLED_SPANS = (32, 64, 128)
 
 
 @frozen
@@ -39,9 +39,8 @@ def described(factor: Factor, side: int, inner: int, extent: int, depth: int, co
     descriptor tells of (PTX ISA, wgmma, canonical layouts)."""
     layout, width = factor.region.buffer.layout, factor.region.buffer.element.byte_count
     across = layout.offsets[side][0] == 1
-    span = _span(layout, side if across else inner) * width
-    swizzle = SWIZZLES.get(span)
-    if swizzle is None or not (across or layout.offsets[inner][0] == 1):
+    span = layout.row_elements(side if across else inner) * width
+    if span not in SWIZZLED_SPANS or not (across or layout.offsets[inner][0] == 1):
         raise UnsupportedError(
             f"{factor.region.buffer.name}: a warpgroup's product reads swizzled rows of 32, 64 or 128 bytes, not {span}"
         )
@@ -54,20 +53,10 @@ def described(factor: Factor, side: int, inner: int, extent: int, depth: int, co
     stride = at(rows, PATTERN_ROWS)
     beside = span // width
     leading = at(side, beside) if across and beside < layout.shape[side] else UNIT_BYTES
-    bits = SharedMatrix(0, leading, stride, swizzle).bits
+    bits = SharedMatrix(0, leading, stride, Swizzle(span)).bits
     repeats = tuple(at(side, extent * number) for number in range(counts[0]))
     steps = tuple(at(inner, depth * number) for number in range(counts[1]))
     return Described(bits, across, repeats, steps)
-
-
-def _span(layout: SharedLayout, along: int) -> int:
-    """The elements of a row: as far as the coordinate along it is the offset."""
-    count = 1
-    for bit, image in enumerate(layout.offsets[along]):
-        if image != 1 << bit:
-            break
-        count *= 2
-    return count
 
 
 def lower_warpgroup_multiply(context: Context, node: Multiply) -> None:

@@ -174,6 +174,15 @@ class SharedLayout:
                     result ^= image
         return result
 
+    def row_elements(self, dimension: int) -> int:
+        """How many elements along `dimension`, from the first, lie at the offset that is their coordinate."""
+        count = 1
+        for bit, image in enumerate(self.offsets[dimension]):
+            if image != 1 << bit:
+                break
+            count *= 2
+        return count
+
     @classmethod
     def linear(cls, shape: tuple[int, ...], contiguous: int) -> SharedLayout:
         """Dimension `contiguous` fastest, then the others from the last to the first, without a swizzle."""
