@@ -9,10 +9,10 @@ from ptxgen.derive.access import Reach
 from ptxgen.derive.draft import Draft, op, whole
 from ptxgen.derive.layouts import swizzled
 from ptxgen.derive.loops import Path
-from ptxgen.derive.ops import Op, Touch, TouchKind
 from ptxgen.derive.placement import unit
 from ptxgen.derive.staging import ahead_in, check_instruction, distribution_moves, rank_of
 from ptxgen.errors import PlanError
+from ptxgen.order.ops import Op, Touch, TouchKind
 from ptxgen.plan import IntoShared, Stage, Swizzle
 from ptxgen.tile import (
     LANE_BITS,

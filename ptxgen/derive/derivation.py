@@ -10,26 +10,28 @@ from isa.limits import limits as limits_of
 from isa.targets import target as target_named
 from polyhedral import Constraint, System, var
 from ptxgen.compute import ArrayKind, SourceLine
-from ptxgen.derive.atoms import Arrive
 from ptxgen.derive.boxes import tensor_box
-from ptxgen.derive.checker import Verdict
-from ptxgen.derive.discharge import discharge
 from ptxgen.derive.draft import Draft, placed_all
 from ptxgen.derive.facts import Facts
 from ptxgen.derive.fusion import fused_paths
 from ptxgen.derive.loops import Path
-from ptxgen.derive.ops import Op
 from ptxgen.derive.pointwise import derive_pointwise
 from ptxgen.derive.products import derive_product
-from ptxgen.derive.proof import Threads, arrivals, check_meetings
-from ptxgen.derive.requirements import Requirement, requirements
 from ptxgen.derive.scanning import scan_program
 from ptxgen.derive.sequencing import sequenced
 from ptxgen.derive.space import GROUP_BITS, IndexSpace
-from ptxgen.derive.synchronisation import Synchronised
-from ptxgen.derive.widening import widened
 from ptxgen.errors import InternalError, PlanError
+from ptxgen.order.atoms import Arrive
+from ptxgen.order.ops import Op
+from ptxgen.order.requirements import Requirement, requirements
+from ptxgen.order.synchronisation import Synchronised
 from ptxgen.plan import IntoShared, MultiplyBy, Onto, Order, Place, Plan, Shift, Stage
+from ptxgen.prove.checker import Verdict
+from ptxgen.prove.parts import Threads
+from ptxgen.prove.programs import arrivals
+from ptxgen.prove.proof import check_meetings
+from ptxgen.synchronise.discharge import discharge
+from ptxgen.synchronise.widening import widened
 from ptxgen.tile import (
     LANE_BITS,
     Buffer,

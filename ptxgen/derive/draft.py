@@ -12,9 +12,9 @@ from ptxgen.compute import ArrayKind, SourceLine, Statement
 from ptxgen.derive.access import Reach
 from ptxgen.derive.facts import Facts
 from ptxgen.derive.loops import Path, RolledLoop, names
-from ptxgen.derive.ops import Op, Time, Touch
 from ptxgen.derive.space import IndexSpace
 from ptxgen.errors import PlanError
+from ptxgen.order.ops import Op, Time, Touch
 from ptxgen.tile import Buffer, Distribution, GlobalPlacement, Node, Region, Space
 
 ROLE = "all"

@@ -9,7 +9,6 @@ from ptxgen.compute import Statement
 from ptxgen.derive.access import Reach
 from ptxgen.derive.draft import Draft, register_buffer, whole
 from ptxgen.derive.loops import Path
-from ptxgen.derive.ops import Op
 from ptxgen.derive.placement import Axis, fragment_of, operand_distribution
 from ptxgen.derive.staging import (
     Chain,
@@ -26,6 +25,7 @@ from ptxgen.derive.staging import (
     store_shared,
 )
 from ptxgen.errors import PlanError
+from ptxgen.order.ops import Op
 from ptxgen.plan import MultiplyBy, Transport
 from ptxgen.tile import Buffer, Distribution, MatrixOrder
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ptxgen.derive.draft import Draft
 from ptxgen.derive.loops import Path, below, names
 from ptxgen.derive.operands import Operand
-from ptxgen.derive.ops import Op, TouchKind
+from ptxgen.order.ops import Op, TouchKind
 
 
 def lay_out(draft: Draft, path: Path, operands: tuple[Operand, ...], multiplications: list[Op]) -> None:

@@ -9,13 +9,13 @@ from ptxgen.derive.access import reach
 from ptxgen.derive.draft import Draft, before_reduction, op, register_buffer, whole
 from ptxgen.derive.iterations import Work, drain_step, iteration_distribution
 from ptxgen.derive.loops import Path, below
-from ptxgen.derive.ops import Op, Touch, TouchKind
 from ptxgen.derive.sources import Source
 from ptxgen.derive.staging import (
     ACCESS_BYTES,
     memory_vector,
 )
 from ptxgen.errors import PlanError
+from ptxgen.order.ops import Op, Touch, TouchKind
 from ptxgen.tile import (
     Buffer,
     Copy,

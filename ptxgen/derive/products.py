@@ -11,12 +11,12 @@ from ptxgen.derive.access import reach
 from ptxgen.derive.draft import Draft, before_reduction, op, whole
 from ptxgen.derive.loops import Path, below
 from ptxgen.derive.operands import Operand, Product
-from ptxgen.derive.ops import Op, Touch, TouchKind
 from ptxgen.derive.ordering import lay_out
 from ptxgen.derive.placement import Axis, axis, fragment_of, operand_distribution
 from ptxgen.derive.staging import rank_of
 from ptxgen.derive.warpgroups import derive_warpgroup_product
 from ptxgen.errors import PlanError
+from ptxgen.order.ops import Op, Touch, TouchKind
 from ptxgen.plan import MultiplyBy
 from ptxgen.tile import Buffer, Factor, Fill, Multiply, MultiplyRow, Space
 

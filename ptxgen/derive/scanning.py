@@ -11,10 +11,10 @@ import polyhedral as poly
 from isa.mechanisms import IssuedBy
 from polyhedral import Affine, Constraint, FloorDiv, Set, System, const, var
 from ptxgen import tile
-from ptxgen.derive import atoms
-from ptxgen.derive.ops import Op, Time
-from ptxgen.derive.synchronisation import Synchronisation, Synchronised
 from ptxgen.errors import InternalError
+from ptxgen.order import atoms
+from ptxgen.order.ops import Op, Time
+from ptxgen.order.synchronisation import Synchronisation, Synchronised
 from ptxgen.tile import (
     Arrive,
     Arriving,

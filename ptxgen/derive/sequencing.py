@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ptxgen.derive.draft import Body, Draft
-from ptxgen.derive.ops import Op
 from ptxgen.errors import PlanError
+from ptxgen.order.ops import Op
 from ptxgen.plan import Order
 
 

@@ -10,7 +10,6 @@ from ptxgen.derive.draft import Draft
 from ptxgen.derive.iterations import kept_dims
 from ptxgen.derive.loops import Path
 from ptxgen.derive.operands import into_shared
-from ptxgen.derive.ops import Op
 from ptxgen.derive.staging import (
     Chain,
     load_fragments,
@@ -19,6 +18,7 @@ from ptxgen.derive.staging import (
     reader,
 )
 from ptxgen.errors import PlanError
+from ptxgen.order.ops import Op
 from ptxgen.tile import (
     Buffer,
     Distribution,

@@ -19,9 +19,9 @@ from ptxgen.derive.layouts import (
     swizzled,
 )
 from ptxgen.derive.loops import Path
-from ptxgen.derive.ops import Op, Touch, TouchKind
 from ptxgen.derive.placement import coalesced
 from ptxgen.errors import PlanError
+from ptxgen.order.ops import Op, Touch, TouchKind
 from ptxgen.plan import (
     IntoFragments,
     IntoRegisters,

@@ -13,10 +13,10 @@ from ptxgen.derive.boxes import box_ring, copy_box
 from ptxgen.derive.draft import Draft, before_reduction, op, whole
 from ptxgen.derive.loops import Path, below
 from ptxgen.derive.operands import Product
-from ptxgen.derive.ops import Op, Touch, TouchKind
 from ptxgen.derive.placement import Axis, axis, operand_distribution
 from ptxgen.derive.staging import Chain, path_at, rank_of, tile_shape
 from ptxgen.errors import PlanError
+from ptxgen.order.ops import Op, Touch, TouchKind
 from ptxgen.plan import Transport
 from ptxgen.tile import Buffer, Distribution, Factor, Fill, MatrixOrder, Multiply, MultiplyRow, Space
 

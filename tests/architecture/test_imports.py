@@ -23,7 +23,13 @@ MAY_IMPORT: dict[str, set[str]] = {
     "ptxgen.compute": {"polyhedral"},
     "ptxgen.tile": {"isa", "polyhedral", "ptxgen.compute"},
     "ptxgen.plan": {"polyhedral", "ptxgen.compute"},
-    "ptxgen.derive": {"isa", "polyhedral", "ptxgen.compute", "ptxgen.plan", "ptxgen.tile"},
+    "ptxgen.order": {"isa", "polyhedral", "ptxgen.compute", "ptxgen.tile"},
+    "ptxgen.synchronise": {"isa", "polyhedral", "ptxgen.order", "ptxgen.tile"},
+    "ptxgen.prove": {"isa", "polyhedral", "ptxgen.order"},
+    "ptxgen.derive": {
+        *("isa", "polyhedral", "ptxgen.compute", "ptxgen.plan", "ptxgen.tile"),
+        *("ptxgen.order", "ptxgen.synchronise", "ptxgen.prove"),
+    },
     "ptxgen.lower": {"isa", "polyhedral", "ptxgen.compute", "ptxgen.ir", "ptxgen.build", "ptxgen.tile"},
     "ptxgen.runtime": {"isa", "ptxgen.ir", "ptxgen.emit"},
 }

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from ptxgen.derive import derive
-from ptxgen.derive.proof import check_meetings
-from ptxgen.derive.synchronisation import Synchronised
+from ptxgen.order.synchronisation import Synchronised
+from ptxgen.prove.proof import check_meetings
 from ptxgen.tile import Arrive, Commit, Expect, Meet, RegisterFence, Retire, Wait
 from ptxgen.tile.machine import MachineFault, run
 from ptxgen.tile.mutants import without_each_synchronisation

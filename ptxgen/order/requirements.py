@@ -10,10 +10,10 @@ from attrs import frozen
 
 from isa.mechanisms import Group, Proxy
 from polyhedral import Affine
-from ptxgen.derive.nest import Nest, nest
-from ptxgen.derive.ops import Op, TouchKind
-from ptxgen.derive.ranks import Access, Pair, check_ascending, later_tile, next_round, same_tile, surely_in_order
 from ptxgen.errors import PlanError, UnsupportedError
+from ptxgen.order.nest import Nest, nest
+from ptxgen.order.ops import Op, TouchKind
+from ptxgen.order.ranks import Access, Pair, check_ascending, later_tile, next_round, same_tile, surely_in_order
 from ptxgen.tile import Buffer, Copy, Covered, Map, Reduce, RequirementKind, Space
 
 

@@ -7,10 +7,10 @@ from itertools import combinations
 import pytest
 from attrs import evolve
 
-from ptxgen.derive.atoms import Arrive, AtomProgram, Issue, Placed, Retire, RoleBody
-from ptxgen.derive.checker import check
-from tests.derive.model import faults
-from tests.derive.test_checker import PIECES, USES, ampere, hopper, pieces, plain_reader
+from ptxgen.order.atoms import Arrive, AtomProgram, Issue, Placed, Retire, RoleBody
+from ptxgen.prove.checker import check
+from tests.prove.model import faults
+from tests.prove.test_checker import PIECES, USES, ampere, hopper, pieces, plain_reader
 
 PROGRAMS = {
     "one in flight": hopper(3, 1),

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from attrs import define, field, frozen
 
 from isa.mechanisms import AtIssue, Group, GroupKind, IssuedBy, Transaction
-from ptxgen.derive.atoms import (
+from ptxgen.order.atoms import (
     Arrive,
     AtomProgram,
     Commit,

@@ -1,23 +1,20 @@
-"""Synchronisation placed: the fewest meetings of each body that serve every requirement between the threads of a role,
-and the commits and waits for what completes in groups."""
+"""The fewest meetings that serve the requirements of a body, with the commits of groups and the waits for them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 
 from attrs import evolve, frozen
 
-from isa.mechanisms import AtIssue, GroupKind
-from polyhedral import Affine, Set, System, var
-from ptxgen.derive.atoms import Commit, Fence, FenceKind, Join, Retire
-from ptxgen.derive.groups import Commits, commits, lane_group
-from ptxgen.derive.nest import Body, Nest, nest
-from ptxgen.derive.ops import Op, Time, time_domain
-from ptxgen.derive.requirements import Requirement, check_order, interval
-from ptxgen.derive.rings import between_roles, landing, ring_atoms, rings
-from ptxgen.derive.synchronisation import Synchronisation, Synchronised
-from ptxgen.errors import UnsupportedError
+from isa.mechanisms import GroupKind
+from polyhedral import Affine, Set, var
+from ptxgen.order.atoms import Commit, Join, Retire
+from ptxgen.order.nest import Body, Nest
+from ptxgen.order.ops import Op, Time, time_domain
+from ptxgen.order.requirements import Requirement, interval
+from ptxgen.order.synchronisation import Synchronisation
+from ptxgen.synchronise.groups import Commits, commits, lane_group
 from ptxgen.tile import Covered
 
 
@@ -44,92 +41,9 @@ class Arc:
         return self.position + 1 + first + (self.whole - 1 - first) // size * size
 
 
-def discharge(ops: tuple[Op, ...], requirements: Iterable[Requirement]) -> Synchronised:
-    """The fewest meetings that serve `requirements`, the commits and waits of copies that complete in groups, and the
-    ops with places renumbered to make room for them.
-
-    A requirement is served in the body where its ends part, since a nested loop may run no step at all. Of equally few
-    gaps, those directly before a sink are taken. Each meeting exists where a requirement that it covers does. What a
-    lane's group delivers is awaited by the lane directly before the last meeting on the way to the sink, with as many
-    groups left open as were closed since. Raises PlanError where a shift or a depth leaves no gap, UnsupportedError
-    where neither discharges it.
-    """
-    places = nest(ops)
-    bodies: dict[Body, list[Requirement]] = {
-        Body(op.role, path): [] for op, path in zip(ops, places.paths, strict=True) if lane_group(op) is not None
-    }
-    served: dict[Body, list[Requirement]] = {}
-    across: list[Requirement] = []
-    for requirement in requirements:
-        if between_roles(requirement):
-            across.append(requirement)
-            continue
-        check_order(requirement, places)
-        number, depth = requirement.source.number, len(requirement.loops)
-        body = Body(requirement.source.op.role, places.paths[number][:depth])
-        (served if requirement.own else bodies).setdefault(body, []).append(requirement)
-    for requirement in (r for found in bodies.values() for r in found):
-        _check_served_by_meeting(requirement)
-    atoms = {body: _atoms(body, places, ops, found) for body, found in bodies.items()}
-    for body, found in served.items():
-        _add(atoms, body, _in_registers(body, places, found))
-    uses = rings(ops, across)
-    for use in uses:
-        for part in ring_atoms(use, ops, places):
-            _add(atoms, part.body, {part.gap: list(part.atoms)})
-    return evolve(_renumbered(landing(ops, uses), places, atoms), rings=uses)
-
-
-def _add(
-    atoms: dict[Body, dict[int, list[Synchronisation]]], body: Body, more: dict[int, list[Synchronisation]]
-) -> None:
-    own = atoms.setdefault(body, {})
-    for gap, found in more.items():
-        own.setdefault(gap, []).extend(found)
-
-
-def _in_registers(body: Body, places: Nest, found: list[Requirement]) -> dict[int, list[Synchronisation]]:
-    """What orders registers with products in flight: a fence directly before the product that reads what others wrote,
-    a wait for all products directly behind the item that issued them."""
-    fences: dict[int, list[Requirement]] = {}
-    waits: dict[int, list[Requirement]] = {}
-    for requirement in found:
-        depth = len(requirement.loops)
-        if isinstance(requirement.source.op.mechanism.completes, AtIssue):
-            fences.setdefault(places.positions[requirement.sink.number][depth], []).append(requirement)
-        else:
-            waits.setdefault(places.positions[requirement.source.number][depth] + 1, []).append(requirement)
-    fence, wait = Fence(FenceKind.REGISTER), Retire(GroupKind.WGMMA, 0)
-    atoms = {gap: [_of_all(body, wait, own)] for gap, own in waits.items()}
-    for gap, own in fences.items():
-        atoms.setdefault(gap, []).append(_of_all(body, fence, own))
-    return atoms
-
-
-def _of_all(body: Body, atom: Fence | Retire, found: list[Requirement]) -> Synchronisation:
-    """A fence at every step at which registers are written, a wait at every step at which sums are used: also where no
-    product lies between, so that no path goes around it."""
-    loops = body.loops
-    pieces: list[System] = []
-    for requirement in found:
-        end = requirement.source.op if isinstance(atom, Fence) else requirement.sink.op
-        whole = end.domain if end.domain.dims == loops else end.domain.project_onto(*loops)
-        pieces += (time_domain(whole, end.time.ahead[: len(loops)]) if loops else whole).pieces
-    domain = Set(loops, tuple(dict.fromkeys(pieces)))
-    time = Time(loops, (0,) * len(loops), ())
-    return Synchronisation(body.role, atom, domain, time, tuple(dict.fromkeys(r.covered for r in found)))
-
-
-def _check_served_by_meeting(requirement: Requirement) -> None:
-    source = requirement.source.op
-    if not isinstance(source.mechanism.completes, AtIssue) and lane_group(source) is None:
-        raise UnsupportedError(
-            f"{requirement}: {source} ({source.line}) completes asynchronously ({source.mechanism.completes}); what is "
-            f"complete when issued, or in a group of its own lane, is synchronised"
-        )
-
-
-def _atoms(body: Body, places: Nest, ops: tuple[Op, ...], found: list[Requirement]) -> dict[int, list[Synchronisation]]:
+def meetings(
+    body: Body, places: Nest, ops: tuple[Op, ...], found: list[Requirement]
+) -> dict[int, list[Synchronisation]]:
     """What stands at each gap of a body, in order: the closing of groups, waits for groups, a meeting."""
     size, cyclic = len(places.items[body]), bool(body.path)
     arcs = [_arc(requirement, places, size) for requirement in found]
@@ -321,37 +235,3 @@ def _instances(first: Set, second: Set, loops: tuple[str, ...], distance: int) -
         later = {loops[-1]: var(loops[-1]) + distance}
         sink = Set(loops, tuple(p.substitute(later) for p in sink.pieces))
     return source if source == sink else source & sink
-
-
-def _renumbered(ops: tuple[Op, ...], places: Nest, atoms: dict[Body, dict[int, list[Synchronisation]]]) -> Synchronised:
-    numbers: dict[Body, dict[int, int]] = {}
-    for body, items in places.items.items():
-        taken = atoms.get(body, {})
-        numbers[body] = {p: p + sum(len(own) for gap, own in taken.items() if gap <= p) for p in range(len(items) + 1)}
-
-    def place(role: str, path: Sequence[tuple[int, str]], positions: Sequence[int]) -> tuple[int, ...]:
-        bodies = (Body(role, tuple(path[:depth])) for depth in range(len(positions)))
-        return tuple(numbers[body][position] for body, position in zip(bodies, positions, strict=True))
-
-    moved = tuple(
-        evolve(op, time=evolve(op.time, place=place(op.role, path, positions)))
-        for op, path, positions in zip(ops, places.paths, places.positions, strict=True)
-    )
-    found: list[Synchronisation] = []
-    for body, taken in atoms.items():
-        around = place(body.role, body.path, _positions_of(body, places))
-        for gap in sorted(taken):
-            first = numbers[body][gap] - len(taken[gap])
-            for number, atom in enumerate(taken[gap]):
-                inner = (0,) * (len(atom.time.loops) - len(body.loops))
-                found.append(evolve(atom, time=evolve(atom.time, place=(*around, first + number, *inner))))
-    return Synchronised(moved, tuple(found))
-
-
-def _positions_of(body: Body, places: Nest) -> tuple[int, ...]:
-    depth = len(body.path)
-    return next(
-        positions[:depth]
-        for role, path, positions in zip(places.roles, places.paths, places.positions, strict=True)
-        if role == body.role and path[:depth] == body.path
-    )

@@ -7,8 +7,8 @@ from enum import Enum
 from attrs import evolve, field, frozen
 
 from isa.mechanisms import Group, GroupKind, IssuedBy, Mechanism
-from ptxgen.derive.requirements import EventKind
 from ptxgen.errors import Place
+from ptxgen.order.requirements import EventKind
 
 
 class Side(Enum):

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from attrs import evolve
 
-from ptxgen.derive.atoms import Join, Retire
-from ptxgen.derive.ops import Op, time_domain
-from ptxgen.derive.synchronisation import Synchronisation, Synchronised
+from ptxgen.order.atoms import Join, Retire
+from ptxgen.order.ops import Op, time_domain
+from ptxgen.order.synchronisation import Synchronisation, Synchronised
 
 
 def widened(synchronised: Synchronised) -> Synchronised:

@@ -14,7 +14,7 @@ from isa.mechanisms import (
     GroupKind,
     IssuedBy,
 )
-from ptxgen.derive.atoms import (
+from ptxgen.order.atoms import (
     Arrive,
     AtomProgram,
     Budget,
@@ -33,10 +33,10 @@ from ptxgen.derive.atoms import (
     Turn,
     Wait,
 )
-from ptxgen.derive.checker import check
-from ptxgen.derive.events import without
-from ptxgen.derive.requirements import EventKind
-from tests.derive.model import Uses, faults
+from ptxgen.order.requirements import EventKind
+from ptxgen.prove.checker import check
+from ptxgen.prove.events import without
+from tests.prove.model import Uses, faults
 
 A_BYTES, B_BYTES = 16384, 32768
 WGMMA = GroupKind.WGMMA

@@ -7,8 +7,8 @@ from enum import Enum
 
 from attrs import field, frozen
 
-from ptxgen.derive.atoms import FenceKind, Side
-from ptxgen.derive.requirements import EventKind
+from ptxgen.order.atoms import FenceKind, Side
+from ptxgen.order.requirements import EventKind
 
 FAR = 1 << 40
 

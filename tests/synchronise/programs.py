@@ -17,9 +17,9 @@ from isa.mechanisms import (
 )
 from polyhedral import Affine, Set, const, var
 from ptxgen.compute import Element, SourceLine
-from ptxgen.derive.atoms import Commit, Join, Retire
-from ptxgen.derive.ops import Op, Time, Touch, TouchKind
-from ptxgen.derive.synchronisation import Synchronisation, Synchronised
+from ptxgen.order.atoms import Commit, Join, Retire
+from ptxgen.order.ops import Op, Time, Touch, TouchKind
+from ptxgen.order.synchronisation import Synchronisation, Synchronised
 from ptxgen.tile import Buffer, Fill, Region, SharedLayout, Space
 
 LAYOUT = SharedLayout.linear((2, 2), 1)

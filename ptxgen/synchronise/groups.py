@@ -7,8 +7,8 @@ from bisect import bisect_right
 from attrs import frozen
 
 from isa.mechanisms import Group, GroupKind, IssuedBy
-from ptxgen.derive.nest import Body, Nest
-from ptxgen.derive.ops import Op
+from ptxgen.order.nest import Body, Nest
+from ptxgen.order.ops import Op
 
 
 def lane_group(op: Op) -> GroupKind | None:

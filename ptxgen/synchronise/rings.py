@@ -9,12 +9,12 @@ from attrs import evolve, frozen
 
 from isa.mechanisms import AtIssue, Group, GroupKind, IssuedBy, Transaction
 from polyhedral import Affine, Set, var
-from ptxgen.derive.atoms import Arrive, Commit, Expect, Retire, Side, Wait
-from ptxgen.derive.nest import Body, Nest
-from ptxgen.derive.ops import Op, TouchKind
-from ptxgen.derive.requirements import Requirement
-from ptxgen.derive.synchronisation import RingUse, Synchronisation
 from ptxgen.errors import PlanError, UnsupportedError
+from ptxgen.order.atoms import Arrive, Commit, Expect, Retire, Side, Wait
+from ptxgen.order.nest import Body, Nest
+from ptxgen.order.ops import Op, TouchKind
+from ptxgen.order.requirements import Requirement
+from ptxgen.order.synchronisation import RingUse, Synchronisation
 from ptxgen.tile import Copy, RequirementKind
 
 

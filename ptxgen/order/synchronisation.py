@@ -5,8 +5,8 @@ from __future__ import annotations
 from attrs import field, frozen
 
 from polyhedral import Affine, Set
-from ptxgen.derive.atoms import Arrive, Commit, Expect, Fence, Join, Retire, Wait
-from ptxgen.derive.ops import Op, Time
+from ptxgen.order.atoms import Arrive, Commit, Expect, Fence, Join, Retire, Wait
+from ptxgen.order.ops import Op, Time
 from ptxgen.tile import Buffer, Covered
 
 Synchronising = Join | Commit | Retire | Wait | Arrive | Expect | Fence

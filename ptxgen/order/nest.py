@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from attrs import frozen
 
-from ptxgen.derive.ops import Op
 from ptxgen.errors import InternalError
+from ptxgen.order.ops import Op
 
 Path = tuple[tuple[int, str], ...]
 Item = tuple[int, int, str]

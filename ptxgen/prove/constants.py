@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from isa.mechanisms import Group, GroupKind, IssuedBy, Mechanism
-from ptxgen.derive.atoms import (
+from ptxgen.errors import Finding, Place, Severity
+from ptxgen.order.atoms import (
     Arrive,
     AtomProgram,
     Commit,
@@ -19,7 +20,6 @@ from ptxgen.derive.atoms import (
     Side,
     Wait,
 )
-from ptxgen.errors import Finding, Place, Severity
 
 NAMED_BARRIERS = 16
 TRANSACTION_BYTES = 1 << 20

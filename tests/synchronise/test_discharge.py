@@ -10,15 +10,17 @@ from hypothesis import strategies as st
 
 from isa.mechanisms import BULK_LOAD, LANE_COPY, LOAD, STORE
 from polyhedral import Set, var
-from ptxgen.derive.atoms import Arrive, Expect, Retire, Side, Wait
-from ptxgen.derive.discharge import discharge, fewest_gaps
-from ptxgen.derive.ops import Op, Time
-from ptxgen.derive.proof import Threads, check_meetings
-from ptxgen.derive.requirements import Requirement, requirements
-from ptxgen.derive.synchronisation import Synchronisation, Synchronised
 from ptxgen.errors import InternalError, PlanError, UnsupportedError
+from ptxgen.order.atoms import Arrive, Expect, Retire, Side, Wait
+from ptxgen.order.ops import Op, Time
+from ptxgen.order.requirements import Requirement, requirements
+from ptxgen.order.synchronisation import Synchronisation, Synchronised
+from ptxgen.prove.parts import Threads
+from ptxgen.prove.proof import check_meetings
+from ptxgen.synchronise.discharge import discharge
+from ptxgen.synchronise.meetings import fewest_gaps
 from ptxgen.tile import Space
-from tests.derive.programs import (
+from tests.synchronise.programs import (
     ONCE,
     SLABS,
     ampere,

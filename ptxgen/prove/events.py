@@ -8,7 +8,7 @@ from itertools import pairwise
 from attrs import evolve, frozen
 
 from isa.mechanisms import AtIssue, Group, GroupKind, IssuedBy, Mechanism, Transaction
-from ptxgen.derive.atoms import (
+from ptxgen.order.atoms import (
     Arrive,
     AtomProgram,
     Commit,
@@ -24,8 +24,8 @@ from ptxgen.derive.atoms import (
     Wait,
     performed_by,
 )
-from ptxgen.derive.graph import Edge, Graph, Member, Why
-from ptxgen.derive.requirements import EventKind
+from ptxgen.order.requirements import EventKind
+from ptxgen.prove.graph import Edge, Graph, Member, Why
 
 
 @frozen(eq=False)

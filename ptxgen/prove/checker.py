@@ -10,7 +10,8 @@ from collections.abc import Iterator
 
 from attrs import frozen
 
-from ptxgen.derive.atoms import (
+from ptxgen.errors import Finding
+from ptxgen.order.atoms import (
     AtomProgram,
     Issue,
     Obligation,
@@ -18,10 +19,9 @@ from ptxgen.derive.atoms import (
     Side,
     is_synchronisation,
 )
-from ptxgen.derive.constants import constant_faults, finding
-from ptxgen.derive.events import event_graph, handover_graph, tail_graphs, without
-from ptxgen.derive.graph import FAR, Cycle, Graph, Member
-from ptxgen.errors import Finding
+from ptxgen.prove.constants import constant_faults, finding
+from ptxgen.prove.events import event_graph, handover_graph, tail_graphs, without
+from ptxgen.prove.graph import FAR, Cycle, Graph, Member
 
 
 @frozen

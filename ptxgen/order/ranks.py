@@ -9,8 +9,8 @@ from math import gcd
 from attrs import frozen
 
 from polyhedral import Affine, Set, System, const, var
-from ptxgen.derive.ops import Op
 from ptxgen.errors import PlanError
+from ptxgen.order.ops import Op
 
 SEARCHED = 4
 

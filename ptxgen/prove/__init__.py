@@ -1,0 +1,1 @@
+"""The checker that judges proposed synchronisation, whoever proposed it (see README.md)."""

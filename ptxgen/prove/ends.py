@@ -1,0 +1,174 @@
+"""The first and last steps of loops, decided on domains: what the event graph of the steady state cannot see."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache, reduce
+from operator import and_
+
+from attrs import frozen
+
+from isa.mechanisms import Group, GroupKind, Transaction
+from polyhedral import Set, var
+from ptxgen.errors import Finding, Severity
+from ptxgen.order.atoms import Arrive, Commit, Expect, FenceKind, Join, Retire, Wait
+from ptxgen.order.ops import Op, TouchKind
+from ptxgen.order.requirements import Requirement
+from ptxgen.order.synchronisation import Synchronisation, Synchronised
+from ptxgen.prove.parts import Part, op_of
+from ptxgen.prove.programs import rings_of, steps_between
+
+
+def uneven(synchronised: Synchronised, part: Part) -> Iterator[Finding]:
+    """Rings that are not used as often as they are filled: at every index that is copied there is one announcement,
+    one wait of each role, and one arrival, in the loop or behind it."""
+    for name, buffers in rings_of(synchronised, part).items():
+        filled = [
+            op.domain
+            for op in synchronised.ops
+            if isinstance(op.mechanism.completes, Transaction)
+            and any(t.kind is TouchKind.WRITE and t.buffer.name in buffers for t in op.touches)
+        ]
+        uses: dict[str, list[Set]] = {}
+        for own in (*part.atoms.values(), *part.tails.values()):
+            for atom in own:
+                if isinstance(atom.atom, Wait | Arrive | Expect) and atom.atom.ring == name:
+                    uses.setdefault(f"{atom.atom} by {atom.role}", []).append(atom.domain)
+        for what, domains in uses.items():
+            if not _same_once(domains, filled[0]) or any(not other.equals(filled[0]) for other in filled[1:]):
+                text = f"ring {name}: {what} is not done once for every filling"
+                yield Finding("synchronisation.ends", Severity.ERROR, text)
+
+
+def _same_once(parts: list[Set], whole: Set) -> bool:
+    """Whether the parts are disjoint and together the whole."""
+    union = Set(whole.dims, tuple(piece for part in parts for piece in part.pieces))
+    apart = all((first & second).is_empty() for place, first in enumerate(parts) for second in parts[place + 1 :])
+    return apart and union.equals(whole)
+
+
+def unserved(synchronised: Synchronised, part: Part) -> Iterator[Finding]:
+    for requirement in part.requirements:
+        source, sink = op_of(synchronised, requirement.source), op_of(synchronised, requirement.sink)
+        if source.role != sink.role or isinstance(source.mechanism.completes, Transaction):
+            continue
+        left = _left(
+            source.domain,
+            sink.domain,
+            requirement.loops,
+            requirement.distance,
+            tuple(_ways(part, requirement, source, sink)),
+        )
+        witness = left.sample()
+        if witness is not None:
+            where = ", ".join(f"{name} = {value}" for name, value in witness.items())
+            lacks = "no meeting" if lane_kind(source) is None else "no meeting behind a wait for its group"
+            if requirement.own:
+                lacks = "nothing that orders registers"
+            text = f"{requirement}: {lacks} between {source} and {sink} at {where}"
+            related = ((str(source), source.line),)
+            yield Finding("synchronisation.ends", Severity.ERROR, text, sink.line, related=related)
+
+
+@frozen
+class _Passed:
+    """What exists when an atom is passed `step` steps after the source's: the atom's domain, and how much earlier than
+    the source it runs in each loop."""
+
+    domain: Set
+    early: tuple[int, ...]
+    step: int
+
+
+def lane_kind(op: Op) -> GroupKind | None:
+    """The kind of group in which an op completes."""
+    return op.mechanism.completes.kind if isinstance(op.mechanism.completes, Group) else None
+
+
+def _ways(part: Part, requirement: Requirement, source: Op, sink: Op) -> Iterator[tuple[_Passed, ...]]:
+    """What orders source before sink where all of it exists: a meeting; behind a wait for the group of the source,
+    which counts the groups closed since; for registers the wait or the fence alone."""
+    kind = lane_kind(source)
+    depth = len(requirement.loops)
+    passed = [
+        (atom, step, _seen(atom, step, source, requirement))
+        for atom, step in _passed(part.own(source, depth), depth, source, sink, requirement)
+    ]
+    nested = len(source.time.loops) > depth
+    if requirement.own:
+        fences = [seen for atom, _, seen in passed if _is_register_fence(atom)]
+        waits = _waits(passed, kind, nested=nested) if kind else ()
+        yield from ((seen,) for seen in fences if kind is None)
+        yield from ((waited, *counted) for waited, counted in waits)
+        return
+    for at, (atom, _, met) in enumerate(passed):
+        if isinstance(atom.atom, Join) and kind is None:
+            yield (met,)
+        elif isinstance(atom.atom, Join):
+            yield from ((met, waited, *counted) for waited, counted in _waits(passed[:at], kind, nested=nested))
+
+
+def _is_register_fence(atom: Synchronisation) -> bool:
+    return getattr(atom.atom, "kind", None) is FenceKind.REGISTER
+
+
+def _waits(
+    passed: list[tuple[Synchronisation, int, _Passed]], kind: GroupKind | None, *, nested: bool
+) -> Iterator[tuple[_Passed, tuple[_Passed, ...]]]:
+    """The waits on the way that see the source's group complete, each with the closings that it counts on: the source's
+    own and as many later ones as it leaves open. A nested loop closes its own groups."""
+    closed: list[_Passed] = []
+    for atom, _, seen in passed:
+        match atom.atom:
+            case Commit(kind=own) if own is kind:
+                closed.append(seen)
+            case Retire(kind=own, pending=pending) if own is kind:
+                first = () if nested else tuple(closed[:1])
+                later = closed if nested else closed[1:]
+                if (nested or first) and len(later) >= pending:
+                    yield seen, (*first, *later[len(later) - pending :])
+            case _:
+                pass
+
+
+def _passed(
+    atoms: tuple[Synchronisation, ...], depth: int, source: Op, sink: Op, requirement: Requirement
+) -> list[tuple[Synchronisation, int]]:
+    """The atoms between source and sink in the order in which they are passed, with how many steps after the source's
+    step that is."""
+    steps = steps_between(source, sink, requirement)
+    found: list[tuple[int, int, Synchronisation]] = []
+    for atom in atoms:
+        place = atom.time.place[depth]
+        first = 0 if place > source.time.place[depth] else 1
+        last = steps if place < sink.time.place[depth] else steps - 1
+        found += [(step, place, atom) for step in range(first, last + 1)]
+    return [(atom, step) for step, _, atom in sorted(found, key=lambda f: f[:2])]
+
+
+def _seen(atom: Synchronisation, step: int, source: Op, requirement: Requirement) -> _Passed:
+    early = source.time.ahead[: len(requirement.loops)]
+    return _Passed(atom.domain, tuple(own - other for own, other in zip(atom.time.ahead, early, strict=True)), step)
+
+
+@lru_cache(maxsize=1 << 10)
+def _left(source: Set, sink: Set, loops: tuple[str, ...], distance: int, ways: tuple[tuple[_Passed, ...], ...]) -> Set:
+    """The source's indices at which both instances exist and no way orders them."""
+    left = (source if source.dims == loops else source.project_onto(*loops)) & _moved(
+        sink if sink.dims == loops else sink.project_onto(*loops), (0,) * len(loops), distance
+    )
+    for way in ways:
+        if left.is_empty():
+            break
+        moved = [_moved(passed.domain, passed.early, passed.step) for passed in way]
+        left = left - reduce(and_, moved)
+    return left
+
+
+def _moved(domain: Set, by: tuple[int, ...], last: int) -> Set:
+    """The points x at which x + by, and `last` more in the innermost loop, is in the domain."""
+    if not domain.dims:
+        return domain
+    values = {loop: var(loop) + shift for loop, shift in zip(domain.dims, by, strict=True)}
+    values[domain.dims[-1]] = values[domain.dims[-1]] + last
+    return Set(domain.dims, tuple(piece.substitute(values) for piece in domain.pieces))

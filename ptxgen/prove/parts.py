@@ -1,0 +1,106 @@
+"""Which bodies a proof looks at together: those whose ops are bound by requirements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from attrs import field, frozen
+
+from ptxgen.errors import InternalError
+from ptxgen.order.atoms import Retire
+from ptxgen.order.ops import Op
+from ptxgen.order.requirements import Event, Requirement
+from ptxgen.order.synchronisation import Synchronisation, Synchronised
+
+Loops = tuple[tuple[int, str], ...]
+Key = tuple[str, Loops]
+
+
+@frozen
+class Threads:
+    """Who runs a role: `units` warps or warpgroups with `threads` threads in all."""
+
+    units: int
+    threads: int
+
+
+SEVERAL = Threads(1, 2)
+
+
+@frozen(eq=False)
+class Part:
+    """Bodies whose ops are bound by requirements: one, or one of each role that a ring connects. `atoms` are what
+    synchronises each of them, `tails` what follows its loop for the loop's last steps."""
+
+    keys: tuple[Key, ...]
+    requirements: tuple[Requirement, ...]
+    atoms: Mapping[Key, tuple[Synchronisation, ...]]
+    tails: Mapping[Key, tuple[Synchronisation, ...]]
+    threads: Mapping[str, Threads] = field(factory=dict)
+
+    def own(self, op: Op, depth: int) -> tuple[Synchronisation, ...]:
+        """What synchronises the body in which an op stands at that depth."""
+        return self.atoms.get((op.role, path_of(op, depth)), ())
+
+
+def parts(
+    synchronised: Synchronised, requirements: tuple[Requirement, ...], threads: Mapping[str, Threads]
+) -> Iterator[Part]:
+    joined: dict[Key, Key] = {}
+
+    def root(key: Key) -> Key:
+        while joined.setdefault(key, key) != key:
+            key = joined[key]
+        return key
+
+    bodies: dict[Key, list[Requirement]] = {}
+    for requirement in requirements:
+        source, sink = op_of(synchronised, requirement.source), op_of(synchronised, requirement.sink)
+        depth = len(requirement.loops)
+        first, second = (source.role, path_of(source, depth)), (sink.role, path_of(sink, depth))
+        if source.role == sink.role and first != second:
+            raise InternalError(f"{requirement}: its ops are not in one body of one role")
+        joined[root(second)] = root(first)
+        bodies.setdefault(first, []).append(requirement)
+    atoms, tails = _atoms(synchronised)
+    found: dict[Key, list[Key]] = {}
+    for key in dict.fromkeys((*joined, *atoms)):
+        found.setdefault(root(key), []).append(key)
+    for keys in found.values():
+        own = tuple(requirement for key in keys for requirement in bodies.get(key, ()))
+        yield Part(tuple(keys), own, {k: atoms.get(k, ()) for k in keys}, {k: tails.get(k, ()) for k in keys}, threads)
+
+
+_Atoms = dict[Key, tuple[Synchronisation, ...]]
+
+
+def _atoms(synchronised: Synchronised) -> tuple[_Atoms, _Atoms]:
+    """The atoms of each body; and what follows a loop for its last steps, by the body of that loop."""
+    atoms: dict[Key, list[Synchronisation]] = {}
+    tails: dict[Key, list[Synchronisation]] = {}
+    loops = {(op.role, path_of(op, depth)) for op in synchronised.ops for depth in range(len(op.time.loops) + 1)}
+    for atom in sorted(synchronised.atoms, key=lambda atom: atom.time.place):
+        key = (atom.role, tuple(zip(atom.time.place, atom.time.loops, strict=False)))
+        if not atom.tail:
+            atoms.setdefault(key, []).append(atom)
+            continue
+        names = [name for _, name in key[1]]
+        before = [k for k in loops if k[0] == atom.role and [n for _, n in k[1]] == names and k[1] < key[1]]
+        if not before:
+            raise InternalError(f"{atom} of {atom.role} follows no loop over {', '.join(names)}")
+        loop = max(before, key=lambda k: k[1])
+        outer = (atom.role, key[1][:-1])
+        waits = [a for a in atoms.get(outer, ()) if isinstance(a.atom, Retire) and a.time.place[-1] > loop[1][-1][0]]
+        tails.setdefault(loop, []).extend((*waits, atom))
+    return ({k: tuple(v) for k, v in atoms.items()}, {k: tuple(dict.fromkeys(v)) for k, v in tails.items()})
+
+
+def op_of(synchronised: Synchronised, event: Event) -> Op:
+    op = synchronised.ops[event.number]
+    if (op.name, op.instance) != (event.op.name, event.op.instance):
+        raise InternalError(f"the requirement of {event.op} names op number {event.number}, which is {op}")
+    return op
+
+
+def path_of(op: Op, depth: int) -> Loops:
+    return tuple(zip(op.time.place, op.time.loops, strict=False))[:depth]

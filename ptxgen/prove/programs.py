@@ -1,0 +1,151 @@
+"""Bodies as atoms in time steps, which the checker judges."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from isa.mechanisms import AtIssue, Group, IssuedBy, Proxy, Transaction
+from ptxgen.errors import InternalError
+from ptxgen.order.atoms import (
+    Arrive,
+    AtomProgram,
+    Commit,
+    Expect,
+    FenceKind,
+    Issue,
+    Obligation,
+    Placed,
+    Ring,
+    RoleBody,
+    Side,
+    Wait,
+)
+from ptxgen.order.ops import Op, TouchKind
+from ptxgen.order.requirements import Requirement
+from ptxgen.order.synchronisation import Synchronisation, Synchronised
+from ptxgen.prove.parts import SEVERAL, Key, Part, Threads, op_of, path_of
+
+
+def program_of(synchronised: Synchronised, part: Part) -> AtomProgram:
+    """The bodies as atoms in time steps, with the rings between them."""
+    uses = rings_of(synchronised, part)
+    roles = tuple(_role(synchronised, part, key, uses) for key in part.keys)
+    rings = tuple(_ring(part, name, buffers) for name, buffers in uses.items())
+    obligations = (_obligation(synchronised, r, counted=bool(uses)) for r in part.requirements)
+    return AtomProgram(roles, rings, tuple(obligations))
+
+
+def rings_of(synchronised: Synchronised, part: Part) -> dict[str, tuple[str, ...]]:
+    """The buffers whose fillings each ring of the part counts: those that its waits cover."""
+    found: dict[str, dict[str, None]] = {}
+    for atom in (atom for own in part.atoms.values() for atom in own):
+        if isinstance(atom.atom, Wait | Arrive | Expect):
+            found.setdefault(atom.atom.ring, {}).update(dict.fromkeys(covered.buffer for covered in atom.covers))
+    return {name: tuple(buffers) for name, buffers in found.items()}
+
+
+def _ring(part: Part, name: str, buffers: tuple[str, ...]) -> Ring:
+    """A ring with the counts that its barriers are given: one announcement, and the arrivals of the readers."""
+    depth = next(r.buffer.depth for r in part.requirements if r.buffer.name in buffers)
+    empty = 0
+    for (role, _), own in part.atoms.items():
+        threads = part.threads.get(role, SEVERAL)
+        for atom in own:
+            match atom.atom:
+                case Arrive(ring=ring, side=Side.EMPTY, by=by) if ring == name:
+                    empty += arrivals(by, threads)
+                case _:
+                    pass
+    return Ring(name, depth, 1, empty)
+
+
+def arrivals(by: IssuedBy, threads: Threads) -> int:
+    """Arrivals of a role at one phase: one of each unit, warp or thread."""
+    match by:
+        case IssuedBy.ELECTED | IssuedBy.WARPGROUP:
+            return threads.units
+        case IssuedBy.WARP:
+            return max(1, threads.threads // 32)
+        case IssuedBy.LANE:
+            return threads.threads
+
+
+def _role(synchronised: Synchronised, part: Part, key: Key, uses: Mapping[str, tuple[str, ...]]) -> RoleBody:
+    """A body: what the requirements name, a nested loop being one atom, and what stands between. A nested loop whose
+    ops complete in groups closes them itself. Where rings count, atoms act for indices, else for steps in time."""
+    role, path = key
+    depth = len(path)
+    placed: dict[tuple[int, int], Placed] = {}
+    for requirement in part.requirements:
+        for event in (requirement.source, requirement.sink):
+            op = op_of(synchronised, event)
+            if (op.role, path_of(op, depth)) != key:
+                continue
+            place = op.time.place[depth]
+            known = placed.get((place, 0))
+            if known is None or not isinstance(op.mechanism.completes, AtIssue):
+                placed[place, 0] = Placed(_issue(op, depth, uses), op.time.ahead[0] if uses else 0, op.line)
+                if isinstance(op.mechanism.completes, Group) and len(op.time.loops) > depth:
+                    placed[place, 1] = Placed(Commit(op.mechanism.completes.kind))
+    for atom in part.atoms[key]:
+        place = atom.time.place[depth]
+        if (place, 0) in placed:
+            raise InternalError(f"{atom} stands at the place of {placed[place, 0]}")
+        placed[place, 0] = Placed(atom.atom, atom.time.ahead[depth - 1] if depth else 0)
+    body = tuple(placed[place] for place in sorted(placed))
+    threads = part.threads.get(role, SEVERAL)
+    tail = tuple(_tail(part.tails[key], body))
+    return RoleBody(role, threads.units, threads.threads, body, tail, periodic=depth > 0)
+
+
+def _issue(op: Op, depth: int, uses: Mapping[str, tuple[str, ...]]) -> Issue:
+    if isinstance(op.mechanism.completes, Transaction):
+        for touch in op.touches:
+            for ring, buffers in uses.items():
+                if touch.kind is TouchKind.WRITE and touch.buffer.name in buffers:
+                    return Issue(_name(op, depth), op.mechanism, ring, touch.buffer.slot_bytes)
+    return Issue(_name(op, depth), op.mechanism)
+
+
+def _tail(tail: tuple[Synchronisation, ...], body: tuple[Placed, ...]) -> Iterator[Placed]:
+    """What follows a loop, once for each step that its own arrivals lag behind."""
+    for atom in tail:
+        if not isinstance(atom.atom, Arrive):
+            yield Placed(atom.atom, -1)
+            continue
+        lag = max((-placed.ahead for placed in body if placed.atom == atom.atom), default=0)
+        yield from (Placed(atom.atom, step) for step in range(-lag, 0))
+
+
+def _name(op: Op, depth: int) -> str:
+    place = op.time.place[depth]
+    return f"loop {op.time.loops[depth]} at {place}" if depth < len(op.time.loops) else f"{op} at {place}"
+
+
+def _obligation(synchronised: Synchronised, requirement: Requirement, *, counted: bool) -> Obligation:
+    source, sink = op_of(synchronised, requirement.source), op_of(synchronised, requirement.sink)
+    depth = len(requirement.loops)
+    return Obligation(
+        _name(source, depth),
+        requirement.source.kind,
+        _name(sink, depth),
+        requirement.distance if counted else steps_between(source, sink, requirement),
+        str(requirement),
+        _fence(requirement),
+        requirement.own,
+    )
+
+
+def _fence(requirement: Requirement) -> FenceKind | None:
+    """The fence that must stand between: generic accesses before asynchronous ones, register writes before a product of
+    a warpgroup."""
+    if requirement.own:
+        before = isinstance(requirement.source.op.mechanism.completes, AtIssue)
+        return FenceKind.REGISTER if before else None
+    return FenceKind.PROXY if requirement.proxies == (Proxy.GENERIC, Proxy.ASYNC) else None
+
+
+def steps_between(source: Op, sink: Op, requirement: Requirement) -> int:
+    """Steps in time from source to sink in the innermost of the requirement's loops."""
+    depth = len(requirement.loops)
+    return requirement.distance + source.time.ahead[depth - 1] - sink.time.ahead[depth - 1] if depth else 0

@@ -1,0 +1,38 @@
+"""The proof that ops and what synchronises them keep their requirements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from ptxgen.errors import Finding
+from ptxgen.order.requirements import Requirement
+from ptxgen.order.synchronisation import Synchronised
+from ptxgen.prove.checker import Verdict, check
+from ptxgen.prove.ends import uneven, unserved
+from ptxgen.prove.parts import Threads, parts
+from ptxgen.prove.programs import program_of
+
+
+def check_meetings(
+    synchronised: Synchronised,
+    requirements: Iterable[Requirement],
+    *,
+    needless: bool = True,
+    threads: Mapping[str, Threads] | None = None,
+) -> Verdict:
+    """Whether meetings, waits for groups and barriers of rings keep every requirement of the ops.
+
+    The event graph proves the steady state of each body, or of the bodies of several roles together. First and last
+    steps are decided on the domains: no pair of instances may lie between meetings that do not exist, nor count on
+    groups that are not closed, nor may the uses of a ring differ from the arrivals at it (code `synchronisation.ends`).
+    With `needless`, each atom must also be wanted. `requirements` are those of the same ops in the same order;
+    `threads` tells who runs each role. Findings name the requirement and both ops, on the sink's line.
+    """
+    findings: list[Finding] = []
+    for part in parts(synchronised, tuple(requirements), threads or {}):
+        verdict = check(program_of(synchronised, part), needless=needless)
+        findings += verdict.findings
+        if "synchronisation.covered" not in verdict.codes:
+            findings += unserved(synchronised, part)
+        findings += uneven(synchronised, part)
+    return Verdict(tuple(findings))

@@ -1,0 +1,1 @@
+"""Rules that propose synchronisation for requirements (see README.md)."""
