@@ -6,7 +6,6 @@ from ptxgen.derive.derivation import most_registers, register_count
 from ptxgen.errors import AssemblerError
 from ptxgen.kernels.generated import GeneratedKernel
 from ptxgen.kernels.matmul import Matmul
-from ptxgen.runtime import assemble
 from ptxgen.tile import Space
 
 
@@ -33,8 +32,10 @@ def figures(product: Matmul, kernel: GeneratedKernel, seconds: float) -> str:
 def registers(kernel: GeneratedKernel) -> str:
     """Registers of a thread: what ptxas says where there is one that knows the target, else what the tiles take."""
     try:
-        cubin = assemble(kernel.listing)
-    except AssemblerError:
+        cubin = kernel.assembled()
+    except AssemblerError as error:
+        if error.findings:
+            raise
         tiles = max(sum(map(register_count, most_registers(part.ops))) for part in kernel.derivation.parts)
         return f"{tiles} for tiles, addresses not counted (there is no ptxas to ask)"
     return f"{cubin.registers}, {cubin.spills} bytes spilled ({cubin.assembler.name})"

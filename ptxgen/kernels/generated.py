@@ -14,13 +14,14 @@ from isa.tensor_maps import MAP_BYTES, TensorMap
 from ptxgen.compute import Array, ArrayKind
 from ptxgen.derive.derivation import Derivation, derive
 from ptxgen.emit import Listing, emit
-from ptxgen.errors import LaunchError
+from ptxgen.errors import AssemblerError, DriverError, Finding, LaunchError, describe
 from ptxgen.ir import Module
 from ptxgen.kernels.binding import Bound, bind, check_size
 from ptxgen.kernels.views import View, is_on_device
 from ptxgen.lower import dynamic_shared_bytes, lower
 from ptxgen.plan import Plan
-from ptxgen.runtime import LoadedKernel, load
+from ptxgen.runtime import Assembler, Cubin, LoadedKernel, assemble, load
+from ptxgen.runtime.notes import slowing_notes
 from ptxgen.simulate import ALL_CHECKS, Check, Report, Simulator, simulator
 from ptxgen.tile import (
     LANE_BITS,
@@ -65,8 +66,21 @@ class GeneratedKernel:
 
     @cached_property
     def loaded(self) -> LoadedKernel:
-        """The kernel on device 0, loaded at the first use; DriverError where there is none."""
-        return load(self.module)[self.program.name]
+        """The kernel on device 0, loaded at the first use; DriverError where there is none, or where the driver's
+        compiler takes asynchronous work back."""
+        module = load(self.listing)
+        notes = slowing_notes(self.listing, module.log)
+        if notes:
+            raise DriverError(_taken_back(self, notes), log=module.log, findings=notes)
+        return module[self.program.name]
+
+    def assembled(self, assembler: Assembler | None = None) -> Cubin:
+        """The machine code of an assembler, of the first that fits where None is named. AssemblerError where none is,
+        or where it takes asynchronous work back: what was derived to overlap must overlap."""
+        cubin = assemble(self.listing, assembler=assembler)
+        if cubin.notes:
+            raise AssemblerError(_taken_back(self, cubin.notes), log=cubin.log, findings=cubin.notes)
+        return cubin
 
     @cached_property
     def decoded(self) -> Simulator:
@@ -110,6 +124,11 @@ class GeneratedKernel:
         if launch.blocks:
             shape = {"grid": launch.blocks, "block": launch.threads, "shared_bytes": launch.shared_bytes}
             self.loaded(*launch.arguments, **shape, stream=stream)
+
+
+def _taken_back(kernel: GeneratedKernel, notes: tuple[Finding, ...]) -> str:
+    heading = f"{kernel.program.name} for {kernel.program.target}: the assembler takes asynchronous work back"
+    return "\n".join([heading, *map(describe, notes)])
 
 
 def generate(plan: Plan) -> GeneratedKernel:

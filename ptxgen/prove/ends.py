@@ -52,6 +52,8 @@ def unserved(synchronised: Synchronised, part: Part) -> Iterator[Finding]:
         source, sink = op_of(synchronised, requirement.source), op_of(synchronised, requirement.sink)
         if source.role != sink.role or isinstance(source.mechanism.completes, Transaction):
             continue
+        if requirement.own and part.is_fenced(sink, len(requirement.loops)):
+            continue
         left = _left(
             source.domain,
             sink.domain,

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from attrs import field, frozen
 
 from ptxgen.errors import InternalError
-from ptxgen.order.atoms import Retire
+from ptxgen.order.atoms import Fence, FenceKind, Retire
 from ptxgen.order.ops import Op
 from ptxgen.order.requirements import Event, Requirement
 from ptxgen.order.synchronisation import Synchronisation, Synchronised
@@ -30,13 +30,19 @@ SEVERAL = Threads(1, 2)
 @frozen(eq=False)
 class Part:
     """Bodies whose ops are bound by requirements: one, or one of each role that a ring connects. `atoms` are what
-    synchronises each of them, `tails` what follows its loop for the loop's last steps."""
+    synchronises each of them, `tails` what follows its loop for the loop's last steps. `lifted` are fences of nested
+    bodies that stand before every instance of a sink there, which is as good as before the loop."""
 
     keys: tuple[Key, ...]
     requirements: tuple[Requirement, ...]
     atoms: Mapping[Key, tuple[Synchronisation, ...]]
     tails: Mapping[Key, tuple[Synchronisation, ...]]
     threads: Mapping[str, Threads] = field(factory=dict)
+    lifted: Mapping[Key, Mapping[int, Synchronisation]] = field(factory=dict)
+
+    def is_fenced(self, op: Op, depth: int) -> bool:
+        """Whether a fence stands in front of every instance of an op of a nested loop."""
+        return op.time.place[depth] in self.lifted.get((op.role, path_of(op, depth)), {})
 
     def own(self, op: Op, depth: int) -> tuple[Synchronisation, ...]:
         """What synchronises the body in which an op stands at that depth."""
@@ -63,12 +69,41 @@ def parts(
         joined[root(second)] = root(first)
         bodies.setdefault(first, []).append(requirement)
     atoms, tails = _atoms(synchronised)
+    lifted = _lifted(synchronised, requirements, atoms)
     found: dict[Key, list[Key]] = {}
     for key in dict.fromkeys((*joined, *atoms)):
         found.setdefault(root(key), []).append(key)
     for keys in found.values():
         own = tuple(requirement for key in keys for requirement in bodies.get(key, ()))
-        yield Part(tuple(keys), own, {k: atoms.get(k, ()) for k in keys}, {k: tails.get(k, ()) for k in keys}, threads)
+        yield Part(
+            tuple(keys),
+            own,
+            {k: atoms.get(k, ()) for k in keys},
+            {k: tails.get(k, ()) for k in keys},
+            threads,
+            {k: lifted[k] for k in keys if k in lifted},
+        )
+
+
+def _lifted(
+    synchronised: Synchronised, requirements: tuple[Requirement, ...], atoms: _Atoms
+) -> dict[Key, dict[int, Synchronisation]]:
+    """Register fences that serve requirements of outer bodies, by body and the place of the loop there; they are taken
+    out of the atoms of their own body."""
+    lifted: dict[Key, dict[int, Synchronisation]] = {}
+    for requirement in (r for r in requirements if r.own):
+        sink, depth = op_of(synchronised, requirement.sink), len(requirement.loops)
+        inner, outer = (sink.role, path_of(sink, len(sink.time.loops))), (sink.role, path_of(sink, depth))
+        if inner == outer:
+            continue
+        for atom in atoms.get(inner, ()):
+            before = atom.time.place[-1] < sink.time.place[-1] and sink.domain.is_subset(atom.domain)
+            if atom.atom == Fence(FenceKind.REGISTER) and before:
+                lifted.setdefault(outer, {})[sink.time.place[depth]] = atom
+    taken = [atom for own in lifted.values() for atom in own.values()]
+    for key, own in atoms.items():
+        atoms[key] = tuple(atom for atom in own if not any(atom is other for other in taken))
+    return lifted
 
 
 _Atoms = dict[Key, tuple[Synchronisation, ...]]

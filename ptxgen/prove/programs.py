@@ -92,6 +92,8 @@ def _role(synchronised: Synchronised, part: Part, key: Key, uses: Mapping[str, t
         if (place, 0) in placed:
             raise InternalError(f"{atom} stands at the place of {placed[place, 0]}")
         placed[place, 0] = Placed(atom.atom, atom.time.ahead[depth - 1] if depth else 0)
+    for place, fence in part.lifted.get(key, {}).items():
+        placed[place, -1] = Placed(fence.atom)
     body = tuple(placed[place] for place in sorted(placed))
     threads = part.threads.get(role, SEVERAL)
     tail = tuple(_tail(part.tails[key], body))

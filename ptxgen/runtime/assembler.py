@@ -10,6 +10,7 @@ from attrs import field, frozen
 from ptxgen.emit import Listing
 from ptxgen.errors import AssemblerError, Finding
 from ptxgen.runtime.entries import read_headers
+from ptxgen.runtime.notes import slowing_notes
 from ptxgen.runtime.nvjitlink import in_process_assembler, link
 from ptxgen.runtime.ptxas import (
     INSTALL,
@@ -33,7 +34,8 @@ class Cubin:
     """An assembled module: `image` for the driver, the target it is for, what each kernel takes, and the log.
 
     `registers`, `shared_bytes` and `local_bytes` are those of the kernel that takes most, `spills` counts the bytes of
-    all, `warnings` are the assembler's on the PTX and user lines.
+    all, `warnings` are the assembler's on the PTX and user lines, `notes` those that tell of asynchronous work that it
+    takes back.
     """
 
     image: bytes = field(repr=False)
@@ -63,6 +65,10 @@ class Cubin:
     @property
     def warnings(self) -> tuple[Finding, ...]:
         return judged(self.listing, self.log)
+
+    @property
+    def notes(self) -> tuple[Finding, ...]:
+        return slowing_notes(self.listing, self.log)
 
 
 def assemble(

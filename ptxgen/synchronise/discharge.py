@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from attrs import evolve
 
@@ -47,11 +47,13 @@ def discharge(ops: tuple[Op, ...], requirements: Iterable[Requirement]) -> Synch
         _check_served_by_meeting(requirement)
     atoms = {body: meetings(body, places, ops, found) for body, found in bodies.items()}
     for body, found in served.items():
-        _add(atoms, body, _in_registers(body, places, found))
+        _add(atoms, body, _product_waits(body, places, found))
     uses = rings(ops, across)
     for use in uses:
         for part in ring_atoms(use, ops, places):
             _add(atoms, part.body, {part.gap: list(part.atoms)})
+    for body, gap, fence in _register_fences(places, [r for found in served.values() for r in found]):
+        _add(atoms, body, {gap: [fence]})
     return evolve(_renumbered(landing(ops, uses), places, atoms), rings=uses)
 
 
@@ -63,36 +65,43 @@ def _add(
         own.setdefault(gap, []).extend(found)
 
 
-def _in_registers(body: Body, places: Nest, found: list[Requirement]) -> dict[int, list[Synchronisation]]:
-    """What orders registers with products in flight: a fence directly before the product that reads what others wrote,
-    a wait for all products directly behind the item that issued them."""
-    fences: dict[int, list[Requirement]] = {}
+def _product_waits(body: Body, places: Nest, found: list[Requirement]) -> dict[int, list[Synchronisation]]:
+    """A wait for all products directly behind the item that issued them, at every step at which sums are used: also
+    where no product lies between, so that no path goes around it."""
+    depth = len(body.path)
     waits: dict[int, list[Requirement]] = {}
     for requirement in found:
-        depth = len(requirement.loops)
-        if isinstance(requirement.source.op.mechanism.completes, AtIssue):
-            fences.setdefault(places.positions[requirement.sink.number][depth], []).append(requirement)
-        else:
+        if not _is_fenced(requirement):
             waits.setdefault(places.positions[requirement.source.number][depth] + 1, []).append(requirement)
-    fence, wait = Fence(FenceKind.REGISTER), Retire(GroupKind.WGMMA, 0)
-    atoms = {gap: [_of_all(body, wait, own)] for gap, own in waits.items()}
-    for gap, own in fences.items():
-        atoms.setdefault(gap, []).append(_of_all(body, fence, own))
+    loops = body.loops
+    atoms: dict[int, list[Synchronisation]] = {}
+    for gap, own in waits.items():
+        pieces: list[System] = []
+        for sink in (requirement.sink.op for requirement in own):
+            whole = sink.domain if sink.domain.dims == loops else sink.domain.project_onto(*loops)
+            pieces += (time_domain(whole, sink.time.ahead[: len(loops)]) if loops else whole).pieces
+        domain, time = Set(loops, tuple(dict.fromkeys(pieces))), Time(loops, (0,) * len(loops), ())
+        covers = tuple(dict.fromkeys(r.covered for r in own))
+        atoms[gap] = [Synchronisation(body.role, Retire(GroupKind.WGMMA, 0), domain, time, covers)]
     return atoms
 
 
-def _of_all(body: Body, atom: Fence | Retire, found: list[Requirement]) -> Synchronisation:
-    """A fence at every step at which registers are written, a wait at every step at which sums are used: also where no
-    product lies between, so that no path goes around it."""
-    loops = body.loops
-    pieces: list[System] = []
+def _register_fences(places: Nest, found: list[Requirement]) -> Iterator[tuple[Body, int, Synchronisation]]:
+    """A fence directly before each product that reads what others wrote, wherever that was: assemblers put one of their
+    own before products that none precedes in the same stretch of code."""
+    sinks: dict[int, list[Requirement]] = {}
     for requirement in found:
-        end = requirement.source.op if isinstance(atom, Fence) else requirement.sink.op
-        whole = end.domain if end.domain.dims == loops else end.domain.project_onto(*loops)
-        pieces += (time_domain(whole, end.time.ahead[: len(loops)]) if loops else whole).pieces
-    domain = Set(loops, tuple(dict.fromkeys(pieces)))
-    time = Time(loops, (0,) * len(loops), ())
-    return Synchronisation(body.role, atom, domain, time, tuple(dict.fromkeys(r.covered for r in found)))
+        if _is_fenced(requirement):
+            sinks.setdefault(requirement.sink.number, []).append(requirement)
+    for number, own in sinks.items():
+        op = own[0].sink.op
+        covers = tuple(dict.fromkeys(r.covered for r in own))
+        body, gap = Body(op.role, places.paths[number]), places.positions[number][-1]
+        yield body, gap, Synchronisation(op.role, Fence(FenceKind.REGISTER), op.domain, op.time, covers)
+
+
+def _is_fenced(requirement: Requirement) -> bool:
+    return isinstance(requirement.source.op.mechanism.completes, AtIssue)
 
 
 def _check_served_by_meeting(requirement: Requirement) -> None:

@@ -17,7 +17,6 @@ from ptxgen.kernels import (
 )
 from ptxgen.kernels.generated import prepare
 from ptxgen.kernels.generations import AMPERE, TURING, VOLTA, generation_of
-from ptxgen.runtime import assemble
 from ptxgen.simulate import simulator
 from ptxgen.tile import Carrier, Copy
 from ptxgen.tile.machine.walking import leaves_of
@@ -102,7 +101,7 @@ def test_default_plans_do_not_spill(target: str) -> None:
             spec = MatmulSpec(layout, epilogue=parse_epilogue(epilogue))
             product = Matmul(spec, target)
             arrays = product.with_outputs(random_inputs(product.compute, {"M": 256, "N": 256, "K": 256}))
-            assert assemble(product.kernel_for(arrays).listing).spills == 0, (layout, epilogue)
+            assert product.kernel_for(arrays).assembled().spills == 0, (layout, epilogue)
 
 
 WARPGROUP = MatmulTiling(i=64, j=64, k=64, warps=4, depth=3, isolate=False)

@@ -11,7 +11,6 @@ from ptxgen.kernels import Layout, Matmul, MatmulSpec, parse_epilogue
 from ptxgen.kernels.binding import arrays_in_memory, bind, facts_of
 from ptxgen.kernels.views import DTYPES, outline
 from ptxgen.plan import Fact
-from ptxgen.runtime import assemble
 
 Case = tuple[Layout, Element, Element, str, bool]
 
@@ -54,7 +53,7 @@ def check(case: Case, aligned: bool) -> None:
     matmul = Matmul(MatmulSpec(layout, accumulate, output, parse_epilogue(epilogue), batched))
     facts = aligned_facts(matmul) if aligned else ()
     assert len(facts) >= 6 or not aligned
-    cubin = assemble(matmul.kernel(facts).listing)
+    cubin = matmul.kernel(facts).assembled()
     assert (cubin.spills, cubin.registers <= 255) == (0, True), f"{cubin.spills} bytes spilled on {matmul.tiled.warps}"
 
 
