@@ -51,6 +51,8 @@ def lower(program: Program) -> ir.Module:
     maps = {box.name: array(b8, MAP_BYTES, align=MAP_ALIGNMENT) for box in program.boxes}
     with module.kernel(program.name, **wanted, **maps) as k:
         k.reqntid(program.warps << LANE_BITS)
+        if any(role.registers is not None for role in program.roles):
+            k.minnctapersm(1)
         pool = pooled(program)
         shared = _shared(k, program, pool)
         first_warp = 0

@@ -42,7 +42,7 @@ def test_what_is_derived_stays_asynchronous(hopper) -> None:
 @pytest.mark.parametrize(
     "pattern, code",
     [
-        (r"\.reqntid[^\n]*\n", "C7508"),
+        (r"\.(reqntid|minnctapersm)[^\n]*\n", "C7508"),
         (r"wgmma\.fence[^\n]*\n", "C7519"),
     ],
 )
