@@ -201,16 +201,6 @@ def test_products_of_warpgroups_with_special_values(types, swizzle) -> None:
         equal_products(text, parts, start, swizzle)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("types", TYPES, ids=".".join)
-def test_ten_million_sums_of_warpgroups(types) -> None:
-    text, depth, registers = product_of(*types)
-    rng = np.random.default_rng(6)
-    for _ in range(10_000_000 // (GROUPS * 64 * COLUMNS) + 1):
-        parts, start = operands(rng, types, depth, registers, Swizzle.NONE, 0)
-        equal_products(text, parts, start, Swizzle.NONE)
-
-
 @pytest.mark.parametrize("a_across, b_across", [(0, 1), (1, 0), (1, 1)])
 @pytest.mark.parametrize("swizzle", list(test_wgmma.SWIZZLES))
 def test_matrices_that_are_contiguous_along_their_rows(swizzle, a_across, b_across) -> None:
