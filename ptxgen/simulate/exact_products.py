@@ -22,6 +22,7 @@ _NOWHERE = -100_000
 _BIAS, _FIELD = 1023, np.int64(0x7FF)
 _NAN_F32, _NAN_F16 = np.uint32(0x7FFFFFFF).view(np.float32), np.uint16(0x7FFF).view(np.float16)
 _LEAST_C = {np.dtype(np.float32): -126, np.dtype(np.float16): -14}
+_POSITIVE_ZERO = 0.0
 _KEPT_13 = np.uint32(0xFFFFFC00)
 
 
@@ -63,16 +64,13 @@ def block_sum(a: Operand, b: Operand, c: Array, record: Numerics, to_f16: bool) 
     own = _exponents(wide, _LEAST_C[c.dtype])
     largest = np.maximum.reduce(np.where(products == 0, _NOWHERE, a.exponents + b.exponents), axis=0)
     top = np.maximum(largest, own)
-    nothing = top == _NOWHERE
-    top = np.where(nothing, 0, top)
+    top = np.where(top == _NOWHERE, 0, top)
     scale = ((record.fraction_bits - top + _BIAS) << 52).view(np.float64)
     finite = np.isfinite(products).all(axis=0) & np.isfinite(wide)
     terms = np.where(finite, products, 0.0) * scale
     total = np.add.reduce(terms.astype(np.int64), axis=0) + (np.where(finite, wide, 0.0) * scale).astype(np.int64)
     exact = total.astype(np.float64) * ((top - record.fraction_bits + _BIAS) << 52).view(np.float64)
-    rounded = exact.astype(np.float16) if to_f16 else _truncated(exact, record.f32)
-    if nothing.any():
-        rounded = np.where(nothing, _zero(products, c).astype(rounded.dtype), rounded)
+    rounded = (exact.astype(np.float16) if to_f16 else _truncated(exact, record.f32)) + _POSITIVE_ZERO
     return rounded if finite.all() else _with_specials(rounded, products, wide, finite)
 
 
@@ -85,11 +83,6 @@ def _truncated(exact: Array, how: Rounding) -> Array:
     if how is Rounding.TOWARDS_ZERO_13:
         cut = (cut.view(np.uint32) & _KEPT_13).view(np.float32)
     return cut
-
-
-def _zero(products: Array, c: Array) -> Array:
-    """The sum of zeros: positive."""
-    return np.zeros(np.broadcast_shapes(products.shape[1:], c.shape), c.dtype)
 
 
 def _with_specials(rounded: Array, products: Array, c: Array, finite: Array) -> Array:

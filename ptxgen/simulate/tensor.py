@@ -18,6 +18,7 @@ Array: TypeAlias = NDArray[Any]
 _ZERO_EXPONENT = -60
 _LEAST_PRODUCT = -28
 _LEAST_SCALED = -100
+_POSITIVE_ZERO = 0.0
 _KEPT_24 = np.int64(-1 << 29)
 _NAN_F32 = np.uint32(0x7FFFFFFF).view(np.float32)
 _NAN_F16 = np.uint16(0x7FFF).view(np.float16)
@@ -81,10 +82,10 @@ def _rounded(total: Array, top: Array, fraction_bits: int, to_f16: bool) -> Arra
     exact = total.astype(np.float64)
     if to_f16:
         unit = (((top - fraction_bits).astype(np.int64) + 1023) << 52).view(np.float64)
-        return (exact * unit).astype(np.float16)
+        return (exact * unit).astype(np.float16) + _POSITIVE_ZERO
     exact.view(np.int64)[...] &= _KEPT_24
     unit = ((top - fraction_bits + 127) << 23).view(np.float32)
-    result: Array = exact.astype(np.float32) * unit
+    result: Array = exact.astype(np.float32) * unit + _POSITIVE_ZERO
     return result
 
 

@@ -86,13 +86,14 @@ def cut(whole: Integers, shift: Integers) -> Integers:
 
 
 def rounded_once(total: Integers, exponent: Integers, kind: np.dtype[Any]) -> Floats:
-    """`total` * 2**exponent as float16 to nearest even, or as float32 towards zero; too large is infinity."""
+    """`total` * 2**exponent as float16 to nearest even, or as float32 towards zero; too large is infinity, too small
+    the positive zero."""
     exact = np.ldexp(total.astype(np.float64), exponent.astype(np.int32))
     if kind == np.float16:
-        return exact.astype(np.float16)
+        return exact.astype(np.float16) + np.float16(0)
     near = exact.astype(np.float32)
     beyond = (np.abs(near.astype(np.float64)) > np.abs(exact)) & (np.abs(exact) < 2.0**128)
-    return np.asarray(np.where(beyond, np.nextafter(near, np.float32(0)), near))
+    return np.asarray(np.where(beyond, np.nextafter(near, np.float32(0)), near) + np.float32(0))
 
 
 def with_specials(result: Floats, a: Floats, b: Floats, c: Floats) -> Floats:
