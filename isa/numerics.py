@@ -5,9 +5,10 @@ truncated towards zero at `fraction_bits` below the largest exponent of the non-
 exactly, the sum is normalised and rounded once. Longer K chains blocks in ascending k, rounding in between.
 The records reproduce outputs recorded on eight GPUs.
 
-What random outputs do not tell, asked of an sm_90 (`tests/device/test_tensor_core_questions.py`): a product with a zero
-has no exponent, whatever the other factor; a zero result is positive, also where a negative sum rounds to it; every NaN
-is the canonical one, and infinities of both signs, or zero times infinity, give it; `wgmma` and `mma` of one type agree.
+What random outputs do not tell, asked of an sm_90 (`tests/device/test_tensor_core_questions.py`): a product with zero
+has no exponent, whatever the other factor; there is no floor under the exponents; a zero result is positive, also where
+a negative sum rounds to it; every NaN is the canonical one, and infinities of both signs, or zero times infinity, give
+it; `wgmma` and `mma` of one type agree.
 """
 
 from __future__ import annotations
