@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+import ctypes
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from attrs import field, frozen
 
 from isa.drivers import first_driver, newest_ptx
 from isa.targets import PtxVersion
+from isa.tensor_maps import MAP_BYTES
 from ptxgen.emit import Listing
 from ptxgen.errors import DriverError, LaunchError
-from ptxgen.runtime.arguments import ArgumentBlock, pack
+from ptxgen.runtime.arguments import ArgumentBlock, pack, takes_address
 from ptxgen.runtime.assembler import Cubin
-from ptxgen.runtime.driver import binding, call, driver_version, on_device, reason, release_with, stream_handle
+from ptxgen.runtime.driver import (
+    binding,
+    call,
+    driver_version,
+    on_device,
+    primary_context,
+    reason,
+    release_with,
+    stream_handle,
+)
 from ptxgen.runtime.entries import read_headers
 from ptxgen.runtime.shape import Extent, check_shape, three
 from ptxgen.runtime.source import Source, complaint, judged, listing_of
@@ -144,16 +155,25 @@ class LoadedKernel:
         cluster: Extent = 1,
         shared_bytes: int = 0,
         stream: object = None,
+        overlapped: bool = False,
     ) -> None:
         """Launches the kernel on `grid` CTAs of `block` threads, each an extent or up to three.
 
         Arrays go where the kernel has a parameter of 64 bits: a DeviceArray, an object with `__cuda_array_interface__`
         or DLPack's methods in device memory, an address, or a numpy array, which is copied to the device and, unless it
         is read-only, back after the kernel is done. Without numpy arrays the launch does not wait.
-        `shared_bytes` is dynamic shared memory per CTA. LaunchError for anything that does not fit, before the launch.
+        `shared_bytes` is dynamic shared memory per CTA. `overlapped` lets the kernel begin before the one ahead of it on
+        the stream has ended (programmatic dependent launch): what that one writes may be read behind
+        `griddepcontrol.wait` only. LaunchError for anything that does not fit, before the launch.
         """
         prepared = self.prepare(
-            *arguments, grid=grid, block=block, cluster=cluster, shared_bytes=shared_bytes, stream=stream
+            *arguments,
+            grid=grid,
+            block=block,
+            cluster=cluster,
+            shared_bytes=shared_bytes,
+            stream=stream,
+            overlapped=overlapped,
         )
         prepared()
         prepared.placed.read_back()
@@ -166,6 +186,7 @@ class LoadedKernel:
         cluster: Extent = 1,
         shared_bytes: int = 0,
         stream: object = None,
+        overlapped: bool = False,
     ) -> Launch:
         """The same launch checked and packed, to be made as often as one calls it; numpy arrays are not copied back."""
         shape = (three("grid", grid), three("block", block), three("cluster", cluster))
@@ -175,7 +196,7 @@ class LoadedKernel:
             placed = place(self.name, self.parameters, arguments, device=device, stream=handle)
             block_of_arguments = pack(self.name, self.parameters, placed.arguments)
             self.allow_shared(shared_bytes)
-            config = launch_config(api, shape, shared_bytes, handle)
+            config = launch_config(api, shape, shared_bytes, handle, overlapped=overlapped)
         return Launch(self, config, block_of_arguments, placed)
 
     def allow_shared(self, shared_bytes: int) -> None:
@@ -192,25 +213,39 @@ class LoadedKernel:
                 raise LaunchError(f"kernel {self.name}: {total} are more than the device has: {error}") from None
 
 
-def launch_config(api: Any, shape: tuple[tuple[int, int, int], ...], shared_bytes: int, stream: int) -> Any:
-    """The driver's record of a launch; the cluster is named in it only where it is larger than one CTA."""
+def launch_config(
+    api: Any, shape: tuple[tuple[int, int, int], ...], shared_bytes: int, stream: int, *, overlapped: bool = False
+) -> Any:
+    """The driver's record of a launch; attributes are in it only where they say something."""
     grid, block, cluster = shape
     config = api.CUlaunchConfig()
     config.gridDimX, config.gridDimY, config.gridDimZ = grid
     config.blockDimX, config.blockDimY, config.blockDimZ = block
     config.sharedMemBytes, config.hStream = shared_bytes, stream
+    attributes = []
     if cluster != (1, 1, 1):
         attribute = api.CUlaunchAttribute()
         attribute.id = api.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
         extent = attribute.value.clusterDim
         extent.x, extent.y, extent.z = cluster
-        config.attrs, config.numAttrs = [attribute], 1
+        attributes.append(attribute)
+    if overlapped:
+        attribute = api.CUlaunchAttribute()
+        attribute.id = api.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
+        attribute.value.programmaticStreamSerializationAllowed = 1
+        attributes.append(attribute)
+    if attributes:
+        config.attrs, config.numAttrs = attributes, len(attributes)
     return config
 
 
 @frozen(eq=False)
 class Launch:
-    """A launch with its arguments packed: each call makes it once more, on its stream, without waiting."""
+    """A launch with its arguments packed: each call makes it once more, on its stream, without waiting.
+
+    It allocates nothing and copies nothing, so a stream that records a graph may take it. `slot` and `stream` change it
+    for the calls that follow; one thread at a time may use it.
+    """
 
     kernel: LoadedKernel
     config: Any = field(repr=False)
@@ -218,5 +253,24 @@ class Launch:
     placed: Placed
 
     def __call__(self) -> None:
-        with on_device(self.kernel.module.device) as api:
+        device = self.kernel.module.device
+        api = binding()
+        _, current = api.cuCtxGetCurrent()
+        if current == primary_context(device):
             call(api.cuLaunchKernelEx, self.config, self.kernel.function, self.arguments.pointer, 0)
+            return
+        with on_device(device):
+            call(api.cuLaunchKernelEx, self.config, self.kernel.function, self.arguments.pointer, 0)
+
+    def slot(self, number: int) -> ctypes.c_uint64:
+        """The place in the argument block where the address of argument `number`, counted from 0, is kept: its `value`
+        may be set. A tensor map begins with its tensor's address, so it has such a place, too. LaunchError for an
+        argument that holds none."""
+        parameter = self.kernel.parameters[number]
+        if not takes_address(parameter) and parameter.size_bytes != MAP_BYTES:
+            raise LaunchError(f"kernel {self.kernel.name}: argument {number + 1} ({parameter.name}) holds no address")
+        return ctypes.c_uint64.from_address(self.arguments.addresses[number])
+
+    def on_stream(self, stream: object) -> None:
+        """Further calls go to that stream."""
+        self.config.hStream = stream_handle(stream)

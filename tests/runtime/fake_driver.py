@@ -27,6 +27,7 @@ class Launched:
     shared_bytes: int
     stream: int
     parameters: tuple[int, ...]
+    overlapped: bool = False
 
     def read(self, index: int, size: int) -> bytes:
         """The bytes at the address of a parameter; read them during the launch, while they live."""
@@ -78,6 +79,9 @@ class FakeDriver:
     def cuCtxPushCurrent(self, context: Any) -> Any:
         self.contexts.append(context)
         return OK
+
+    def cuCtxGetCurrent(self) -> Any:
+        return *OK, self.contexts[-1] if self.contexts else 0
 
     def cuCtxPopCurrent(self) -> Any:
         return *OK, self.contexts.pop()
@@ -144,15 +148,19 @@ class FakeDriver:
 
     def cuLaunchKernelEx(self, config: Any, function: str, parameters: int, extra: int) -> Any:
         addresses = (ctypes.c_void_p * self.parameter_count).from_address(parameters) if self.parameter_count else ()
-        extents = [attribute.value.clusterDim for attribute in config.attrs]
+        ids = real.CUlaunchAttributeID
+        by_id = {attribute.id: attribute.value for attribute in config.attrs}
+        cluster = by_id.get(ids.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
+        overlap = by_id.get(ids.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION)
         launched = Launched(
             function,
             (config.gridDimX, config.gridDimY, config.gridDimZ),
             (config.blockDimX, config.blockDimY, config.blockDimZ),
-            (extents[0].x, extents[0].y, extents[0].z) if extents else None,
+            (cluster.clusterDim.x, cluster.clusterDim.y, cluster.clusterDim.z) if cluster is not None else None,
             config.sharedMemBytes,
             int(config.hStream),
             tuple(addresses),
+            overlap is not None and overlap.programmaticStreamSerializationAllowed == 1,
         )
         self.launches.append(launched)
         self.on_launch(launched)

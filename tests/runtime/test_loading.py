@@ -117,6 +117,30 @@ def test_a_prepared_launch_is_made_as_often_as_called(driver: FakeDriver, double
     assert driver.max_dynamic_shared == 65536
 
 
+def test_a_prepared_launch_goes_to_other_arrays_and_streams(driver: FakeDriver, double: Any) -> None:
+    a, b, c = (DeviceArray.from_numpy(np.full(4, value, np.float32)) for value in (1, 2, 3))
+    launch = double.prepare(a, b, 4, grid=1, block=1, overlapped=True)
+    launch.slot(0).value = b.address
+    launch.slot(1).value = c.address
+    launch.on_stream(9)
+    launch()
+    assert list(c.to_numpy()) == [4.0] * 4
+    assert (driver.launches[0].stream, driver.launches[0].overlapped) == (9, True)
+    with pytest.raises(LaunchError, match=r"kernel double: argument 3 \(n\) holds no address"):
+        launch.slot(2)
+
+
+def test_a_launch_leaves_the_context_of_its_caller(driver: FakeDriver, double: Any) -> None:
+    a = DeviceArray.empty(4)
+    launch = double.prepare(a, a, 0, grid=1, block=1)
+    seen: list[Any] = []
+    driver.on_launch = lambda launched: seen.append(driver.contexts[-1])
+    for current in ([], ["context of 0"], ["context of 1"]):
+        driver.contexts[:] = current
+        launch()
+        assert (seen.pop(), driver.contexts) == ("context of 0", current)
+
+
 @pytest.mark.parametrize(
     "change, wanted",
     [
