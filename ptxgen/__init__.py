@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from ptxgen.errors import PtxgenError as PtxgenError
     from ptxgen.errors import PtxSyntaxError as PtxSyntaxError
     from ptxgen.errors import UnsupportedError as UnsupportedError
+    from ptxgen.kernels.call import matmul as matmul
     from ptxgen.parse import parse as parse
     from ptxgen.runtime import Cubin as Cubin
     from ptxgen.runtime import assemble as assemble
@@ -74,6 +75,7 @@ _ROOMS = {
     "ptxgen.errors": _ERRORS,
     "ptxgen.build": "Kernel Module Value array pointer python sink",
     "ptxgen.emit": "Listing",
+    "ptxgen.kernels.call": "matmul",
     "ptxgen.runtime": "Cubin assemble load sass",
     "ptxgen.simulate": "Report",
     "ptxgen.verify": "VersionReport least_version",

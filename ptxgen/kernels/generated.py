@@ -65,14 +65,25 @@ class GeneratedKernel:
         return emit(self.module)
 
     @cached_property
-    def loaded(self) -> LoadedKernel:
-        """The kernel on device 0, loaded at the first use; DriverError where there is none, or where the driver's
+    def _on_devices(self) -> dict[int, LoadedKernel]:
+        return {}
+
+    def on_device(self, device: int) -> LoadedKernel:
+        """The kernel on a device, loaded at the first use; DriverError where there is none, or where the driver's
         compiler takes asynchronous work back."""
-        module = load(self.listing)
-        notes = slowing_notes(self.listing, module.log)
-        if notes:
-            raise DriverError(_taken_back(self, notes), log=module.log, findings=notes)
-        return module[self.program.name]
+        held = self._on_devices
+        if device not in held:
+            module = load(self.listing, device=device)
+            notes = slowing_notes(self.listing, module.log)
+            if notes:
+                raise DriverError(_taken_back(self, notes), log=module.log, findings=notes)
+            held[device] = module[self.program.name]
+        return held[device]
+
+    @property
+    def loaded(self) -> LoadedKernel:
+        """The kernel on device 0."""
+        return self.on_device(0)
 
     def assembled(self, assembler: Assembler | None = None) -> Cubin:
         """The machine code of an assembler, of the first that fits where None is named. AssemblerError where none is,
@@ -122,8 +133,13 @@ class GeneratedKernel:
         """
         launch = prepare(self.program, arrays, scalars or {}, sizes)
         if launch.blocks:
-            shape = {"grid": launch.blocks, "block": launch.threads, "shared_bytes": launch.shared_bytes}
-            self.loaded(*launch.arguments, **shape, stream=stream)
+            self.loaded(
+                *launch.arguments,
+                grid=launch.blocks,
+                block=launch.threads,
+                shared_bytes=launch.shared_bytes,
+                stream=stream,
+            )
 
 
 def _taken_back(kernel: GeneratedKernel, notes: tuple[Finding, ...]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import math
 from typing import TYPE_CHECKING, Any
 
@@ -10,12 +9,12 @@ import numpy as np
 from attrs import field, frozen
 
 from ptxgen.errors import LaunchError
+from ptxgen.runtime import dlpack
 from ptxgen.runtime.driver import binding, call, on_device, release_with
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
 
-DLPACK_HOST, DLPACK_CUDA, DLPACK_CUDA_MANAGED = 1, 2, 13
 LEGACY_DEFAULT_STREAM = 1
 
 
@@ -102,6 +101,18 @@ class DeviceArray:
             "stream": None,
         }
 
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return dlpack.CUDA, self.device
+
+    def __dlpack__(self, *, stream: int | None = None, **wishes: Any) -> Any:
+        """A capsule for another library, made after all work of the device is done; `wishes` are not looked at."""
+        with on_device(self.device) as api:
+            call(api.cuCtxSynchronize)
+        strides = tuple(math.prod(self.shape[place + 1 :]) for place in range(len(self.shape)))
+        codes = {"i": dlpack.SIGNED, "u": dlpack.UNSIGNED, "f": dlpack.FLOAT}
+        code, bits = codes.get(self.dtype.kind, dlpack.BFLOAT), 8 * self.dtype.itemsize
+        return dlpack.capsule_of(dlpack.Found(self.address, self.device, self.shape, strides, code, bits, self))
+
 
 @frozen
 class Resident:
@@ -138,29 +149,7 @@ def from_interface(value: Any, interface: dict[str, Any], stream: int) -> Reside
     return Resident(int(interface["data"][0]), None, value)
 
 
-class DLTensorHead(ctypes.Structure):
-    """The front of DLPack's DLManagedTensor: the fields up to `byte_offset`."""
-
-    _fields_ = (
-        ("data", ctypes.c_void_p),
-        ("device_type", ctypes.c_int32),
-        ("device_id", ctypes.c_int32),
-        ("ndim", ctypes.c_int32),
-        ("dtype", ctypes.c_uint32),
-        ("shape", ctypes.c_void_p),
-        ("strides", ctypes.c_void_p),
-        ("byte_offset", ctypes.c_uint64),
-    )
-
-
 def from_dlpack(value: Any, stream: int) -> Resident:
-    """The memory behind a DLPack capsule. The capsule is looked into, not consumed, and lives as long as the result."""
-    kind, device = value.__dlpack_device__()
-    if int(kind) not in (DLPACK_CUDA, DLPACK_CUDA_MANAGED):
-        where = "host memory" if int(kind) == DLPACK_HOST else f"memory of DLPack device type {int(kind)}"
-        raise LaunchError(f"the {type(value).__name__} is in {where}: pass a numpy array or move it to the GPU")
-    capsule = value.__dlpack__(stream=stream or LEGACY_DEFAULT_STREAM)
-    pointer = ctypes.pythonapi.PyCapsule_GetPointer
-    pointer.restype, pointer.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
-    head = DLTensorHead.from_address(pointer(capsule, b"dltensor"))
-    return Resident((head.data or 0) + head.byte_offset, int(device), (value, capsule))
+    """The memory behind an object with DLPack's methods; its work is ordered before `stream`."""
+    found = dlpack.look_into(value, stream or LEGACY_DEFAULT_STREAM)
+    return Resident(found.address, found.device, found.owner)

@@ -162,8 +162,8 @@ class LoadedKernel:
         Arrays go where the kernel has a parameter of 64 bits: a DeviceArray, an object with `__cuda_array_interface__`
         or DLPack's methods in device memory, an address, or a numpy array, which is copied to the device and, unless it
         is read-only, back after the kernel is done. Without numpy arrays the launch does not wait.
-        `shared_bytes` is dynamic shared memory per CTA. `overlapped` lets the kernel begin before the one ahead of it on
-        the stream has ended (programmatic dependent launch): what that one writes may be read behind
+        `shared_bytes` is dynamic shared memory per CTA. `overlapped` lets the kernel begin before the one ahead of it
+        on the stream has ended (programmatic dependent launch): what that one writes may be read behind
         `griddepcontrol.wait` only. LaunchError for anything that does not fit, before the launch.
         """
         prepared = self.prepare(

@@ -1,0 +1,177 @@
+"""Arrays of other libraries, as far as a plain call needs them: what tells them apart, where they lie, and new ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ptxgen.errors import LaunchError
+from ptxgen.kernels.views import View, aligned_zeros, view_of
+from ptxgen.runtime import DeviceArray
+
+Key = tuple[Any, ...]
+
+
+class Library:
+    """Arrays in device memory with `__cuda_array_interface__`, of whatever library; those below know theirs better.
+
+    `on_host`: their memory is the host's. `in_place`: an array that the user holds may be written.
+    """
+
+    on_host = False
+    in_place = True
+
+    def key(self, array: Any) -> Key:
+        """Equal for arrays of equal extents, strides, type and device."""
+        view = view_of("an array", array)
+        return view.shape, view.strides, view.dtype.str, self.device(array)
+
+    def address(self, array: Any) -> int:
+        """Where the first element lies."""
+        return self.view("an array", array).address
+
+    def view(self, name: str, array: Any) -> View:
+        """All of it; LaunchError names what is no array."""
+        return view_of(name, array)
+
+    def device(self, array: Any) -> int:
+        """The number of its device."""
+        return int(getattr(array, "device", 0) or 0)
+
+    def stream(self, array: Any) -> int:
+        """The handle of the stream on which the library works on that device now."""
+        return 0
+
+    def empty(self, dtype: np.dtype[Any], shape: tuple[int, ...], beside: Any) -> Any:
+        """A new array on the device of another one, to be filled by a kernel."""
+        return DeviceArray.empty(shape, dtype, device=self.device(beside))
+
+    def finished(self, array: Any) -> Any:
+        """What `empty` made, as the library's own, behind the kernel that fills it."""
+        return array
+
+    def check(self, name: str, array: Any) -> None:
+        """LaunchError for an array that this way of calling would treat wrongly."""
+
+
+class Numpy(Library):
+    """Arrays of the host."""
+
+    on_host = True
+
+    def key(self, array: Any) -> Key:
+        return array.shape, array.strides, array.dtype.str
+
+    def address(self, array: Any) -> int:
+        return int(array.ctypes.data)
+
+    def device(self, array: Any) -> int:
+        return 0
+
+    def empty(self, dtype: np.dtype[Any], shape: tuple[int, ...], beside: Any) -> Any:
+        return aligned_zeros(dtype, shape)
+
+
+class Torch(Library):
+    """Tensors of torch on a CUDA device."""
+
+    def __init__(self) -> None:
+        import torch
+
+        self.torch = torch
+        self.types = {np.dtype(np.float16): torch.float16, np.dtype(np.float32): torch.float32}
+
+    def key(self, array: Any) -> Key:
+        return array.shape, array.stride(), array.dtype, array.device
+
+    def address(self, array: Any) -> int:
+        return int(array.data_ptr())
+
+    def view(self, name: str, array: Any) -> View:
+        if not array.is_cuda:
+            raise LaunchError(f"{name} is a tensor on {array.device}: move it to a CUDA device, or pass a numpy array")
+        return view_of(name, array.detach())
+
+    def device(self, array: Any) -> int:
+        return int(array.device.index or 0)
+
+    def stream(self, array: Any) -> int:
+        return int(self.torch.cuda.current_stream(array.device).cuda_stream)
+
+    def empty(self, dtype: np.dtype[Any], shape: tuple[int, ...], beside: Any) -> Any:
+        return self.torch.empty(shape, dtype=self.types[dtype], device=beside.device)
+
+    def check(self, name: str, array: Any) -> None:
+        if array.requires_grad and self.torch.is_grad_enabled():
+            raise LaunchError(
+                f"{name} wants a gradient, which this call does not record: detach it, or call it under torch.no_grad()"
+            )
+
+
+class Cupy(Library):
+    """Arrays of CuPy."""
+
+    def __init__(self) -> None:
+        import cupy
+
+        self.cupy = cupy
+
+    def key(self, array: Any) -> Key:
+        return array.shape, array.strides, array.dtype.str, array.device.id
+
+    def address(self, array: Any) -> int:
+        return int(array.data.ptr)
+
+    def device(self, array: Any) -> int:
+        return int(array.device.id)
+
+    def stream(self, array: Any) -> int:
+        return int(self.cupy.cuda.get_current_stream().ptr)
+
+    def empty(self, dtype: np.dtype[Any], shape: tuple[int, ...], beside: Any) -> Any:
+        with self.cupy.cuda.Device(self.device(beside)):
+            return self.cupy.empty(shape, dtype)
+
+
+class Jax(Library):
+    """Arrays of JAX on one CUDA device. They never change, so results are new ones; JAX waits for them."""
+
+    in_place = False
+
+    def key(self, array: Any) -> Key:
+        return array.shape, array.dtype.name, self.device(array)
+
+    def address(self, array: Any) -> int:
+        array.block_until_ready()
+        return int(array.unsafe_buffer_pointer())
+
+    def device(self, array: Any) -> int:
+        return int(next(iter(array.devices())).local_hardware_id or 0)
+
+    def finished(self, array: Any) -> Any:
+        from jax import dlpack
+
+        return dlpack.from_dlpack(array)
+
+
+def library_of(name: str, array: Any) -> Library:
+    """The library of an array, by the package of its type; LaunchError names what is no array."""
+    found = _KNOWN.get(type(array))
+    if found is None:
+        root = type(array).__module__.partition(".")[0]
+        if root not in _BY_PACKAGE and not hasattr(array, "__cuda_array_interface__"):
+            raise LaunchError(f"{name} must be an array, got {type(array).__name__}")
+        found = _KNOWN[type(array)] = _BY_PACKAGE.get(root, Library)()
+    return found
+
+
+_KNOWN: dict[type, Library] = {}
+_BY_PACKAGE: dict[str, Callable[[], Library]] = {
+    "numpy": Numpy,
+    "torch": Torch,
+    "cupy": Cupy,
+    "jax": Jax,
+    "jaxlib": Jax,
+}
