@@ -1,0 +1,87 @@
+"""What a launch costs the host: prepared ones with new pointers, and the plain call, in one process with torch's own.
+
+The kernel is small, so the device keeps up; figures are the least of several rounds of many calls each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import perf_counter
+from typing import Any
+
+import pytest
+from pytest_benchmark.fixture import BenchmarkFixture
+
+import ptxgen
+from ptxgen.kernels import Matmul, MatmulSpec
+from ptxgen.kernels.call import target_of
+from ptxgen.kernels.generated import prepare
+
+torch = pytest.importorskip("torch")
+pytestmark = [
+    pytest.mark.device,
+    pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU"),
+    pytest.mark.filterwarnings("default"),
+]
+ROUNDS, CALLS = 20, 500
+PREPARED_MICROSECONDS, PLAIN_MICROSECONDS = 5.0, 15.0
+
+
+def microseconds(work: Callable[[], Any]) -> float:
+    """The host's time for one call, the least of the rounds' means."""
+    best = float("inf")
+    for _ in range(ROUNDS):
+        torch.cuda.synchronize()
+        begin = perf_counter()
+        for _ in range(CALLS):
+            work()
+        best = min(best, (perf_counter() - begin) / CALLS)
+    torch.cuda.synchronize()
+    return 1e6 * best
+
+
+def arrays() -> dict[str, Any]:
+    return {name: torch.randn(128, 128, device="cuda", dtype=torch.float16) for name in "ABD"}
+
+
+def test_a_prepared_launch_with_new_pointers(benchmark: BenchmarkFixture) -> None:
+    first, second = arrays(), arrays()
+    kernel = Matmul(MatmulSpec(), target_of(0)).kernel_for(first)
+    ready = prepare(kernel.program, first, {})
+    launch = kernel.loaded.prepare(
+        *ready.arguments, grid=ready.blocks, block=ready.threads, shared_bytes=ready.shared_bytes
+    )
+    slots = [launch.slot(place) for place in range(3)]
+    addresses = [[held[name].data_ptr() for name in "ABD"] for held in (first, second)]
+    turn = [0]
+
+    def work() -> None:
+        turn[0] ^= 1
+        for slot, address in zip(slots, addresses[turn[0]], strict=True):
+            slot.value = address
+        launch()
+
+    work()
+    found = microseconds(work)
+    benchmark.pedantic(work, rounds=1)
+    benchmark.extra_info["microseconds"] = found
+    print(f"\nprepared launch with new pointers: {found:.2f} us")
+    assert found <= PREPARED_MICROSECONDS
+
+
+def test_the_plain_call(benchmark: BenchmarkFixture) -> None:
+    held = arrays()
+
+    def work() -> Any:
+        return ptxgen.matmul(held["A"], held["B"])
+
+    def theirs() -> Any:
+        return torch.mm(held["A"], held["B"])
+
+    work()
+    theirs()
+    found, other = microseconds(work), microseconds(theirs)
+    benchmark.pedantic(work, rounds=1)
+    benchmark.extra_info.update({"microseconds": found, "torch": other})
+    print(f"\nptxgen.matmul: {found:.2f} us, torch.mm: {other:.2f} us")
+    assert found <= PLAIN_MICROSECONDS

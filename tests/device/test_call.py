@@ -1,0 +1,101 @@
+"""`ptxgen.matmul` on arrays of torch, CuPy and JAX, on streams and in graphs, judged by float64."""
+
+import numpy as np
+import pytest
+
+import ptxgen
+from ptxgen import LaunchError
+from ptxgen.kernels.call import target_of
+
+SIZES = ((1, 1, 1), (128, 256, 64), (257, 136, 72), (300, 77, 33), (512, 512, 1024))
+
+
+@pytest.mark.parametrize("size", SIZES, ids=str)
+@pytest.mark.parametrize("turned", [(False, False), (True, False), (False, True), (True, True)], ids=str)
+def test_tensors_of_torch(turned: tuple[bool, bool], size: tuple[int, int, int]) -> None:
+    torch = pytest.importorskip("torch")
+    m, n, k = size
+    a = torch.randn(*((k, m) if turned[0] else (m, k)), device="cuda", dtype=torch.float16)
+    b = torch.randn(*((n, k) if turned[1] else (k, n)), device="cuda", dtype=torch.float16)
+    bias = torch.randn(n, device="cuda")
+    a, b = a.T if turned[0] else a, b.T if turned[1] else b
+    wanted = torch.relu(a.double() @ b.double() + bias.double())
+    for _ in range(2):
+        found = ptxgen.matmul(a, b, bias, "relu")
+        assert (found.dtype, found.device) == (torch.float16, a.device)
+        assert float((found.double() - wanted).abs().max()) < 2e-3 * (1 + k**0.5)
+    out = torch.full((m, n), float("nan"), device="cuda")
+    assert ptxgen.matmul(a, b, bias, "relu", out) is out
+    assert float((out.double() - wanted).abs().max()) < 1e-4 * (1 + k**0.5)
+
+
+def test_other_tensors_of_the_same_shape_take_the_same_launch() -> None:
+    torch = pytest.importorskip("torch")
+    for _ in range(5):
+        a, b = (torch.randn(256, 256, device="cuda", dtype=torch.float16) for _ in range(2))
+        assert float((ptxgen.matmul(a, b).double() - a.double() @ b.double()).abs().max()) < 5e-2
+
+
+def test_a_tensor_that_wants_a_gradient_is_refused() -> None:
+    torch = pytest.importorskip("torch")
+    a = torch.randn(64, 64, device="cuda", dtype=torch.float16, requires_grad=True)
+    with pytest.raises(LaunchError, match="a wants a gradient"):
+        ptxgen.matmul(a, a)
+    with torch.no_grad():
+        ptxgen.matmul(a, a)
+
+
+def test_a_tensor_of_the_host_is_refused() -> None:
+    torch = pytest.importorskip("torch")
+    a = torch.randn(64, 64, dtype=torch.float16)
+    with pytest.raises(LaunchError, match="a is a tensor on cpu"):
+        ptxgen.matmul(a, a)
+
+
+def test_a_graph_takes_the_call() -> None:
+    torch = pytest.importorskip("torch")
+    a, b = (torch.randn(512, 512, device="cuda", dtype=torch.float16) for _ in range(2))
+    out = torch.empty_like(a)
+    side = torch.cuda.Stream()
+    with torch.cuda.stream(side):
+        ptxgen.matmul(a, b, out=out)
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph, stream=side):
+        ptxgen.matmul(a, b, out=out)
+    for _ in range(3):
+        a.copy_(torch.randn_like(a))
+        out.fill_(float("nan"))
+        graph.replay()
+        torch.cuda.synchronize()
+        assert float((out.double() - a.double() @ b.double()).abs().max()) < 1e-1
+
+
+def test_arrays_of_cupy() -> None:
+    cupy = pytest.importorskip("cupy")
+    a, b = (cupy.random.standard_normal((200, 200)).astype(cupy.float16) for _ in range(2))
+    found = ptxgen.matmul(a, b.T)
+    assert isinstance(found, cupy.ndarray)
+    wanted = a.astype(float).get() @ b.astype(float).get().T
+    assert np.abs(found.get().astype(float) - wanted).max() < 5e-2
+
+
+def test_arrays_of_jax() -> None:
+    jax = pytest.importorskip("jax")
+    if jax.default_backend() != "gpu":
+        pytest.skip("JAX sees no GPU")
+    a = jax.random.normal(jax.random.key(0), (96, 64), "float16")
+    b = jax.random.normal(jax.random.key(1), (64, 160), "float16")
+    found = ptxgen.matmul(a, b)
+    assert isinstance(found, jax.Array)
+    wanted = np.asarray(a, float) @ np.asarray(b, float)
+    assert np.abs(np.asarray(found, float) - wanted).max() < 5e-2
+    with pytest.raises(LaunchError, match="which never changes"):
+        ptxgen.matmul(a, b, out=found)
+
+
+def test_arrays_of_numpy() -> None:
+    rng = np.random.default_rng(0)
+    a, b = (rng.standard_normal((100, 100)).astype(np.float16) for _ in range(2))
+    assert np.abs(ptxgen.matmul(a, b) - a.astype(float) @ b).max() < 5e-2
+    assert target_of(0).startswith("sm_")
