@@ -17,7 +17,7 @@ from ptxgen.kernels.generated import GeneratedKernel, prepare
 from ptxgen.kernels.libraries import Key, Library, library_of
 from ptxgen.kernels.matmul import Machine, Matmul
 from ptxgen.kernels.matmul_compute import Layout, MatmulSpec
-from ptxgen.kernels.views import DTYPES, View, outline, view_of
+from ptxgen.kernels.views import DTYPES, View, view_of
 from ptxgen.runtime import Launch, compute_capability, device_count
 from ptxgen.tile import ParameterKind
 
@@ -72,12 +72,12 @@ def matmul(
         call = _CALLS[key] = _made(library, arrays, wish, on)
         if len(_CALLS) > KEPT:
             del _CALLS[next(iter(_CALLS))]
-    if out is None:
-        out = library.empty(call.dtype, call.shape, a)
-        call.run((*addresses, library.address(out)))
-        return library.finished(out)
-    call.run(addresses)
-    return out
+    if out is not None:
+        call.run(addresses)
+        return out
+    out = library.empty(call.dtype, call.shape, a)
+    call.run((*addresses, library.address(out)))
+    return library.finished(out)
 
 
 @frozen
@@ -125,9 +125,10 @@ def _made(library: Library, arrays: Mapping[str, Any], wish: Wish, stream: objec
     views = {name: library.view(_SPOKEN[name], array) for name, array in arrays.items()}
     spec, stored = _spec(views, wish)
     product = Matmul(spec, wish.target or target_of(device))
-    shape = (*stored["A"].shape[:-2], *_result(views["A"], views["B"]))
-    whole = product.with_outputs(stored, outline)
-    dtype = DTYPES[spec.output]
+    shape, dtype = (*views["A"].shape[:-1], views["B"].shape[-1]), DTYPES[spec.output]
+    if "D" not in views:
+        stored["D"] = library.view("out", library.empty(dtype, shape, arrays["A"]))
+    whole = product.with_outputs(stored)
     kernel = product.kernel_for(whole)
     ready = prepare(kernel.program, whole, {})
     if ready.blocks == 0:
@@ -199,10 +200,6 @@ def _turned(view: View) -> View:
     """The same elements with the last two dimensions exchanged."""
     shape, strides = (*view.shape[:-2], *view.shape[:-3:-1]), (*view.strides[:-2], *view.strides[:-3:-1])
     return evolve(view, shape=shape, strides=strides)
-
-
-def _result(a: View, b: View) -> tuple[int, int]:
-    return a.shape[-2], b.shape[-1]
 
 
 def _check_shapes(views: Mapping[str, View]) -> None:

@@ -17,6 +17,7 @@ from ptxgen.runtime.assembler import Cubin
 from ptxgen.runtime.driver import (
     binding,
     call,
+    direct,
     driver_version,
     on_device,
     primary_context,
@@ -30,7 +31,7 @@ from ptxgen.runtime.source import Source, complaint, judged, listing_of
 from ptxgen.runtime.transfers import Placed, place
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from ptxgen.ir import Parameter
 
@@ -197,7 +198,8 @@ class LoadedKernel:
             block_of_arguments = pack(self.name, self.parameters, placed.arguments)
             self.allow_shared(shared_bytes)
             config = launch_config(api, shape, shared_bytes, handle, overlapped=overlapped)
-        return Launch(self, config, block_of_arguments, placed)
+            ready = DirectLaunch.of(api, self, config, block_of_arguments)
+        return Launch(self, config, block_of_arguments, placed, ready)
 
     def allow_shared(self, shared_bytes: int) -> None:
         """Raises the function's limit of dynamic shared bytes where it is lower; LaunchError beyond the device's."""
@@ -240,6 +242,40 @@ def launch_config(
 
 
 @frozen(eq=False)
+class DirectLaunch:
+    """The driver's functions and the addresses that they take, as ready for a call as they can be."""
+
+    launch: Callable[..., int]
+    addresses: tuple[ctypes.c_void_p, ...]
+    current: Callable[..., int]
+    found: ctypes.c_void_p
+    context: int
+    device: int
+
+    @classmethod
+    def of(cls, api: Any, kernel: LoadedKernel, config: Any, arguments: ArgumentBlock) -> DirectLaunch:
+        """The launch of a kernel with a configuration and arguments, which must outlive it."""
+        device = kernel.module.device
+        addresses = (int(config.getPtr()), int(kernel.function), arguments.pointer, 0)
+        return cls(
+            direct(api, "cuLaunchKernelEx", 4),
+            tuple(map(ctypes.c_void_p, addresses)),
+            direct(api, "cuCtxGetCurrent", 1),
+            ctypes.c_void_p(),
+            int(primary_context(device)),
+            device,
+        )
+
+    def __call__(self) -> int:
+        """Launches in the primary context of the device; the driver's status, 0 where all is well."""
+        self.current(ctypes.byref(self.found))
+        if self.found.value == self.context:
+            return self.launch(*self.addresses)
+        with on_device(self.device):
+            return self.launch(*self.addresses)
+
+
+@frozen(eq=False)
 class Launch:
     """A launch with its arguments packed: each call makes it once more, on its stream, without waiting.
 
@@ -251,16 +287,13 @@ class Launch:
     config: Any = field(repr=False)
     arguments: ArgumentBlock = field(repr=False)
     placed: Placed
+    direct: DirectLaunch = field(repr=False)
 
     def __call__(self) -> None:
-        device = self.kernel.module.device
-        api = binding()
-        _, current = api.cuCtxGetCurrent()
-        if current == primary_context(device):
-            call(api.cuLaunchKernelEx, self.config, self.kernel.function, self.arguments.pointer, 0)
-            return
-        with on_device(device):
-            call(api.cuLaunchKernelEx, self.config, self.kernel.function, self.arguments.pointer, 0)
+        status = self.direct()
+        if status:
+            status = binding().CUresult(status)
+            raise DriverError(f"kernel {self.kernel.name}: {reason(status)}")
 
     def slot(self, number: int) -> ctypes.c_uint64:
         """The place in the argument block where the address of argument `number`, counted from 0, is kept: its `value`

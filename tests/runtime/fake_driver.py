@@ -12,8 +12,18 @@ from typing import Any
 from attrs import define, field
 from cuda.bindings import driver as real
 
+FIRST_CONTEXT = 1 << 20
 OK = (real.CUresult.CUDA_SUCCESS,)
 BAD_VALUE = (real.CUresult.CUDA_ERROR_INVALID_VALUE,)
+
+
+ATTRIBUTE_BYTES = 72
+
+
+class ConfigTail(ctypes.Structure):
+    """The end of CUlaunchConfig."""
+
+    _fields_ = (("attrs", ctypes.c_void_p), ("count", ctypes.c_uint))
 
 
 @define
@@ -48,6 +58,8 @@ class FakeDriver:
     images: list[bytes] = field(factory=list)
     contexts: list[Any] = field(factory=list)
     synchronised: list[int] = field(factory=list)
+    functions: list[str] = field(factory=list)
+    entries: list[Any] = field(factory=list)
     unloaded: list[Any] = field(factory=list)
     max_dynamic_shared: int = 49152
 
@@ -74,14 +86,11 @@ class FakeDriver:
         return *OK, 9 if attribute == major else 0
 
     def cuDevicePrimaryCtxRetain(self, device: int) -> Any:
-        return *OK, f"context of {device}"
+        return *OK, FIRST_CONTEXT + device
 
     def cuCtxPushCurrent(self, context: Any) -> Any:
         self.contexts.append(context)
         return OK
-
-    def cuCtxGetCurrent(self) -> Any:
-        return *OK, self.contexts[-1] if self.contexts else 0
 
     def cuCtxPopCurrent(self) -> Any:
         return *OK, self.contexts.pop()
@@ -129,9 +138,10 @@ class FakeDriver:
         return OK
 
     def cuModuleGetFunction(self, module: Any, name: bytes) -> Any:
-        return *OK, name.decode()
+        self.functions.append(name.decode())
+        return *OK, len(self.functions)
 
-    def cuFuncGetAttribute(self, attribute: Any, function: str) -> Any:
+    def cuFuncGetAttribute(self, attribute: Any, function: int) -> Any:
         kinds = real.CUfunction_attribute
         known = {
             kinds.CU_FUNC_ATTRIBUTE_NUM_REGS: 40,
@@ -140,20 +150,41 @@ class FakeDriver:
         }
         return *OK, known.get(attribute, 0)
 
-    def cuFuncSetAttribute(self, function: str, attribute: Any, value: int) -> Any:
+    def cuFuncSetAttribute(self, function: int, attribute: Any, value: int) -> Any:
         if value > 232448:
             return BAD_VALUE
         self.max_dynamic_shared = value
         return OK
 
-    def cuLaunchKernelEx(self, config: Any, function: str, parameters: int, extra: int) -> Any:
+    def cuGetProcAddress(self, name: bytes, version: int, flags: Any) -> Any:
+        """Entry points that other libraries call without the binding."""
+        if name == b"cuCtxGetCurrent":
+            entry = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(ctypes.c_void_p))(self._current)
+        else:
+            entry = ctypes.CFUNCTYPE(ctypes.c_int, *(ctypes.c_void_p,) * 4)(self._launch)
+        self.entries.append(entry)
+        return *OK, ctypes.cast(entry, ctypes.c_void_p).value, 0
+
+    def _current(self, into: Any) -> int:
+        into[0] = self.contexts[-1] if self.contexts else 0
+        return 0
+
+    def _launch(self, config: int, function: int, parameters: int, extra: int) -> int:
+        attributes = ConfigTail.from_address(config + 40)
+        found = [
+            real.CUlaunchAttribute(attributes.attrs + place * ATTRIBUTE_BYTES) for place in range(attributes.count)
+        ]
+        (status,) = self._launched(real.CUlaunchConfig(config), found, function, parameters)
+        return int(status)
+
+    def _launched(self, config: Any, attributes: list[Any], function: int, parameters: int) -> Any:
         addresses = (ctypes.c_void_p * self.parameter_count).from_address(parameters) if self.parameter_count else ()
         ids = real.CUlaunchAttributeID
-        by_id = {attribute.id: attribute.value for attribute in config.attrs}
+        by_id = {attribute.id: attribute.value for attribute in attributes}
         cluster = by_id.get(ids.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
         overlap = by_id.get(ids.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION)
         launched = Launched(
-            function,
+            self.functions[function - 1],
             (config.gridDimX, config.gridDimY, config.gridDimZ),
             (config.blockDimX, config.blockDimY, config.blockDimZ),
             (cluster.clusterDim.x, cluster.clusterDim.y, cluster.clusterDim.z) if cluster is not None else None,

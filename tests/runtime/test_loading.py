@@ -13,7 +13,7 @@ from ptxgen.errors import DriverError, LaunchError
 from ptxgen.ir import Origin
 from ptxgen.runtime import DeviceArray, compute_capability, device_count, driver_version, load
 from ptxgen.runtime.driver import binding, stream_handle
-from tests.runtime.fake_driver import FakeDriver, Launched
+from tests.runtime.fake_driver import FIRST_CONTEXT, FakeDriver, Launched
 
 TEXT = """\
 .version 6.4
@@ -135,10 +135,10 @@ def test_a_launch_leaves_the_context_of_its_caller(driver: FakeDriver, double: A
     launch = double.prepare(a, a, 0, grid=1, block=1)
     seen: list[Any] = []
     driver.on_launch = lambda launched: seen.append(driver.contexts[-1])
-    for current in ([], ["context of 0"], ["context of 1"]):
+    for current in ([], [FIRST_CONTEXT], [FIRST_CONTEXT + 1]):
         driver.contexts[:] = current
         launch()
-        assert (seen.pop(), driver.contexts) == ("context of 0", current)
+        assert (seen.pop(), driver.contexts) == (FIRST_CONTEXT, current)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,31 @@
+"""`ptxgen.matmul` on device arrays, against a driver without a device: what is launched, and with which addresses."""
+
+from typing import Any
+
+import numpy as np
+
+import ptxgen
+from ptxgen.runtime import DeviceArray
+from tests.runtime.fake_driver import FakeDriver
+
+
+def halves(*shape: int) -> Any:
+    return np.random.default_rng(3).standard_normal(shape).astype(np.float16)
+
+
+def test_device_arrays_of_a_shape_share_a_launch(driver: FakeDriver) -> None:
+    arrays = [DeviceArray.from_numpy(halves(64, 64)) for _ in range(4)]
+    seen: list[tuple[int, ...]] = []
+    driver.parameter_count = 12
+    driver.on_launch = lambda launched: seen.append(
+        tuple(int.from_bytes(launched.read(place, 8), "little") for place in (0, 1, 2, 9, 10))
+    )
+    first = ptxgen.matmul(arrays[0], arrays[1])
+    second = ptxgen.matmul(arrays[2], arrays[3], out=arrays[0])
+    third = ptxgen.matmul(arrays[2], arrays[3])
+    assert second is arrays[0]
+    assert len(driver.images) == 1
+    wanted = [(arrays[0], arrays[1], first), (arrays[2], arrays[3], arrays[0]), (arrays[2], arrays[3], third)]
+    for found, given in zip(seen, wanted, strict=True):
+        addresses = tuple(array.address for array in given)
+        assert found == (*addresses, *addresses[:2])
