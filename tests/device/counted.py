@@ -72,7 +72,7 @@ def on_device(argument: Any) -> Any:
 
 def shared_pattern(name: str, width: int, unit: Callable[[Kernel, Any], Any], *, half: bool = False) -> Counted:
     """Each thread, or every second one, stores to shared memory at `unit(tid)` times `width` bytes and loads what the
-    same lane of another warp has stored."""
+    same lane of another warp has stored, all of it, since assemblers load no more than is used."""
     module = Module("sm_80")
     with module.kernel("pattern", out=pointer(u32)) as k:
         tile = k.mov.u32(k.shared(b8, 1 << 15, align=16))
@@ -95,9 +95,12 @@ def shared_pattern(name: str, width: int, unit: Callable[[Kernel, Any], Any], *,
             theirs = address(k.xor.b32(k.tid.x, 32))
             match width:
                 case 16:
-                    value = k.ld.shared.v4.b32(theirs)[0]
+                    value, *others = k.ld.shared.v4.b32(theirs)
+                    for other in others:
+                        value = k.add.u32(value, other)
                 case 8:
-                    value = k.cvt.u32.u64(k.ld.shared.b64(theirs))
+                    both = k.ld.shared.b64(theirs)
+                    value = k.add.u32(k.cvt.u32.u64(both), k.cvt.u32.u64(k.shr.u64(both, 32)))
                 case _:
                     value = k.ld.shared.b32(theirs)
             index = k.mad.lo.u32(k.ctaid.x, THREADS, k.tid.x)
@@ -113,7 +116,9 @@ def global_pattern(name: str, width: int, unit: Callable[[Kernel, Any], Any]) ->
         address = k.mad.wide.u32(unit(k, index), width, k.args.source)
         match width:
             case 16:
-                value = k.ld.global_.v4.b32(address)[3]
+                value, *others = k.ld.global_.v4.b32(address)
+                for other in others:
+                    value = k.add.u32(value, other)
             case 1:
                 value = k.ld.global_.u8(address, into=k.register(u32))
             case _:

@@ -41,12 +41,6 @@ def conflicts(traffic: Any) -> int:
     return int(traffic.conflicts)
 
 
-def beyond_the_first(traffic: Any) -> int:
-    """Of plain loads the profiler counts each pass but a request's first, also those that 8 and 16 bytes a lane take in
-    any case."""
-    return int(traffic.passes - traffic.requests)
-
-
 def requests(traffic: Any) -> int:
     return int(traffic.requests)
 
@@ -59,7 +53,7 @@ FROM_GLOBAL = ("ld", "cp.async")
 COUNTERS = {
     "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum": Counter("shared", ("ld", "ldmatrix"), passes),
     "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum": Counter("shared", ("st",), passes),
-    "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum": Counter("shared", ("ld",), beyond_the_first),
+    "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum": Counter("shared", ("ld",), conflicts),
     "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum": Counter("shared", ("st",), conflicts),
     "smsp__sass_l1tex_data_bank_conflicts_pipe_lsu_mem_shared_op_ldsm.sum": Counter("shared", ("ldmatrix",), conflicts),
     "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum": Counter("global_", FROM_GLOBAL, requests),
