@@ -22,6 +22,7 @@ CODES: dict[str, str] = {
     "mbarrier.unordered": "an mbarrier used by who may not see that it was initialised",
     "memory.bounds": "an access outside every allocation",
     "memory.misaligned": "an access at an address that is no multiple of its width",
+    "mma.metadata": "metadata of a sparse product that the instruction gives no meaning",
     "proxy.global": "global memory touched through two proxies without a fence between them",
     "proxy.shared": "shared memory touched through two proxies without a fence between them",
     "race.global": "two accesses to global memory, one of them a write, that nothing orders",

@@ -47,14 +47,20 @@ def _exponents(values: Array, least: int) -> Array:
 def chained(a: Operand, b: Operand, c: Array, record: Numerics, to_f16: bool) -> Array:
     """c [rows, columns, n] + a [k, rows, n] * b [k, columns, n], blocks of the record in ascending k.
 
+    `b` may be [k, rows, columns, n], other for each row: what the elements of a sparse A meet.
     `c` is float32 or float16; the result is float16 with `to_f16`, else float32.
     """
     for start in range(0, a.values.shape[0], record.block):
         block = slice(start, start + record.block)
         left = Operand(a.values[block, :, None], a.exponents[block, :, None])
-        right = Operand(b.values[block, None], b.exponents[block, None])
+        right = Operand(_by_row(b.values[block]), _by_row(b.exponents[block]))
         c = block_sum(left, right, c, record, to_f16)
     return c
+
+
+def _by_row(b: Array) -> Array:
+    """[k, columns, n] as one row of all; [k, rows, columns, n] as it is."""
+    return b if b.ndim == 4 else b[:, None]
 
 
 def block_sum(a: Operand, b: Operand, c: Array, record: Numerics, to_f16: bool) -> Array:
@@ -153,6 +159,11 @@ def product_of_bits(a: Array, b: Array, c: Array, exclusive: bool) -> Array:
 
 
 def _matrix_product(a: Array, b: Array) -> Array:
-    """[k, rows, n] times [k, columns, n] summed over k, as int64 [rows, columns, n]; exact below 2**53."""
+    """[k, rows, n] times [k, columns, n], or [k, rows, columns, n], summed over k, as int64 [rows, columns, n]; exact
+    below 2**53.
+    """
+    if b.ndim == 4:
+        summed: Array = np.einsum("krn,krcn->rcn", a, b).astype(np.int64)
+        return summed
     product: Array = np.matmul(a.transpose(2, 1, 0), b.transpose(2, 0, 1)).transpose(1, 2, 0).astype(np.int64)
     return product

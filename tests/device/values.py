@@ -18,13 +18,14 @@ FIELDS = {"f16": (10, 15, 30), "bf16": (7, 127, 254), "tf32": (23, 127, 254), "f
 def shapes_of(product: Product, count: int) -> tuple[tuple[int, int, int], ...]:
     """The shapes of A, B and C."""
     of = product
-    return (count, of.rows, of.depth), (count, of.columns, of.depth), (count, of.rows, of.columns)
+    return (count, of.rows, of.kept), (count, of.columns, of.depth), (count, of.rows, of.columns)
 
 
 def any_bits(rng: np.random.Generator, element: str, shape: tuple[int, ...]) -> np.ndarray:
     """All codes alike."""
-    dtype = np.dtype(f"u{WIDTHS[element] // 8}")
-    return np.frombuffer(rng.bytes(int(np.prod(shape)) * dtype.itemsize), dtype).copy().reshape(shape)
+    dtype = np.dtype(f"u{max(8, WIDTHS[element]) // 8}")
+    bits = np.frombuffer(rng.bytes(int(np.prod(shape)) * dtype.itemsize), dtype).reshape(shape)
+    return bits & dtype.type((1 << WIDTHS[element]) - 1)
 
 
 def between(rng: np.random.Generator, element: str, shape: tuple[int, ...], low: int, high: int) -> np.ndarray:
@@ -91,7 +92,7 @@ def at_exponents(
             if element in FIELDS:
                 parts.append(between(rng, element, shape, *place(element, product.d)[at == 2]))
             else:
-                parts.append(rng.choice(np.array(specials(element), f"u{WIDTHS[element] // 8}"), shape))
+                parts.append(rng.choice(np.array(specials(element), f"u{max(8, WIDTHS[element]) // 8}"), shape))
         return parts[0], parts[1], parts[2]
 
     return made
@@ -130,7 +131,7 @@ def cancelling(rng: np.random.Generator, product: Product, count: int) -> Matric
         moved = rng.random(bits[..., 1::2].shape) < 0.15
         bits[..., 1::2] = bits[..., ::2] ^ np.where(moved, last, bits.dtype.type(0))
     sign = a.dtype.type(1 << WIDTHS[product.a] - 1)
-    a[..., 1::2] = a[..., 1::2] ^ sign if product.a in FIELDS else (0 - a[..., 1::2]).astype(a.dtype)
+    a[..., 1::2] = a[..., 1::2] ^ sign if product.a in FIELDS else (0 - a[..., 1::2]) & a.dtype.type((1 << WIDTHS[product.a]) - 1)
     tiny = rng.random(c.shape) < 0.5
     c[tiny] &= c.dtype.type(1 << WIDTHS[product.d] - 1) if product.d in FIELDS else c.dtype.type(0xFF)
     return a, b, c

@@ -44,6 +44,50 @@ def operand_registers(bits: np.ndarray, element: str, *, is_a: bool) -> np.ndarr
     return words(bits[:, row, k], WIDTHS[element])
 
 
+ORDERED = {2: (0b0100, 0b1110), 4: (4, 8, 9, 12, 13, 14), 8: (4, 8, 9, 12, 13, 14)}
+UNORDERED = {2: ORDERED[2], 4: (*ORDERED[4], 1, 2, 6, 3, 7, 11), 8: (*ORDERED[8], 1, 2, 6, 3, 7, 11)}
+
+
+def chunk_of(element: str) -> int:
+    """Elements of a row of a sparse A that four bits of metadata tell of."""
+    return {32: 2, 16: 4, 8: 4, 4: 8}[WIDTHS[element]]
+
+
+def metadata_registers(rng: np.random.Generator, bits: np.ndarray, element: str, selector: int) -> np.ndarray:
+    """Four bits for each chunk of each row, [n, rows, chunks], as registers [n, 1, threads]; lanes that the selector
+    does not choose hold anything.
+    """
+    count, rows, chunks = bits.shape
+    threads = 128 if rows == 64 else 32
+    made = rng.integers(0, 1 << 32, (count, 1, threads), np.uint32)
+    lanes = chunks // 4
+    for thread in range(threads):
+        part = thread % 4 - lanes * selector
+        row = 16 * (thread // 32) + thread % 32 // 4
+        if not 0 <= part < lanes:
+            continue
+        if WIDTHS[element] >= 16:
+            low, high = (bits[:, row + below, 4 * part : 4 * part + 4] for below in (0, 8))
+            whole = np.concatenate([low, high], axis=1)
+        else:
+            whole = bits[:, row + 8 * (part % 2), 8 * (part // 2) : 8 * (part // 2) + 8]
+        made[:, 0, thread] = words(whole, 4)
+    return made
+
+
+def kept_columns(bits: np.ndarray, element: str) -> np.ndarray:
+    """The columns of the elements that a sparse A keeps, [n, rows, kept]."""
+    chunk = chunk_of(element)
+    start = chunk * np.arange(bits.shape[2])
+    first, second = bits & 3, bits >> 2
+    if chunk == 2:
+        return (start + first // 2).reshape(*bits.shape[:2], -1)
+    if chunk == 4:
+        return np.stack([start + first, start + second], axis=-1).reshape(*bits.shape[:2], -1)
+    pairs = [start + 2 * first, start + 2 * first + 1, start + 2 * second, start + 2 * second + 1]
+    return np.stack(pairs, axis=-1).reshape(*bits.shape[:2], -1)
+
+
 def sum_places(rows: int, columns: int) -> tuple[np.ndarray, np.ndarray]:
     """Row and column of each value of an accumulator, [values, threads]; 64 rows are those of a warpgroup."""
     thread = np.arange(128 if rows == 64 else 32)

@@ -26,9 +26,11 @@ from ptxgen.simulate.formats import FORMATS
 from ptxgen.simulate.fragments import Shuffle, shuffle_of, stacked
 from ptxgen.simulate.group import Group
 from ptxgen.simulate.semantics.floats import mode_of
+from ptxgen.simulate.semantics.sparse_matrices import Metadata, metadata_of, packed_shape
 from ptxgen.simulate.semantics.warps import meeting
 from ptxgen.simulate.signals import Step
 from ptxgen.simulate.site import Array, Site
+from ptxgen.simulate.sparse import met
 from ptxgen.simulate.steps import assign
 from ptxgen.simulate.tensor import Halves, dot
 
@@ -36,7 +38,7 @@ Registers = tuple[Array, ...]
 Product = Callable[[Group, Batch, Registers, Registers, Array], Array]
 Multiply = Callable[[Array, Array, Array], Array]
 
-_REFUSED = {"sparsity": "sparse products have no record", "block_scale": "scaled blocks have no record"}
+_REFUSED = {"block_scale": "scaled blocks have no record"}
 _BYTES = ("e4m3", "e5m2")
 _WITHOUT_QUADS = 80
 _C_DTYPES = {"f16": np.float16, "f32": np.float32, "f64": np.float64, "s32": np.int32}
@@ -46,17 +48,22 @@ def mma(site: Site, target: Target) -> Step:
     """D = A * B + C over a warp.
 
     Floats in blocks of the record's length, chained in ascending k and rounded in between; f64 a chain of fused
-    multiply-adds; integers and bits exact.
+    multiply-adds; integers and bits exact. Of a sparse A the elements that it keeps are multiplied, those of a block
+    are as many as of a dense one.
     """
     words = site.instruction.form.words
     for slot, why in _REFUSED.items():
         if slot in words:
             raise site.unsupported(why)
     shape, atype, btype = str(words["shape"]), str(words["atype"]), str(words["btype"])
-    a_map = fragment(shape, "a", atype, _layout(words, "a"))
+    metadata = metadata_of(site)
+    a_map = fragment(shape if metadata is None else packed_shape(shape), "a", atype, _layout(words, "a"))
     b_map = fragment(shape, "b", btype, _layout(words, "b"))
     c_map, d_map = fragment(shape, "c", str(words["ctype"])), fragment(shape, "d", str(words["dtype"]))
-    product = _product(site, target, a_map, b_map)
+    if metadata is None:
+        product = _product(site, target, a_map, b_map)
+    else:
+        product = _sparse_product(site, target, a_map, b_map, metadata)
     return warp_product(site, product, c_map, d_map)
 
 
@@ -119,6 +126,24 @@ def _product(site: Site, target: Target, a_map: Fragment, b_map: Fragment) -> Pr
     return product
 
 
+def _sparse_product(site: Site, target: Target, a_map: Fragment, b_map: Fragment, metadata: Metadata) -> Product:
+    words = site.instruction.form.words
+    multiply = multiply_values(site, target, "mma", packed_shape(str(words["shape"])))
+    a_shuffle, b_shuffle = shuffle_of(a_map), shuffle_of(b_map)
+    a_elements, b_elements = elements_of(str(words["atype"])), elements_of(str(words["btype"]))
+    a_values, b_values = values_of(str(words["atype"])), values_of(str(words["btype"]))
+    told = site.read(metadata.place, np.uint32)
+
+    def product(group: Group, batch: Batch, a: Registers, b: Registers, c: Array) -> Array:
+        count = len(group.warps)
+        left = a_values(a_shuffle.matrix(a_elements(stacked(a, group)), count).swapaxes(0, 1))
+        right = b_values(b_shuffle.matrix(b_elements(stacked(b, group)), count))
+        kept = metadata.columns(np.broadcast_to(told(group.registers), group.shape), group, batch, np.arange(count))
+        return multiply(left, met(right, kept), c)
+
+    return product
+
+
 def _by_routine(a_shuffle: Shuffle, b_shuffle: Shuffle, to_f16: bool) -> Product:
     """`m8n8k4` of f16 on targets without Volta's cores, where ptxas calls a routine of ordinary instructions."""
 
@@ -155,24 +180,30 @@ class _Floats:
 def multiply_of(site: Site, target: Target, opcode: str = "mma", shape: str = "") -> Multiply:
     """D from A [k, rows, n], B [k, columns, n] (element bits) and C; `shape` is the one whose record counts."""
     words = site.instruction.form.words
+    a_values, b_values = values_of(str(words.get("atype", "f16"))), values_of(str(words.get("btype", "f16")))
+    multiply = multiply_values(site, target, opcode, shape)
+    return lambda a, b, c: multiply(a_values(a), b_values(b), c)
+
+
+def multiply_values(site: Site, target: Target, opcode: str, shape: str = "") -> Multiply:
+    """As `multiply_of`, from the values of the elements as float64; B may be [k, rows, columns, n]."""
+    words = site.instruction.form.words
     atype, btype = str(words.get("atype", "f16")), str(words.get("btype", "f16"))
-    a_values, b_values = values_of(atype), values_of(btype)
     if atype == "f64":
         mode = mode_of(site)
-        return lambda a, b, c: chain_f64(a_values(a), b_values(b), c, mode)
+        return lambda a, b, c: chain_f64(a, b, c, mode)
     if atype == "b1":
         exclusive = site.has("xor")
-        return lambda a, b, c: product_of_bits(a_values(a), b_values(b), c, exclusive)
+        return lambda a, b, c: product_of_bits(a, b, c, exclusive)
     if words["dtype"] == "s32":
         saturated = site.has("satfinite")
-        return lambda a, b, c: product_of_integers(a_values(a), b_values(b), c, saturated)
+        return lambda a, b, c: product_of_integers(a, b, c, saturated)
     to_f16 = words["dtype"] == "f16"
     if target.number == 90 and opcode == "mma" and atype in _BYTES:
         halves_record = numerics(target, "mma", "m16n8k16", "f16")
-        return lambda a, b, c: emulated_bytes(a_values(a), b_values(b), c, halves_record, to_f16)
+        return lambda a, b, c: emulated_bytes(a, b, c, halves_record, to_f16)
     record = record_of(site, target, opcode, shape or str(words["shape"]))
-    floats = _Floats(record, FORMATS[atype].least_exponent, FORMATS[btype].least_exponent, to_f16)
-    return lambda a, b, c: floats(a_values(a), b_values(b), c)
+    return _Floats(record, FORMATS[atype].least_exponent, FORMATS[btype].least_exponent, to_f16)
 
 
 def record_of(site: Site, target: Target, opcode: str, shape: str) -> Numerics:

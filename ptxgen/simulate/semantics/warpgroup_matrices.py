@@ -18,9 +18,6 @@ from ptxgen.simulate.site import Array
 ROWS = 16
 
 
-ROW_BYTES = 32
-
-
 @frozen(eq=False)
 class SharedOperand:
     """An operand in shared memory: rows (of A, or columns of B) and bytes or elements along K; how a descriptor's
@@ -32,18 +29,23 @@ class SharedOperand:
     bits: int
     transposed: bool
 
+    @property
+    def row_bytes(self) -> int:
+        """Bytes of a row along K: 32, or 64 of the dense B beside a sparse A."""
+        return self.depth * self.bits // 8
+
     def places(self, matrix: SharedMatrix) -> Array:
-        """The byte of each piece from the matrix's start before the swizzle: [rows, 32 bytes / 16] for K-major, or [K,
+        """The byte of each piece from the matrix's start before the swizzle: [rows, bytes / 16] for K-major, or [K,
         rows in pieces of 16 bytes] for the other; a piece is 16 bytes.
         """
         if self.transposed:
             return _across(self.rows, self.depth, matrix)
-        return _along(self.rows, matrix)
+        return _along(self.rows, self.row_bytes, matrix)
 
 
-def _along(rows: int, matrix: SharedMatrix) -> Array:
-    """K-major: [rows, 2] pieces of 16 bytes along K."""
-    row, piece = np.arange(rows)[:, None], np.arange(ROW_BYTES // 16)[None]
+def _along(rows: int, row_bytes: int, matrix: SharedMatrix) -> Array:
+    """K-major: [rows, 2 or 4] pieces of 16 bytes along K."""
+    row, piece = np.arange(rows)[:, None], np.arange(row_bytes // 16)[None]
     if matrix.swizzle is Swizzle.NONE:
         return row % 8 * 16 + row // 8 * matrix.stride_bytes + piece * matrix.leading_bytes
     return row % 8 * matrix.swizzle.span + row // 8 * matrix.stride_bytes + piece * 16

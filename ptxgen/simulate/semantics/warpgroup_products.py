@@ -14,8 +14,8 @@ from ptxgen.simulate.batch import Batch
 from ptxgen.simulate.elements import elements_of
 from ptxgen.simulate.group import LANES, Group
 from ptxgen.simulate.semantics.matrices import Multiply
+from ptxgen.simulate.semantics.sparse_matrices import Metadata
 from ptxgen.simulate.semantics.warpgroup_matrices import (
-    ROW_BYTES,
     ROWS,
     SharedOperand,
     by_lane,
@@ -25,13 +25,14 @@ from ptxgen.simulate.semantics.warpgroup_matrices import (
     warp_places,
 )
 from ptxgen.simulate.site import Array, Reader, Site
+from ptxgen.simulate.sparse import met
 
 WARPS = 4
 
 
 @define(eq=False)
 class Plan:
-    """A product as decoded."""
+    """A product as decoded. `metadata` and the reader of its register tell what a sparse A keeps."""
 
     site: Site
     multiply: Multiply
@@ -45,6 +46,12 @@ class Plan:
     scale_d: Reader
     signs: tuple[int, int]
     places: list[int]
+    metadata: tuple[Metadata, Reader] | None = None
+
+    @property
+    def kept(self) -> int:
+        """Elements of a row of A that are multiplied."""
+        return self.b.depth if self.metadata is None else self.b.depth // 2
 
 
 def groups_of(batch: Batch, warps: Array) -> Array:
@@ -87,6 +94,10 @@ class Operands:
         if plan.a_registers is not None:
             values = tuple(np.broadcast_to(each(r), group.shape)[rows] for each in plan.a_registers[1])
             self.registers = np.stack(values)
+        self.kept: Array | None = None
+        if plan.metadata is not None:
+            metadata, told = plan.metadata
+            self.kept = metadata.columns(np.broadcast_to(told(r), group.shape)[rows], group, batch, rows)
         first = [int(np.flatnonzero(numbers == number)[0]) for number in np.unique(numbers).tolist()]
         for place in first:
             self._lend(batch, group, int(rows[place]), int(numbers[place]))
@@ -122,7 +133,7 @@ class Operands:
         if number not in held:
             return np.zeros((of.depth, of.rows), np.uint8 if of.bits <= 8 else f"u{of.bits // 8}")
         _, run = held[number]
-        shape = (of.depth, of.rows // 8) if of.transposed else (of.rows, ROW_BYTES // 16)
+        shape = (of.depth, of.rows // 8) if of.transposed else (of.rows, of.row_bytes // 16)
         return elements(of, run.fetch().reshape(*shape, 16))
 
     def finish(self, batch: Batch, group: Group, rows: Array, own: Array) -> None:
@@ -142,7 +153,7 @@ class Operands:
         held = held.reshape(len(plan.places), count, LANES, -1).transpose(0, 3, 1, 2).reshape(-1, count, LANES)
         c[d_rows, d_columns] = by_lane(held)
         c[:, :, ~self.scaled[own]] = 0
-        made = plan.multiply(a, b, c)
+        made = plan.multiply(a, b if self.kept is None else met(b, self.kept[:, :, own]), c)
         back = made[d_rows, d_columns]
         results = back.transpose(1, 2, 0).reshape(len(plan.places), plan.d.values_per_register, count, LANES)
         bits = np.ascontiguousarray(results.transpose(0, 2, 3, 1)).view(plan.stored)[..., 0]
@@ -178,7 +189,7 @@ class Operands:
         elements = elements_of(str(plan.site.instruction.form.words["atype"]))(self.registers[:, own])
         row, column = warp_places(fragment)
         laid = elements.transpose(0, 3, 1, 2).reshape(-1, len(own), LANES)
-        made = np.zeros((ROWS, plan.b.depth, len(own)), laid.dtype)
+        made = np.zeros((ROWS, plan.kept, len(own)), laid.dtype)
         made[row, column] = by_lane(laid)
         return self._signed(np.ascontiguousarray(made.swapaxes(0, 1)), 0)
 

@@ -17,6 +17,7 @@ from ptxgen.simulate.group import Group
 from ptxgen.simulate.semantics.control import parted
 from ptxgen.simulate.semantics.matrices import Multiply, chained_halves, multiply_of, record_of
 from ptxgen.simulate.semantics.mbarrier_users import place_of_slot
+from ptxgen.simulate.semantics.sparse_matrices import metadata_of, packed_shape
 from ptxgen.simulate.semantics.warpgroup_matrices import (
     SharedOperand,
 )
@@ -101,14 +102,16 @@ def _plan(site: Site, target: Target) -> Plan:
     shape = str(words["shape"])
     _, columns, depth = shape_of(shape)
     atype, btype, dtype = str(words["atype"]), str(words["btype"]), str(words["dtype"])
-    bits = type_named(btype).bits
+    bits, metadata = type_named(btype).bits, metadata_of(site)
+    kept = depth if metadata is None else depth // 2
     b_transposed = _immediate(site, "trans_b") == 1
+    packed = shape if metadata is None else packed_shape(shape)
     from_registers = site.slots[1].count > 1
     d = warpgroup_layout(shape, "d", dtype)
-    a = None if from_registers else SharedOperand(64, depth, type_named(atype).bits, _immediate(site, "trans_a") == 1)
+    a = None if from_registers else SharedOperand(64, kept, type_named(atype).bits, _immediate(site, "trans_a") == 1)
     a_registers = None
     if from_registers:
-        a_registers = warpgroup_layout(shape, "a", atype), site.vector(1, np.dtype(np.uint32))
+        a_registers = warpgroup_layout(packed, "a", atype), site.vector(1, np.dtype(np.uint32))
     stored = np.dtype(np.uint32)
     first = None if from_registers else site.read(1, np.uint64)
     return Plan(
@@ -116,13 +119,14 @@ def _plan(site: Site, target: Target) -> Plan:
         _C_DTYPES[dtype], stored, (first, site.read(2, np.uint64)), truth(site, place_of_slot(site, "scale_d")),
         (_immediate(site, "scale_a") or 1, _immediate(site, "scale_b") or 1),
         [place for place in site.destinations() if place is not None],
+        None if metadata is None else (metadata, site.read(metadata.place, np.uint32)),
     )  # fmt: skip
 
 
 def _multiply(site: Site, target: Target) -> Multiply:
     """D from the bits of A [K, rows, n] and B [K, columns, n], and C; halves have a way that is faster."""
     words = site.instruction.form.words
-    if words["atype"] != "f16":
+    if words["atype"] != "f16" or site.has("sp"):
         return multiply_of(site, target, "wgmma")
     record, to_f16 = record_of(site, target, "wgmma", str(words["shape"])), words["dtype"] == "f16"
 

@@ -45,8 +45,11 @@ def across(content, swizzle):
     return memory.view(np.uint8), {"leading_bytes": group, "stride_bytes": 8 * swizzle.span}
 
 
-def kernel(name, registers, values, trailing, *, a_registers=0):
-    """A module whose warpgroups each copy A and B into shared memory, multiply once and store the sums."""
+def kernel(name, registers, values, trailing, *, a_registers=0, selector=None):
+    """A module whose warpgroups each copy A and B into shared memory, multiply once and store the sums.
+
+    With a selector A is sparse, and the last parameter points to the metadata, a word for each thread.
+    """
     d = ", ".join(f"%d{each}" for each in range(values))
     a = "{" + ", ".join(f"%a{each}" for each in range(a_registers)) + "}" if a_registers else "%rd5"
     loads = "\n".join(
@@ -54,12 +57,17 @@ def kernel(name, registers, values, trailing, *, a_registers=0):
     )
     stores = "\n".join(f"st.global.b32 [%rd8+{512 * each}], %d{each};" for each in range(values))
     starts = "\n".join(f"ld.global.b32 %d{each}, [%rd8+{512 * each}];" for each in range(values))
+    told = sparse = metadata = ""
+    if selector is not None:
+        told, sparse = ", .param .u64 metadata", f", %e, {selector}"
+        metadata = ".reg .b32 %e; ld.param.u64 %rd7, [metadata]; mad.lo.u32 %r12, %r11, 128, %r1;\n"
+        metadata += "mad.wide.u32 %rd7, %r12, 4, %rd7; ld.global.b32 %e, [%rd7];"
     kind = ".f32" if registers == "f32" else ".b32"
     return f""".version 8.4
 .target sm_90a
 .address_size 64
 .visible .entry one(.param .u64 a_bits, .param .u64 b_bits, .param .u64 d_bits, .param .u32 a_words,
-                    .param .u32 b_words, .param .u64 a_form, .param .u64 b_form, .param .u32 scaled)
+                    .param .u32 b_words, .param .u64 a_form, .param .u64 b_form, .param .u32 scaled{told})
 .reqntid 128, 1, 1
 {{
 .reg .pred %p<4>; .reg .b32 %r<13>; .reg .b64 %rd<12>; .reg .b32 %a<8>; .reg {kind} %d<{values + 1}>;
@@ -95,8 +103,9 @@ ld.param.u64 %rd8, [d_bits]; mad.wide.u32 %rd8, %r1, 4, %rd8;
 mul.lo.u32 %r12, %r11, {512 * values}; cvt.u64.u32 %rd10, %r12; add.s64 %rd8, %rd8, %rd10;
 {loads}
 {starts}
+{metadata}
 wgmma.fence.sync.aligned;
-{name} {{{d}}}, {a}, %rd6, %p2{trailing};
+{name} {{{d}}}, {a}, %rd6{sparse}, %p2{trailing};
 wgmma.commit_group.sync.aligned;
 wgmma.wait_group.sync.aligned 0;
 {stores}
