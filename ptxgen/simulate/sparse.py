@@ -46,8 +46,7 @@ def _column_table(of: Sparsity) -> Array:
 def meaningless(chunks: Array, of: Sparsity, ordered: bool) -> Array:
     """Which warps have metadata that tells of nothing, [warps]."""
     wrong = np.array([not of.meaningful(bits, ordered) for bits in range(16)])
-    any_: Array = wrong[chunks].any(axis=(0, 1))
-    return any_
+    return np.asarray(wrong[chunks].any(axis=(0, 1)))
 
 
 def met(b: Array, kept: Array) -> Array:

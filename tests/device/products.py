@@ -62,9 +62,7 @@ class Product:
         """D as the GPU has it."""
         return self._done(_launch, a, b, c, told)
 
-    def _done(
-        self, run: "Run", a: np.ndarray, b: np.ndarray, c: np.ndarray, told: np.ndarray | None
-    ) -> np.ndarray:
+    def _done(self, run: "Run", a: np.ndarray, b: np.ndarray, c: np.ndarray, told: np.ndarray | None) -> np.ndarray:
         start = sum_registers(c, self.d)
         extra = [] if told is None else [told]
         if self.warpgroup:

@@ -67,4 +67,3 @@ def operands(seed: int, product: Product, kind: str | int, count: int) -> Sparse
 def meeting(b: np.ndarray, kept: np.ndarray) -> np.ndarray:
     """The elements of B [n, columns, K] that the kept ones [n, rows, kept] meet: [n, rows, columns, kept]."""
     return np.stack([each[:, places].swapaxes(0, 1) for each, places in zip(b, kept, strict=True)])
-

@@ -25,7 +25,8 @@ def any_bits(rng: np.random.Generator, element: str, shape: tuple[int, ...]) -> 
     """All codes alike."""
     dtype = np.dtype(f"u{max(8, WIDTHS[element]) // 8}")
     bits = np.frombuffer(rng.bytes(int(np.prod(shape)) * dtype.itemsize), dtype).reshape(shape)
-    return bits & dtype.type((1 << WIDTHS[element]) - 1)
+    made: np.ndarray = bits & dtype.type((1 << WIDTHS[element]) - 1)
+    return made
 
 
 def between(rng: np.random.Generator, element: str, shape: tuple[int, ...], low: int, high: int) -> np.ndarray:
@@ -131,7 +132,9 @@ def cancelling(rng: np.random.Generator, product: Product, count: int) -> Matric
         moved = rng.random(bits[..., 1::2].shape) < 0.15
         bits[..., 1::2] = bits[..., ::2] ^ np.where(moved, last, bits.dtype.type(0))
     sign = a.dtype.type(1 << WIDTHS[product.a] - 1)
-    a[..., 1::2] = a[..., 1::2] ^ sign if product.a in FIELDS else (0 - a[..., 1::2]) & a.dtype.type((1 << WIDTHS[product.a]) - 1)
+    a[..., 1::2] = (
+        a[..., 1::2] ^ sign if product.a in FIELDS else (0 - a[..., 1::2]) & a.dtype.type((1 << WIDTHS[product.a]) - 1)
+    )
     tiny = rng.random(c.shape) < 0.5
     c[tiny] &= c.dtype.type(1 << WIDTHS[product.d] - 1) if product.d in FIELDS else c.dtype.type(0xFF)
     return a, b, c

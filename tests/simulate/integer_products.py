@@ -1,4 +1,4 @@
-"""Products of the tensor cores in whole numbers, sum by sum: the published description, and nothing of the simulator."""
+"""Products of the tensor cores in whole numbers, sum by sum, from the published description alone."""
 
 from collections.abc import Sequence
 

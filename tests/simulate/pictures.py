@@ -18,8 +18,7 @@ def words(elements: np.ndarray, width: int) -> np.ndarray:
         unsigned = np.ascontiguousarray(elements).astype(f"u{width // 8}")
         return unsigned.view(np.uint64 if width == 64 else np.uint32)[..., 0]
     shifts = np.arange(elements.shape[-1], dtype=np.uint32) * np.uint32(width)
-    made: np.ndarray = (elements.astype(np.uint32) << shifts).sum(axis=-1, dtype=np.uint32)
-    return made
+    return np.ascontiguousarray((elements.astype(np.uint32) << shifts).sum(axis=-1, dtype=np.uint32))
 
 
 def elements(registers: np.ndarray, width: int) -> np.ndarray:

@@ -6,12 +6,10 @@ from attrs import frozen
 
 from isa.derive import shape_of
 from isa.sparsity import Sparsity, sparsity
-from isa.targets import Target
 from ptxgen.simulate.batch import Batch
 from ptxgen.simulate.group import Group
 from ptxgen.simulate.site import Array, Site
 from ptxgen.simulate.sparse import columns, meaningless, told
-
 
 _SELECTORS = ("selector", "f")
 

@@ -1,10 +1,15 @@
 """Products of warpgroups with a sparse A: types, selectors, layouts of B, A in registers, against whole numbers."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
 
 from isa.descriptors import SharedMatrix, Swizzle
 from isa.targets import target
+from ptxgen.emit import emit
+from ptxgen.ir import Module
 from ptxgen.parse import parse
 from ptxgen.simulate import simulate
 from tests.device.products import Product, in_shared, module_of
@@ -34,7 +39,7 @@ def some(seed: int, product: Product) -> tuple[slice | np.ndarray, np.ndarray, n
 
 @pytest.mark.parametrize("product", WARPGROUP, ids=str)
 def test_random_numbers_and_some_edges(product):
-    assert verdict(str_of(product), target("sm_90a")).ok
+    assert verdict(str(emit(module_of(product))), target("sm_90a")).ok
     for seed, kind in enumerate(kinds(product)):
         a, b, c, metadata, told = operands(seed, product, kind, 1)
         found = product.simulated(a, b, c, metadata)
@@ -44,25 +49,21 @@ def test_random_numbers_and_some_edges(product):
         assert np.array_equal(found[:, places, columns], wanted), kind
 
 
-def str_of(product: Product) -> str:
-    from ptxgen.emit import emit
-
-    return str(emit(module_of(product)))
-
-
 @pytest.mark.parametrize("swizzle", [Swizzle.NONE, Swizzle.BYTES_64, Swizzle.BYTES_128])
 def test_b_in_every_layout_along_k(swizzle):
     """Small integers, 64 bytes of K in a row of B."""
-    product = Product(64, 16, 32, "f16", "f16", "f32", "", True, ANY, 1)
-    made, wanted = _small(product, swizzle, across=False)
+    made, wanted = small(swizzle, across=False, run=on_cpu)
     assert np.array_equal(made, wanted)
 
 
 @pytest.mark.parametrize("swizzle", list(test_wgmma.SWIZZLES))
 def test_b_across(swizzle):
-    product = Product(64, 64, 32, "f16", "f16", "f32", "", True, ANY, 0)
-    made, wanted = _small(product, swizzle, across=True)
+    made, wanted = small(swizzle, across=True, run=on_cpu)
     assert np.array_equal(made, wanted)
+
+
+def on_cpu(module: Module, args: list[Any]) -> None:
+    simulate(module, grid=1, block=128, args=args).raise_findings()
 
 
 def laid_along(bits: np.ndarray, swizzle: Swizzle) -> tuple[np.ndarray, dict[str, int]]:
@@ -77,7 +78,9 @@ def laid_along(bits: np.ndarray, swizzle: Swizzle) -> tuple[np.ndarray, dict[str
     return memory, {"leading_bytes": 16, "stride_bytes": 8 * swizzle.span}
 
 
-def _small(product: Product, swizzle: Swizzle, *, across: bool) -> tuple[np.ndarray, np.ndarray]:
+def small(swizzle: Swizzle, *, across: bool, run: Callable[[Module, list[Any]], None]) -> tuple[np.ndarray, np.ndarray]:
+    """Small integers of f16 with B in a layout: D as the run makes it, and as it has to be."""
+    product = Product(64, 64, 32, "f16", "f16", "f32", "", True, ANY, int(across))
     rng = np.random.default_rng(9)
     _, _, _, metadata, told = operands(3, product, 3, 1)
     a = rng.integers(-4, 5, (64, 16)).astype(np.float16)
@@ -93,7 +96,7 @@ def _small(product: Product, swizzle: Swizzle, *, across: bool) -> tuple[np.ndar
     d = sum_registers(c.view(np.uint32), "f32")
     words = in_shared(a.view(np.uint16)[None]), b_bytes.view(np.uint32)
     args = [*words, d, words[0].size, words[1].size, *forms, 1, metadata]
-    simulate(parse(text), grid=1, block=128, args=args).raise_findings()
+    run(parse(text), args)
     met = meeting(b[None].astype(np.float32), kept_columns(told, "f16"))
     wanted = c - np.einsum("nrk,nrck->nrc", a[None].astype(np.float32), met)
     return sums(d, "f32", 64, product.columns).view(np.float32), wanted
