@@ -76,3 +76,57 @@ def test_products_through_memory(shape, element, total, target, a_layout, b_layo
     simulate(parse(text), grid=1, block=32, args=(*raw, d)).raise_findings()
     assert np.array_equal(d[:, :columns].astype(np.int64), wanted)
     assert not d[:, columns:].any()
+
+
+TINY = {"s4": ("m8n8k32", 4, -8, 8), "u4": ("m8n8k32", 4, 0, 16), "b1": ("m8n8k128", 1, 0, 2)}
+
+
+def packed(values: np.ndarray, bits: int) -> np.ndarray:
+    """Elements of less than a byte, rows after each other, the low one first."""
+    each = np.unpackbits((values.astype(np.int16) & ((1 << bits) - 1)).astype(np.uint8)[..., None], axis=-1,
+                         count=bits, bitorder="little")  # fmt: skip
+    return np.packbits(each.reshape(len(values), -1), axis=1, bitorder="little")
+
+
+def tiny_program(element: str, operation: str, strides: tuple[int, int]) -> str:
+    shape = TINY[element][0]
+    return f"""
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry main(.param .u64 pa, .param .u64 pb, .param .u64 pd)
+{{
+    .reg .b32 %a<2>; .reg .b32 %b<2>; .reg .b32 %d<4>; .reg .b64 %r<4>;
+    ld.param.u64 %r0, [pa]; ld.param.u64 %r1, [pb]; ld.param.u64 %r2, [pd];
+    wmma.load.a.sync.aligned.row.{shape}.global.{element} {{%a0}}, [%r0], {strides[0]};
+    wmma.load.b.sync.aligned.col.{shape}.global.{element} {{%b0}}, [%r1], {strides[1]};
+    wmma.load.c.sync.aligned.row.{shape}.global.s32 {{%d0, %d1}}, [%r2], 12;
+    wmma.mma{operation}.sync.aligned.row.col.{shape}.s32.{element}.{element}.s32 {{%d0, %d1}}, {{%a0}}, {{%b0}}, {{%d0, %d1}};
+    wmma.store.d.sync.aligned.row.{shape}.global.s32 [%r2], {{%d0, %d1}}, 12;
+    ret;
+}}
+"""
+
+
+def tiny_case(element: str, operation: str, run) -> tuple[np.ndarray, np.ndarray]:
+    """The accumulators after a product of nibbles or bits, and what they have to be."""
+    shape, bits, low, high = TINY[element]
+    depth = int(shape.partition("k")[2])
+    rng = np.random.default_rng(bits)
+    a, b = rng.integers(low, high, (8, depth)), rng.integers(low, high, (8, depth))
+    padded = [np.pad(each, ((0, 0), (0, more))) for each, more in ((a, 128), (b, 256))]
+    d = np.pad(rng.integers(-1000, 1000, (8, 8)), ((0, 0), (0, 4))).astype(np.int32)
+    joined = a[:, None] ^ b if operation.startswith(".xor") else a[:, None] & b if operation else a[:, None] * b
+    wanted = d.copy()
+    wanted[:, :8] += joined.sum(axis=2).astype(np.int32)
+    memory = [packed(each, bits) for each in padded]
+    run(parse(tiny_program(element, operation, (depth + 128, depth + 256))), [*memory, d])
+    return d, wanted
+
+
+@pytest.mark.parametrize("element, operation", [("s4", ""), ("u4", ""), ("b1", ".xor.popc"), ("b1", ".and.popc")])
+def test_elements_of_less_than_a_byte(element, operation):
+    found, wanted = tiny_case(
+        element, operation, lambda module, args: simulate(module, grid=1, block=32, args=args).raise_findings()
+    )
+    assert np.array_equal(found, wanted)

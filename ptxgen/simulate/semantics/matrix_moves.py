@@ -8,6 +8,7 @@ from attrs import evolve
 from ptxgen.simulate.accesses import request_of, targets, watch
 from ptxgen.simulate.batch import Batch
 from ptxgen.simulate.group import Group
+from ptxgen.simulate.semantics import byte_matrices
 from ptxgen.simulate.semantics.warps import meeting
 from ptxgen.simulate.signals import Step
 from ptxgen.simulate.site import Array, Reader, Site
@@ -19,10 +20,11 @@ _ROW, _FIRST = _LANE >> 2, 2 * (_LANE & 3)
 
 
 def _count(site: Site) -> int:
-    words = site.instruction.form.words
-    if words.get("shape") != "m8n8" or words.get("type") != "b16":
-        raise site.unsupported("matrices of bytes")
-    return int(str(words.get("num", "x1"))[1:])
+    return int(str(site.instruction.form.words.get("num", "x1"))[1:])
+
+
+def _of_bytes(site: Site) -> bool:
+    return site.instruction.form.words.get("type") != "b16"
 
 
 def _fragment(rows: Array, matrix: int, transposed: bool) -> Array:
@@ -54,6 +56,8 @@ def _addressed(guard: Reader | None, count: int) -> Reader:
 
 def ldmatrix(site: Site) -> Step:
     """Each lane's address gives one row; the lanes get two elements of each matrix."""
+    if _of_bytes(site):
+        return byte_matrices.load(site)
     count, transposed = _count(site), site.has("trans")
     request = request_of(site, 1, _ROW_BYTES)
     guard = request.guard
@@ -76,6 +80,8 @@ def ldmatrix(site: Site) -> Step:
 
 def stmatrix(site: Site) -> Step:
     """The lanes' elements go to rows at the addresses that the first lanes give."""
+    if _of_bytes(site):
+        return byte_matrices.store(site)
     count, transposed = _count(site), site.has("trans")
     request = request_of(site, 0, _ROW_BYTES)
     request = evolve(request, guard=_addressed(request.guard, count))

@@ -30,12 +30,15 @@ _DTYPES: dict[str, Any] = {"f16": np.float16, "f32": np.float32, "f64": np.float
 
 @frozen(eq=False)
 class _Opaque:
-    """A fragment: extents of its matrix, type of its elements, registers."""
+    """A fragment: extents of its matrix, type of its elements, registers. `turned` for a B whose columns are dealt
+    out: those of less than a byte lie in memory so.
+    """
 
     rows: int
     columns: int
     element: str
     registers: int
+    turned: bool = False
 
     @property
     def bits(self) -> int:
@@ -51,7 +54,8 @@ class _Opaque:
         """[registers, warps, 32] as element bits [rows, columns, warps]."""
         elements = np.moveaxis(elements_of(self.element)(registers), 0, 2)
         values = elements.reshape(*elements.shape[:2], -1)[..., : self.held]
-        return np.ascontiguousarray(values.reshape(len(values), self.rows, self.columns).transpose(1, 2, 0))
+        order = (2, 1, 0) if self.turned else (1, 2, 0)
+        return np.ascontiguousarray(values.reshape(len(values), self.rows, self.columns).transpose(order))
 
     def registers_of(self, matrix: Array) -> Array:
         """The inverse, for elements of 8 bits or more: [warps, 32, registers] of unsigned words."""
@@ -69,8 +73,9 @@ class _Opaque:
 
 def _fragment(site: Site, operand: str, element: str, slot: int) -> _Opaque:
     rows, columns, depth = shape_of(str(site.instruction.form.words["shape"]))
-    extents = {"a": (rows, depth), "b": (depth, columns)}.get(operand, (rows, columns))
-    return _Opaque(*extents, element, site.slots[slot].count)
+    turned = operand == "b" and type_named(element).bits < 8
+    extents = {"a": (rows, depth), "b": (columns, depth) if turned else (depth, columns)}.get(operand, (rows, columns))
+    return _Opaque(*extents, element, site.slots[slot].count, turned)
 
 
 def wmma(site: Site, target: Target) -> Step:
@@ -87,9 +92,22 @@ def _move(site: Site) -> Step:
     place = 1 if loads else 0
     of = _fragment(site, operand, element, 0 if loads else 1)
     if of.bits < 8:
-        raise site.unsupported("elements of less than a byte")
+        return _load(site, _words(of), [_run_request(site, of, place)])
     requests = _requests(site, of, place)
     return _load(site, of, requests) if loads else _store(site, of, requests)
+
+
+def _words(of: _Opaque) -> _Opaque:
+    """Elements of less than a byte as words: each lane holds one, a run of a row of A or of a column of B."""
+    return _Opaque(of.rows, of.columns * of.bits // 32, "b32", of.registers)
+
+
+def _run_request(site: Site, of: _Opaque, address: int) -> Request:
+    """The request for a lane's word of elements of less than a byte; the stride counts elements."""
+    whole, words = request_of(site, address, 4), of.columns * of.bits // 32
+    stride = site.read(2, np.int64) if len(site.slots) > 2 else (lambda r: np.full((1, 1), of.columns, np.int64))
+    row, word = np.divmod(np.arange(LANES)[None, :], words)
+    return evolve(whole, address=lambda r: whole.address(r) + row * (stride(r) * of.bits // 8) + 4 * word)
 
 
 def _requests(site: Site, of: _Opaque, address: int) -> list[Request]:
