@@ -75,6 +75,29 @@ class Metadata:
             within = 2 * later + upper
         return row % 8 * 4 + selector * self.lanes + within, index
 
+    @property
+    def kept(self) -> int:
+        """Elements of a row that are not left out: half of them."""
+        return self.chunks * self.width // 2
+
+    def column(self, kept: int, bits: int) -> int:
+        """The column of element number `kept` of those kept of a row, whose chunk has these four bits of indices."""
+        chunk, place = divmod(kept, self.width // 2)
+        which, neighbour = divmod(place, self.kept_together)
+        index = bits >> which * self.index_bits & (1 << self.index_bits) - 1
+        position = index >> 3 if self.indices == 1 else index
+        return chunk * self.width + position * self.kept_together + neighbour
+
+    def meaningful(self, bits: int, ordered: bool) -> bool:
+        """Whether four bits tell of different places, in rising order where `ordered`; one index alone has two values."""
+        if self.indices == 1:
+            return bits in _LONE_INDICES
+        first, second = bits & 3, bits >> 2
+        return first < second if ordered else first != second
+
+
+_LONE_INDICES = (0b0100, 0b1110)
+
 
 @cache
 def metadata(shape: str, element: str) -> Metadata:

@@ -8,14 +8,12 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from isa.sparsity import Sparsity
+from isa.metadata import Metadata
 
 Array: TypeAlias = NDArray[Any]
 
-ROWS = 16
 
-
-def told(metadata: Array, of: Sparsity, selector: int) -> Array:
+def told(metadata: Array, of: Metadata, selector: int) -> Array:
     """The four bits of each chunk, [chunks, 16, warps], from the registers [warps, 32] of the warps."""
     lanes, bits = _holders(of, selector)
     taken: Array = (metadata[:, lanes] >> bits & np.uint32(0xF)).transpose(1, 2, 0)
@@ -23,14 +21,14 @@ def told(metadata: Array, of: Sparsity, selector: int) -> Array:
 
 
 @cache
-def _holders(of: Sparsity, selector: int) -> tuple[Array, Array]:
+def _holders(of: Metadata, selector: int) -> tuple[Array, Array]:
     """Lane and first bit of each chunk, [chunks, 16]."""
-    places = [[of.holder(row, chunk, selector) for row in range(ROWS)] for chunk in range(of.chunks)]
+    places = [[of.holder(row, chunk, 0, selector) for row in range(of.rows)] for chunk in range(of.chunks)]
     table = np.array(places)
-    return table[..., 0], table[..., 1].astype(np.uint32)
+    return table[..., 0], (table[..., 1] * of.index_bits).astype(np.uint32)
 
 
-def columns(chunks: Array, of: Sparsity) -> Array:
+def columns(chunks: Array, of: Metadata) -> Array:
     """The column of each kept element, [kept, 16, warps]."""
     per_chunk = of.kept // of.chunks
     kept = np.arange(of.kept)
@@ -39,11 +37,11 @@ def columns(chunks: Array, of: Sparsity) -> Array:
 
 
 @cache
-def _column_table(of: Sparsity) -> Array:
+def _column_table(of: Metadata) -> Array:
     return np.array([[of.column(kept, bits) for bits in range(16)] for kept in range(of.kept)])
 
 
-def meaningless(chunks: Array, of: Sparsity, ordered: bool) -> Array:
+def meaningless(chunks: Array, of: Metadata, ordered: bool) -> Array:
     """Which warps have metadata that tells of nothing, [warps]."""
     wrong = np.array([not of.meaningful(bits, ordered) for bits in range(16)])
     return np.asarray(wrong[chunks].any(axis=(0, 1)))

@@ -41,6 +41,30 @@ def test_selectors_are_as_many_as_the_rows_take(shape: str, element: str):
     assert domain == Range(0, metadata(shape, element).selectors - 1)
 
 
+PLACES = [("m16n8k16", "f16", 4), ("m16n8k64", "s8", 4), ("m16n8k8", "tf32", 2), ("m16n8k64", "u4", 8)]
+
+
+@pytest.mark.parametrize("shape, element, width", PLACES)
+def test_half_of_each_chunk_is_kept(shape: str, element: str, width: int):
+    """The manual's meaningful values: half of a chunk each, all different, in rising order."""
+    of = metadata(shape, element)
+    ordered = [bits for bits in range(16) if of.meaningful(bits, True)]
+    assert ordered == ([0b0100, 0b1110] if width == 2 else [0b0100, 0b1000, 0b1001, 0b1100, 0b1101, 0b1110])
+    assert [bits for bits in range(16) if not of.meaningful(bits, False)] == (
+        [bits for bits in range(16) if bits not in ordered] if width == 2 else [0b0000, 0b0101, 0b1010, 0b1111]
+    )
+    kept = [tuple(of.column(place, bits) for place in range(width // 2)) for bits in ordered]
+    assert len(set(kept)) == len(ordered)
+    assert all(list(each) == sorted(set(each)) and each[-1] < width for each in kept)
+    assert of.column(width // 2, ordered[0]) == width
+
+
+def test_columns_are_those_of_the_manual_s_examples():
+    assert [metadata("m16n8k16", "f16").column(place, 0b1101) for place in (0, 1, 6, 7)] == [1, 3, 13, 15]
+    assert [metadata("m16n8k64", "s4").column(place, 0b1101) for place in (0, 1, 2, 3)] == [2, 3, 6, 7]
+    assert [metadata("m16n8k8", "tf32").column(2, bits) for bits in (0b0100, 0b1110)] == [4, 5]
+
+
 def cute(shape: tuple[int, ...], stride: tuple[int, ...]) -> Callable[[int], int]:
     """A layout of CuTe: the coordinate's digits, the first fastest, times the strides."""
 

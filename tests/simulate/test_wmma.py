@@ -101,7 +101,8 @@ def tiny_program(element: str, operation: str, strides: tuple[int, int]) -> str:
     wmma.load.a.sync.aligned.row.{shape}.global.{element} {{%a0}}, [%r0], {strides[0]};
     wmma.load.b.sync.aligned.col.{shape}.global.{element} {{%b0}}, [%r1], {strides[1]};
     wmma.load.c.sync.aligned.row.{shape}.global.s32 {{%d0, %d1}}, [%r2], 12;
-    wmma.mma{operation}.sync.aligned.row.col.{shape}.s32.{element}.{element}.s32 {{%d0, %d1}}, {{%a0}}, {{%b0}}, {{%d0, %d1}};
+    wmma.mma{operation}.sync.aligned.row.col.{shape}.s32.{element}.{element}.s32
+        {{%d0, %d1}}, {{%a0}}, {{%b0}}, {{%d0, %d1}};
     wmma.store.d.sync.aligned.row.{shape}.global.s32 [%r2], {{%d0, %d1}}, 12;
     ret;
 }}

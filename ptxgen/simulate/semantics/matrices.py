@@ -26,7 +26,7 @@ from ptxgen.simulate.formats import FORMATS
 from ptxgen.simulate.fragments import Shuffle, shuffle_of, stacked
 from ptxgen.simulate.group import Group
 from ptxgen.simulate.semantics.floats import mode_of
-from ptxgen.simulate.semantics.sparse_matrices import Metadata, metadata_of, packed_shape
+from ptxgen.simulate.semantics.sparse_matrices import Kept, kept_of, packed_shape
 from ptxgen.simulate.semantics.warps import meeting
 from ptxgen.simulate.signals import Step
 from ptxgen.simulate.site import Array, Site
@@ -56,7 +56,7 @@ def mma(site: Site, target: Target) -> Step:
         if slot in words:
             raise site.unsupported(why)
     shape, atype, btype = str(words["shape"]), str(words["atype"]), str(words["btype"])
-    metadata = metadata_of(site)
+    metadata = kept_of(site)
     a_map = fragment(shape if metadata is None else packed_shape(shape), "a", atype, _layout(words, "a"))
     b_map = fragment(shape, "b", btype, _layout(words, "b"))
     c_map, d_map = fragment(shape, "c", str(words["ctype"])), fragment(shape, "d", str(words["dtype"]))
@@ -126,7 +126,7 @@ def _product(site: Site, target: Target, a_map: Fragment, b_map: Fragment) -> Pr
     return product
 
 
-def _sparse_product(site: Site, target: Target, a_map: Fragment, b_map: Fragment, metadata: Metadata) -> Product:
+def _sparse_product(site: Site, target: Target, a_map: Fragment, b_map: Fragment, metadata: Kept) -> Product:
     words = site.instruction.form.words
     multiply = multiply_values(site, target, "mma", packed_shape(str(words["shape"])))
     a_shuffle, b_shuffle = shuffle_of(a_map), shuffle_of(b_map)

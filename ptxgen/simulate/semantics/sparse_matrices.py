@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from attrs import frozen
 
-from isa.derive import shape_of
-from isa.sparsity import Sparsity, sparsity
+from isa.metadata import Metadata, metadata
 from ptxgen.simulate.batch import Batch
 from ptxgen.simulate.group import Group
 from ptxgen.simulate.site import Array, Site
@@ -15,12 +14,12 @@ _SELECTORS = ("selector", "f")
 
 
 @frozen(eq=False)
-class Metadata:
-    """The metadata operand of an instruction, before its selector."""
+class Kept:
+    """What A keeps, by the metadata operand of an instruction, which stands before the selector."""
 
     site: Site
     place: int
-    of: Sparsity
+    of: Metadata
     selector: int
     ordered: bool
 
@@ -41,16 +40,15 @@ def _meaningless() -> str:
     return "has metadata that names no two places of a chunk in the order that the instruction demands"
 
 
-def metadata_of(site: Site) -> Metadata | None:
-    """The metadata of a product with a sparse A; None for a dense one."""
+def kept_of(site: Site) -> Kept | None:
+    """What the sparse A of a product keeps; None for a dense one."""
     if not site.has("sp", "sp::ordered_metadata"):
         return None
     words = site.instruction.form.words
-    _, _, depth = shape_of(str(words["shape"]))
     place = next(place for place, slot in enumerate(site.slots) if slot.name in _SELECTORS)
     selector = int(getattr(site.operands[place], "value", 0))
     ordered = site.has("sp::ordered_metadata")
-    return Metadata(site, place - 1, sparsity(depth, str(words["atype"])), selector, ordered)
+    return Kept(site, place - 1, metadata(str(words["shape"]), str(words["atype"])), selector, ordered)
 
 
 def packed_shape(shape: str) -> str:

@@ -14,7 +14,7 @@ from ptxgen.simulate.batch import Batch
 from ptxgen.simulate.elements import elements_of
 from ptxgen.simulate.group import LANES, Group
 from ptxgen.simulate.semantics.matrices import Multiply
-from ptxgen.simulate.semantics.sparse_matrices import Metadata
+from ptxgen.simulate.semantics.sparse_matrices import Kept
 from ptxgen.simulate.semantics.warpgroup_matrices import (
     ROWS,
     SharedOperand,
@@ -46,7 +46,7 @@ class Plan:
     scale_d: Reader
     signs: tuple[int, int]
     places: list[int]
-    metadata: tuple[Metadata, Reader] | None = None
+    metadata: tuple[Kept, Reader] | None = None
 
     @property
     def kept(self) -> int:

@@ -17,7 +17,7 @@ from ptxgen.simulate.group import Group
 from ptxgen.simulate.semantics.control import parted
 from ptxgen.simulate.semantics.matrices import Multiply, chained_halves, multiply_of, record_of
 from ptxgen.simulate.semantics.mbarrier_users import place_of_slot
-from ptxgen.simulate.semantics.sparse_matrices import metadata_of, packed_shape
+from ptxgen.simulate.semantics.sparse_matrices import kept_of, packed_shape
 from ptxgen.simulate.semantics.warpgroup_matrices import (
     SharedOperand,
 )
@@ -102,7 +102,7 @@ def _plan(site: Site, target: Target) -> Plan:
     shape = str(words["shape"])
     _, columns, depth = shape_of(shape)
     atype, btype, dtype = str(words["atype"]), str(words["btype"]), str(words["dtype"])
-    bits, metadata = type_named(btype).bits, metadata_of(site)
+    bits, metadata = type_named(btype).bits, kept_of(site)
     kept = depth if metadata is None else depth // 2
     b_transposed = _immediate(site, "trans_b") == 1
     packed = shape if metadata is None else packed_shape(shape)
