@@ -89,7 +89,7 @@ class Metadata:
         return chunk * self.width + position * self.kept_together + neighbour
 
     def meaningful(self, bits: int, ordered: bool) -> bool:
-        """Whether four bits tell of different places, in rising order where `ordered`; one index alone has two values."""
+        """Whether four bits tell of different places, in rising order where `ordered`; a lone index has two values."""
         if self.indices == 1:
             return bits in _LONE_INDICES
         first, second = bits & 3, bits >> 2
