@@ -62,7 +62,7 @@ def block(a: Sequence[int], b: Sequence[int], c: int, types: tuple[str, str, str
 
 
 def rounded(total: int, unit: int, into: str) -> int:
-    """total * 2**unit in f32, `f32/13` or f16."""
+    """total * 2**unit in f32, `f32/13` or f16; what rounds to zero is the positive zero."""
     kept, least, width = {"f32": (23, -149, 32), "f32/13": (13, -139, 32), "f16": (10, -24, 16)}[into]
     size, sign = abs(total), (1 << width - 1) if total < 0 else 0
     last = max(unit + size.bit_length() - 1 - kept, least)
@@ -70,7 +70,7 @@ def rounded(total: int, unit: int, into: str) -> int:
     if into == "f16" and last > unit:
         rest, half = size - (cut << last - unit), 1 << last - unit - 1
         cut += rest > half or (rest == half and cut & 1)
-    return sign | encoded(cut, last, "f16" if into == "f16" else "f32")
+    return sign | encoded(cut, last, "f16" if into == "f16" else "f32") if cut else 0
 
 
 def encoded(size: int, last: int, element: str) -> int:
