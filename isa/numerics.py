@@ -9,6 +9,10 @@ What random outputs do not tell, asked of an sm_90 (`tests/device/test_tensor_co
 has no exponent, whatever the other factor; there is no floor under the exponents; a zero result is positive, also where
 a negative sum rounds to it; every NaN is the canonical one, and infinities of both signs, or zero times infinity, give
 it; `wgmma` and `mma` of one type agree.
+
+With a sparse A the products of the elements that it keeps stand in blocks as those of a dense A half as deep do, so the
+record is that of the dense instruction with half the k (`tests/device/test_sparse_products.py` asks which products make
+a block). The sparse fp8 `mma` of sm_90 is unpacked as the dense one is: SASS of ptxas.
 """
 
 from __future__ import annotations

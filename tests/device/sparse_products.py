@@ -64,6 +64,15 @@ def operands(seed: int, product: Product, kind: str | int, count: int) -> Sparse
     return a, b, c, metadata_registers(rng, told, product.a, product.selector), told
 
 
+Work = tuple[int, Product, str | int, int]
+
+
+def simulated(work: Work) -> np.ndarray:
+    """D as the simulator has it."""
+    _, product, *_ = work
+    return product.simulated(*operands(*work)[:4])
+
+
 def meeting(b: np.ndarray, kept: np.ndarray) -> np.ndarray:
     """The elements of B [n, columns, K] that the kept ones [n, rows, kept] meet: [n, rows, columns, kept]."""
     return np.stack([each[:, places].swapaxes(0, 1) for each, places in zip(b, kept, strict=True)])

@@ -1,5 +1,6 @@
 """Products with a sparse A on an sm_90 GPU and in the simulator: bits, the layout of the metadata, the blocks."""
 
+from concurrent.futures import Executor
 from typing import Any
 
 import numpy as np
@@ -9,20 +10,22 @@ from isa.descriptors import Swizzle
 from ptxgen.ir import Module
 from tests.device.products import Product
 from tests.device.questions import bits_of
-from tests.device.sparse_products import ANY, RISING, WARP, WARPGROUP, kinds, operands
+from tests.device.sparse_products import ANY, RISING, WARP, WARPGROUP, Work, kinds, operands, simulated
 from tests.simulate.asynchronous import test_sparse_wgmma
 from tests.simulate.pictures import WIDTHS, chunk_of, metadata_registers
 
 
 @pytest.mark.parametrize("product", [*WARP, *WARPGROUP], ids=str)
-def test_equal_bits(product: Product) -> None:
+def test_equal_bits(product: Product, pool: Executor) -> None:
     wrong, compared = [], 0
-    for seed, kind in enumerate(kinds(product)):
-        a, b, c, metadata, _ = operands(seed, product, kind, 16 if product.warpgroup else 128)
-        here, there = (run(a, b, c, metadata) for run in (product.simulated, product.on_gpu))
+    count = 16 if product.warpgroup else 128
+    works: list[Work] = [(seed, product, kind, count) for seed, kind in enumerate(kinds(product))]
+    for work, here in zip(works, pool.map(simulated, works), strict=True):
+        there = product.on_gpu(*operands(*work)[:4])
         compared += here.size
         for place in np.argwhere(here != there)[:2]:
-            wrong.append(f"{kind} at {place.tolist()}: {hex(here[*place])} simulated, {hex(there[*place])} on the GPU")
+            told = f"{hex(here[*place])} simulated, {hex(there[*place])} on the GPU"
+            wrong.append(f"{work[2]} at {place.tolist()}: {told}")
     print(f"\n{product}: {compared} sums compared, {len(wrong)} kinds differ")
     assert not wrong, "\n".join(wrong)
 

@@ -1,9 +1,7 @@
 """Ten million random sums and a million at the edges of each matrix instruction: the simulator and the GPU agree."""
 
-import os
 from collections.abc import Iterator
-from concurrent.futures import Executor, ProcessPoolExecutor
-from multiprocessing import get_context
+from concurrent.futures import Executor
 
 import numpy as np
 import pytest
@@ -50,12 +48,6 @@ def works(product: Product) -> Iterator[tuple[Product, str | int, int, int]]:
         yield product, spreads[seed % len(spreads)], seed, at_once
     for seed, kind in enumerate(EDGES):
         yield product, kind, seed, -(-AT_EACH_EDGE // each)
-
-
-@pytest.fixture(scope="module")
-def pool() -> Iterator[Executor]:
-    with ProcessPoolExecutor(os.cpu_count(), get_context("spawn")) as made:
-        yield made
 
 
 @pytest.mark.parametrize("product", [*WARP, *WARPGROUP], ids=str)
