@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from isa.descriptors import Swizzle
-from isa.tensor_maps import Interleave, TensorMap, tiled
+from isa.tensor_maps import ELEMENTS, Interleave, TensorMap, tiled
 from ptxgen.ir import Module
 from ptxgen.runtime import load
 from tests.simulate.asynchronous import test_tensor_copies as copies
@@ -79,3 +79,14 @@ def test_where_interleaved_elements_lie(interleave: Interleave, rank: int, chann
         told.append("-" if nothing else f"{2 * (int(unit[0]) - 1):#x}" + ("" if row else "~"))
     for place in range(0, len(told), 8):
         print("   ", " ".join(told[place : place + 8]))
+
+
+@pytest.mark.parametrize("element", ["f16", "bf16", "f32", "f32.ftz", "tf32", "tf32.ftz", "f64"])
+def test_what_fills_outside(element: str) -> None:
+    """A row of which only the first 16 bytes are in the tensor."""
+    inside = 16 // ELEMENTS[element].bytes
+    described = TensorMap(element, (inside, 1), (256,), (4 * inside, 1), nan_fill=True)
+    found = np.zeros(16, np.uint32)
+    moved(copies.module(copies.LOADING, copies.LOAD, 2, "tile"), described, np.zeros(64, np.uint32), found, (0, 0))
+    print(f"\n{element}: outside stands {sorted({f'{each:08x}' for each in found[4:].tolist()})}")
+    assert not found[:4].any()
