@@ -34,8 +34,8 @@ def matmul(
     out: Any = None,
     *,
     residual: Any = None,
-    accumulate: Element | str = Element.F32,
-    output: Element | str = Element.F16,
+    accumulate: str = "f32",
+    output: str = "f16",
     target: str | None = None,
     stream: object = None,
 ) -> Any:
@@ -52,24 +52,23 @@ def matmul(
     the kernel. LaunchError, before anything runs, for what does not fit; KernelError, on the CPU, for a fault.
     """
     library = library_of("a", a)
-    wish = Wish(activation, accumulate, output, target)
     arrays = {"A": a, "B": b}
     for name, array in (("bias", bias), ("R", residual), ("D", out)):
         if array is not None:
             arrays[name] = array
     if library.on_host:
-        return _on_host(arrays, wish)
+        return _on_host(arrays, Wish(activation, accumulate, output, target))
+    library.check("a", a)
     on = library.stream(a) if stream is None else stream
-    key: Key = (wish, on)
+    key: Key = (activation, accumulate, output, target, on)
     addresses = []
     for name, array in arrays.items():
-        library.check(name, array)
         address = library.address(array)
         addresses.append(address)
         key += (name, library.key(array), address & ALIGNMENT_MASK)
     call = _CALLS.get(key)
     if call is None:
-        call = _CALLS[key] = _made(library, arrays, wish, on)
+        call = _CALLS[key] = _made(library, arrays, Wish(activation, accumulate, output, target), on)
         if len(_CALLS) > KEPT:
             del _CALLS[next(iter(_CALLS))]
     if out is not None:
@@ -85,8 +84,8 @@ class Wish:
     """What is asked of a product beside its arrays."""
 
     activation: str | None
-    accumulate: Element | str
-    output: Element | str
+    accumulate: str
+    output: str
     target: str | None
 
 
@@ -122,6 +121,7 @@ def _made(library: Library, arrays: Mapping[str, Any], wish: Wish, stream: objec
     for name, array in arrays.items():
         if library_of(_SPOKEN[name], array) is not library or library.device(array) != device:
             raise LaunchError(f"a and {_SPOKEN[name]} must be arrays of one library on one device")
+        library.check(_SPOKEN[name], array)
     views = {name: library.view(_SPOKEN[name], array) for name, array in arrays.items()}
     spec, stored = _spec(views, wish)
     product = Matmul(spec, wish.target or target_of(device))
@@ -215,10 +215,10 @@ def _check_shapes(views: Mapping[str, View]) -> None:
             raise LaunchError(f"{_SPOKEN[name]} must be float16, got {views[name].dtype}")
 
 
-def _named(what: str, wish: Element | str) -> Element:
+def _named(what: str, wish: str) -> Element:
     known = {element.label: element for element in (Element.F16, Element.F32)}
-    found = wish if isinstance(wish, Element) else known.get(wish)
-    if found is None or found not in known.values():
+    found = known.get(wish)
+    if found is None:
         raise LaunchError(f"{what} must be one of {', '.join(known)}, got {wish!r}")
     return found
 

@@ -82,28 +82,32 @@ class Torch(Library):
 
         self.torch = torch
         self.types = {np.dtype(np.float16): torch.float16, np.dtype(np.float32): torch.float32}
+        self.current = getattr(torch._C, "_cuda_getCurrentRawStream", self._current)
+
+    def _current(self, device: int) -> int:
+        return int(self.torch.cuda.current_stream(device).cuda_stream)
 
     def key(self, array: Any) -> Key:
-        return array.shape, array.stride(), array.dtype, array.device
+        return array.shape, array.stride(), array.dtype, array.get_device()
 
     def address(self, array: Any) -> int:
         return int(array.data_ptr())
 
     def view(self, name: str, array: Any) -> View:
-        if not array.is_cuda:
-            raise LaunchError(f"{name} is a tensor on {array.device}: move it to a CUDA device, or pass a numpy array")
         return view_of(name, array.detach())
 
     def device(self, array: Any) -> int:
-        return int(array.device.index or 0)
+        return int(array.get_device())
 
     def stream(self, array: Any) -> int:
-        return int(self.torch.cuda.current_stream(array.device).cuda_stream)
+        return int(self.current(array.get_device()))
 
     def empty(self, dtype: np.dtype[Any], shape: tuple[int, ...], beside: Any) -> Any:
         return self.torch.empty(shape, dtype=self.types[dtype], device=beside.device)
 
     def check(self, name: str, array: Any) -> None:
+        if not array.is_cuda:
+            raise LaunchError(f"{name} is a tensor on {array.device}: move it to a CUDA device, or pass a numpy array")
         if array.requires_grad and self.torch.is_grad_enabled():
             raise LaunchError(
                 f"{name} wants a gradient, which this call does not record: detach it, or call it under torch.no_grad()"
@@ -144,8 +148,15 @@ class Jax(Library):
         return array.shape, array.dtype.name, self.device(array)
 
     def address(self, array: Any) -> int:
+        if isinstance(array, DeviceArray):
+            return array.address
         array.block_until_ready()
         return int(array.unsafe_buffer_pointer())
+
+    def view(self, name: str, array: Any) -> View:
+        if not isinstance(array, DeviceArray) and len(array.devices()) != 1:
+            raise LaunchError(f"{name} is spread over {len(array.devices())} devices: gather it on one")
+        return view_of(name, array)
 
     def device(self, array: Any) -> int:
         return int(next(iter(array.devices())).local_hardware_id or 0)

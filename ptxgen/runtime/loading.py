@@ -249,26 +249,28 @@ class DirectLaunch:
     addresses: tuple[ctypes.c_void_p, ...]
     current: Callable[..., int]
     found: ctypes.c_void_p
+    into: Any
     context: int
     device: int
 
     @classmethod
     def of(cls, api: Any, kernel: LoadedKernel, config: Any, arguments: ArgumentBlock) -> DirectLaunch:
         """The launch of a kernel with a configuration and arguments, which must outlive it."""
-        device = kernel.module.device
+        device, found = kernel.module.device, ctypes.c_void_p()
         addresses = (int(config.getPtr()), int(kernel.function), arguments.pointer, 0)
         return cls(
             direct(api, "cuLaunchKernelEx", 4),
             tuple(map(ctypes.c_void_p, addresses)),
             direct(api, "cuCtxGetCurrent", 1),
-            ctypes.c_void_p(),
+            found,
+            ctypes.byref(found),
             int(primary_context(device)),
             device,
         )
 
     def __call__(self) -> int:
         """Launches in the primary context of the device; the driver's status, 0 where all is well."""
-        self.current(ctypes.byref(self.found))
+        self.current(self.into)
         if self.found.value == self.context:
             return self.launch(*self.addresses)
         with on_device(self.device):
