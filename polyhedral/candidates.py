@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from polyhedral.affine import Affine, var
 from polyhedral.places import Place
 from polyhedral.separation import Candidate
 from polyhedral.shadows import Item
 from polyhedral.strides import Stride, stride_of
-from polyhedral.system import UNIVERSE, System, components_of, disjoint, without_congruences
+from polyhedral.system import System, disjoint, without_congruences
 
 
 def candidates_of(level: int, name: str, items: list[Item], place: Place) -> list[Candidate]:
@@ -18,7 +16,7 @@ def candidates_of(level: int, name: str, items: list[Item], place: Place) -> lis
     for number, item in enumerate(items):
         time = item.fixed[level]
         if place.alone is item and time is None and not place.values:
-            own, outer = _rows_on(item.shadows[level], name), place.open_still
+            own, outer = item.shadows[level].split_on(name)[0], place.open_still
         else:
             shadow = place.valued(item.shadows[level])
             own, outer = shadow.split_on(name) if time is None else (System.of(var(name).equals(time)), shadow)
@@ -31,16 +29,6 @@ def candidates_of(level: int, name: str, items: list[Item], place: Place) -> lis
         if not rows.is_false:
             found.setdefault((rows, outer), []).append(number)
     return [Candidate(rows, outer, tuple(members)) for (rows, outer), members in found.items()]
-
-
-def _rows_on(shadow: System, name: str) -> System:
-    """The conditions of a system in which `name` occurs."""
-    return next((_rows_of_part(p, name) for p in components_of(shadow) if name in p.names), UNIVERSE)
-
-
-@lru_cache(maxsize=1 << 12)
-def _rows_of_part(part: System, name: str) -> System:
-    return part.split_on(name)[0]
 
 
 def common_stride(items: list[Item], level: int, name: str, place: Place) -> Stride:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import lru_cache
 
 from polyhedral.difference import difference, negations
-from polyhedral.spelling import is_existential
+from polyhedral.parts import part
+from polyhedral.spelling import Spelling, is_existential
 from polyhedral.system import FALSE, UNIVERSE, System, disjoint, make, with_rows
 
 
@@ -100,7 +101,8 @@ def _single_conditions(piece: System) -> tuple[System, ...]:
     for row in piece.inequalities:
         if not any(c and is_existential(n) for n, c in zip(piece.names, row, strict=False)):
             used = [i for i, c in enumerate(row[:-1]) if c]
-            found.append(System(tuple([piece.names[i] for i in used]), (), (tuple([row[i] for i in (*used, -1)]),)))
+            names = tuple([piece.names[i] for i in used])
+            found.append(System((part(Spelling(names, (), (tuple([row[i] for i in (*used, -1)]),))),)))
     for row in piece.equalities:
         own = [n for n, c in zip(piece.names, row, strict=False) if c and is_existential(n)]
         if not own:

@@ -39,21 +39,6 @@ def _part(system: Spelled, columns: list[int]) -> Spelling:
     return Spelling(names, tuple([r for r in equal if any(r[:-1])]), tuple([r for r in unequal if any(r[:-1])]))
 
 
-def linked(systems: Sequence[Spelled]) -> list[list[int]]:
-    """The numbers of the systems in groups that share no visible variable."""
-    groups: list[tuple[set[str], list[int]]] = []
-    for number, system in enumerate(systems):
-        names, own, apart = {n for n in system.names if n[0] != "$"}, [number], []
-        for group in groups:
-            if names.isdisjoint(group[0]):
-                apart.append(group)
-            else:
-                names |= group[0]
-                own = group[1] + own
-        groups = [*apart, (names, own)]
-    return [g[1] for g in groups]
-
-
 def product(parts: Sequence[Spelled]) -> Spelling:
     """The parts, which share no visible variable, as one."""
     names, rows = aligned(*parts)

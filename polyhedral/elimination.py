@@ -8,6 +8,7 @@ from math import gcd
 from operator import neg
 from typing import NamedTuple
 
+from polyhedral.certificates import alone_violated, is_sum
 from polyhedral.emptiness import is_surely_empty
 from polyhedral.fourier_motzkin import Shadow, choose_column, dark_row, split
 from polyhedral.rows import Contradiction, Equalities, Row, Table, hidden_equalities, insert, scaled_sum, table_of
@@ -153,13 +154,20 @@ def irredundant(
     known_equalities: Sequence[Row],
     known_inequalities: Sequence[Row],
     width: int,
+    point: Sequence[int] | None = None,
 ) -> list[Row]:
-    """The inequalities without those that the others, the equalities and the known rows imply over the integers."""
+    """The inequalities without those that the others, the equalities and the known rows imply over the integers.
+
+    A `point` that satisfies all of them saves work.
+    """
     equal = [*equalities, *known_equalities]
+    needed = set() if point is None else alone_violated(equal, [*inequalities, *known_inequalities], point)
     kept: list[Row] = []
     for own, rest in _connected(inequalities, [equal, known_inequalities], width):
         left = list(own)
         for row in reversed(own):
+            if row in needed:
+                continue
             others = [r for r in left if r is not row]
             if implies(rest[0], [*others, *rest[1]], row, width):
                 left = others
@@ -197,7 +205,7 @@ def implies(equalities: Sequence[Row], inequalities: Sequence[Row], row: Row, wi
     if _is_alone(equalities, inequalities, row, width):
         return False
     coefficients, constant = row[:-1], row[-1]
-    if any(r[-1] <= constant and r[:-1] == coefficients for r in inequalities):
+    if is_sum(equalities, inequalities, row):
         return True
     opposite = (*tuple(map(neg, coefficients)), -constant - 1)
     return is_surely_empty(equalities, [*inequalities, opposite], width)

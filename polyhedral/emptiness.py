@@ -7,6 +7,7 @@ from functools import lru_cache
 from itertools import compress
 from typing import NamedTuple
 
+from polyhedral.certificates import repaired
 from polyhedral.fourier_motzkin import Shadow, choose_column, dark_row, splinters
 from polyhedral.rows import Contradiction, Equalities, Row, Table, hidden_equalities, table_of
 
@@ -24,6 +25,15 @@ def is_surely_empty(equalities: Iterable[Row], inequalities: Iterable[Row], widt
 
 
 FEW_SPLINTERS = 24
+
+
+@lru_cache(maxsize=1 << 15)
+def point_in(equalities: tuple[Row, ...], inequalities: tuple[Row, ...], width: int) -> tuple[int, ...] | None:
+    """Integers that satisfy the rows, found at a glance where they can be; None where there are none. Exact."""
+    point = None if equalities else repaired(inequalities, width)
+    if point is None:
+        point = integer_point(equalities, inequalities, width)
+    return None if point is None else tuple(point)
 
 
 def integer_point(

@@ -61,10 +61,9 @@ def _plain_conditions(system: System) -> tuple[Condition, ...]:
     try:
         return system.conditions
     except ValueError:
-        own = set(system.exists)
-        rows = [r for r in system.inequalities if own.isdisjoint(system.affine(r).names)]
-        equal = [r for r in system.equalities if own.isdisjoint(system.affine(r).names)]
-        return System(system.names, tuple(equal), tuple(rows)).conditions
+        own = len(system.exists)
+        rows = system.equalities + system.inequalities
+        return with_rows(system, [not any(r[:own]) for r in rows]).conditions
 
 
 def items_of(

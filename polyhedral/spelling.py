@@ -118,17 +118,19 @@ def subset(system: Spelled, chosen: Sequence[bool]) -> Spelling:
     )
 
 
-def merged(names: tuple[str, ...], first: Rows, second: Rows) -> Spelling:
-    """Both at once: equalities and inequalities over the same names, normal and without existentials."""
+def merged(names: tuple[str, ...], parts: Sequence[Rows]) -> Spelling:
+    """All at once: equalities and inequalities over the same names, normal and without existentials."""
     table: Table = {}
-    for row in first[1] + second[1]:
-        coefficients = row[:-1]
-        old = table.get(coefficients)
-        if old is None or row[-1] < old:
-            table[coefficients] = row[-1]
+    equal: set[Row] = set()
+    for equalities, inequalities in parts:
+        equal.update(equalities)
+        for row in inequalities:
+            coefficients = row[:-1]
+            old = table.get(coefficients)
+            if old is None or row[-1] < old:
+                table[coefficients] = row[-1]
     try:
-        equal = {*first[0], *second[0]}
-        equal.update(r for r in map(reduced_equality, hidden_equalities(table)) if r is not None)
+        equal.update([r for r in map(reduced_equality, hidden_equalities(table)) if r is not None])
     except Contradiction:
         return CONTRADICTION
     return Spelling(names, tuple(sorted(equal)), tuple(sorted([(*c, k) for c, k in table.items()])))
