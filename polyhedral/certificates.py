@@ -12,12 +12,22 @@ from operator import mul, neg
 from polyhedral.rows import Row
 
 MOST_REPAIRS = 8
-MOST_SUMS = 24
+MOST_SUMS = 6
 
 
-def repaired(rows: Sequence[Row], width: int) -> list[int] | None:
-    """Integers that satisfy the inequalities, found from 0 by moving one column at a time; None where none was found."""
-    point = [0] * width + [1]
+def any_opposed(inequalities: Sequence[Row]) -> bool:
+    """Whether two of the rows leave nothing between them."""
+    upper = {row[:-1]: row[-1] for row in reversed(inequalities)}
+    for row in inequalities:
+        constant = upper.get(tuple(map(neg, row[:-1])))
+        if constant is not None and constant + row[-1] < 0:
+            return True
+    return False
+
+
+def repaired(rows: Sequence[Row], width: int, start: Sequence[int] | None = None) -> list[int] | None:
+    """Integers that satisfy the inequalities, found from `start` or 0 by moving one column at a time, or None."""
+    point = [*start, 1] if start else [0] * width + [1]
     for _ in range(MOST_REPAIRS):
         for row in rows:
             value = sum(map(mul, row, point))
@@ -80,68 +90,90 @@ def alone_violated(equalities: Sequence[Row], inequalities: Sequence[Row], point
     return found
 
 
-def is_sum(equalities: Sequence[Row], inequalities: Sequence[Row], row: Row) -> bool:
-    """Whether `row >= 0` is found to be a sum of multiples of the others and a constant, rounded to integers.
+class Sums:
+    """Rows to be added up: whether another one is a sum of multiples of them and a constant, rounded to integers.
 
-    Each row of the sum takes out one column of what is left to show; only few sums are tried.
+    Each row of a sum takes out one column of what is left to show; only few sums are tried. Rows can be
+    taken away, those that fewest columns have are tried first.
     """
-    rows = [*inequalities, *equalities, *[tuple(map(neg, r)) for r in equalities]] if equalities else inequalities
-    return _Sums(rows).give(row)
 
-
-class _Sums:
-    """The search for a sum; `left` counts what may still be tried."""
-
-    def __init__(self, rows: Sequence[Row]) -> None:
-        self.rows = rows
+    def __init__(self, equalities: Sequence[Row], inequalities: Sequence[Row], width: int) -> None:
+        rows = list(inequalities)
+        for row in equalities:
+            rows += [row, tuple(map(neg, row))]
+        rows.sort(key=_columns)
+        self.width = range(width)
         self.least: dict[Row, int] = {}
         for row in rows:
             old = self.least.get(row[:-1])
             if old is None or row[-1] < old:
                 self.least[row[:-1]] = row[-1]
-        self.left = MOST_SUMS
+        columns = list(zip(*rows, strict=True))[:-1] if rows else [()] * width
+        self.lower = [[r for r, c in zip(rows, column, strict=True) if c > 0] for column in columns]
+        self.upper = [[r for r, c in zip(rows, column, strict=True) if c < 0] for column in columns]
+        self.left = 0
 
-    def give(self, wanted: Row) -> bool:
-        """Whether `wanted` is a sum of the rows and a constant that is not negative."""
-        coefficients = wanted[:-1]
-        divisor = gcd(*coefficients)
+    def drop(self, row: Row) -> None:
+        """Takes away an inequality."""
+        if self.least.get(row[:-1]) == row[-1]:
+            del self.least[row[:-1]]
+        for column in self.width:
+            if row[column]:
+                (self.lower if row[column] > 0 else self.upper)[column].remove(row)
+
+    def put_back(self, row: Row) -> None:
+        """Gives back an inequality that was taken away."""
+        self.least.setdefault(row[:-1], row[-1])
+        for column in self.width:
+            if row[column]:
+                (self.lower if row[column] > 0 else self.upper)[column].append(row)
+
+    def leave_open(self, row: Row) -> bool:
+        """Whether some column of `row` has no bound at all on the side on which `row` bounds it: it is no sum then."""
+        return not all([(self.lower[c] if row[c] > 0 else self.upper[c]) for c in self.width if row[c]])
+
+    def give(self, row: Row) -> bool:
+        """Whether `row >= 0` is found to be a sum."""
+        self.left = MOST_SUMS
+        return self._give(row)
+
+    def _give(self, wanted: Row) -> bool:
+        divisor = gcd(*wanted[:-1])
         if divisor == 0:
             return wanted[-1] >= 0
         if divisor > 1:
             wanted = tuple([c // divisor for c in wanted])
-            coefficients = wanted[:-1]
-        known = self.least.get(coefficients)
+        known = self.least.get(wanted[:-1])
         if known is not None and known <= wanted[-1]:
             return True
-        if self.left <= 0:
-            return False
-        column, bounds = self._narrowest(coefficients)
+        bounds, fewest, column = [], 1 << 30, 0
+        for number in self.width:
+            if wanted[number]:
+                found = self.lower[number] if wanted[number] > 0 else self.upper[number]
+                if len(found) < fewest:
+                    bounds, fewest, column = found, len(found), number
         for bound in bounds:
-            self.left -= 1
-            if self.give(_without(wanted, bound, column)):
-                return True
             if self.left <= 0:
                 return False
+            self.left -= 1
+            if self._give(_without(wanted, bound, column)):
+                return True
         return False
 
-    def _narrowest(self, coefficients: Row) -> tuple[int, list[Row]]:
-        best: tuple[int, list[Row]] | None = None
-        for column, coefficient in enumerate(coefficients):
-            if coefficient:
-                bounds = [r for r in self.rows if r[column] * coefficient > 0]
-                if best is None or len(bounds) < len(best[1]):
-                    best = column, bounds
-                    if len(bounds) < 2:
-                        break
-        assert best is not None
-        return best
+
+def _columns(row: Row) -> int:
+    return -row[:-1].count(0)
 
 
 def _without(wanted: Row, bound: Row, column: int) -> Row:
     """What is left to show of `wanted` where `bound` takes its column out."""
-    a, b = abs(bound[column]), abs(wanted[column])
+    a, b = bound[column], wanted[column]
+    if a < 0:
+        a, b = -a, -b
+    if a == 1:
+        return tuple([w - b * r for w, r in zip(wanted, bound)])  # noqa: B905
     divisor = gcd(a, b)
     a, b = a // divisor, b // divisor
-    left = [a * w - b * r for w, r in zip(wanted, bound, strict=True)]
+    left = [a * w - b * r for w, r in zip(wanted, bound)]  # noqa: B905
     left[-1] += a - 1
     return tuple(left)

@@ -13,9 +13,12 @@ def components(system: Spelled) -> list[Spelling] | None:
     """The parts of a system no two of which share a variable, in the order of their first names; None if it is one."""
     width = len(system.names)
     bits = [1 << i for i in range(width)]
+    whole = (1 << width) - 1
     groups: list[int] = []
     for row in system.equalities + system.inequalities:
         used = sum(compress(bits, row))
+        if used == whole:
+            return None
         apart = []
         for group in groups:
             if group & used:

@@ -8,7 +8,7 @@ from math import gcd
 from operator import neg
 from typing import NamedTuple
 
-from polyhedral.certificates import alone_violated, is_sum
+from polyhedral.certificates import Sums, alone_violated, repaired
 from polyhedral.emptiness import is_surely_empty
 from polyhedral.fourier_motzkin import Shadow, choose_column, dark_row, split
 from polyhedral.rows import Contradiction, Equalities, Row, Table, hidden_equalities, insert, scaled_sum, table_of
@@ -161,18 +161,33 @@ def irredundant(
     A `point` that satisfies all of them saves work.
     """
     equal = [*equalities, *known_equalities]
-    needed = set() if point is None else alone_violated(equal, [*inequalities, *known_inequalities], point)
-    kept: list[Row] = []
-    for own, rest in _connected(inequalities, [equal, known_inequalities], width):
-        left = list(own)
-        for row in reversed(own):
-            if row in needed:
-                continue
-            others = [r for r in left if r is not row]
-            if implies(rest[0], [*others, *rest[1]], row, width):
-                left = others
-        kept += left
+    around = [*inequalities, *known_inequalities]
+    needed = set() if point is None else alone_violated(equal, around, point)
+    sums = None
+    kept = list(inequalities)
+    for row in reversed(inequalities):
+        if row in needed:
+            continue
+        sums = Sums(equal, around, width) if sums is None else sums
+        sums.drop(row)
+        if not sums.leave_open(row) and (
+            sums.give(row) or _surely_implied(equal, [r for r in kept if r is not row], known_inequalities, row, point)
+        ):
+            kept.remove(row)
+        else:
+            sums.put_back(row)
     return kept
+
+
+def _surely_implied(
+    equalities: Sequence[Row], own: Sequence[Row], known: Sequence[Row], row: Row, point: Sequence[int] | None
+) -> bool:
+    width = len(row) - 1
+    opposite = (*[-c for c in row[:-1]], -row[-1] - 1)
+    if not equalities and point is not None and repaired([opposite, *own, *known], width, point) is not None:
+        return False
+    ((_, rest),) = _connected([row], [equalities, own, known], width)
+    return is_surely_empty(rest[0], [*rest[1], *rest[2], opposite], width)
 
 
 def _connected(
@@ -202,20 +217,10 @@ def _connected(
 
 def implies(equalities: Sequence[Row], inequalities: Sequence[Row], row: Row, width: int) -> bool:
     """Whether `row >= 0` holds at every integer point of the rows; False also where that is hard to say."""
-    if _is_alone(equalities, inequalities, row, width):
+    sums = Sums(equalities, inequalities, width)
+    if sums.leave_open(row):
         return False
-    coefficients, constant = row[:-1], row[-1]
-    if is_sum(equalities, inequalities, row):
+    if sums.give(row):
         return True
-    opposite = (*tuple(map(neg, coefficients)), -constant - 1)
+    opposite = (*tuple(map(neg, row[:-1])), -row[-1] - 1)
     return is_surely_empty(equalities, [*inequalities, opposite], width)
-
-
-def _is_alone(equalities: Sequence[Row], inequalities: Sequence[Row], row: Row, width: int) -> bool:
-    for column in range(width):
-        c = row[column]
-        if not c or any(r[column] for r in equalities):
-            continue
-        if not any(r[column] * c > 0 for r in inequalities):
-            return True
-    return False

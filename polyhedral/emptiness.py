@@ -7,7 +7,7 @@ from functools import lru_cache
 from itertools import compress
 from typing import NamedTuple
 
-from polyhedral.certificates import repaired
+from polyhedral.certificates import any_opposed, repaired
 from polyhedral.fourier_motzkin import Shadow, choose_column, dark_row, splinters
 from polyhedral.rows import Contradiction, Equalities, Row, Table, hidden_equalities, table_of
 
@@ -27,12 +27,29 @@ def is_surely_empty(equalities: Iterable[Row], inequalities: Iterable[Row], widt
 FEW_SPLINTERS = 24
 
 
+class Glance(NamedTuple):
+    """What is seen of some rows without work: a point, that there is none, or neither."""
+
+    point: tuple[int, ...] | None = None
+    is_empty: bool = False
+
+
+@lru_cache(maxsize=1 << 15)
+def glance(equalities: tuple[Row, ...], inequalities: tuple[Row, ...], width: int) -> Glance:
+    """What is seen of the rows without work."""
+    if any_opposed(inequalities):
+        return Glance(is_empty=True)
+    point = None if equalities else repaired(inequalities, width)
+    return Glance(None if point is None else tuple(point))
+
+
 @lru_cache(maxsize=1 << 15)
 def point_in(equalities: tuple[Row, ...], inequalities: tuple[Row, ...], width: int) -> tuple[int, ...] | None:
-    """Integers that satisfy the rows, found at a glance where they can be; None where there are none. Exact."""
-    point = None if equalities else repaired(inequalities, width)
-    if point is None:
-        point = integer_point(equalities, inequalities, width)
+    """Integers that satisfy the rows, None where there are none. Exact."""
+    seen = glance(equalities, inequalities, width)
+    if seen.is_empty or seen.point is not None:
+        return seen.point
+    point = integer_point(equalities, inequalities, width)
     return None if point is None else tuple(point)
 
 

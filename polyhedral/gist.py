@@ -21,7 +21,9 @@ def needed(own: Rows, known: Rows, equalities_too: bool, existential: int, width
             others = [*known[0], *(r for r in equal if r is not row)]
             if _equality_is_implied(row, others, [*known[1], *own[1]], existential, width):
                 equal.remove(row)
-    kept = {*equal, *irredundant(equal, own[1], known[0], known[1], width, point)}
+    said = set(known[1])
+    unsaid = [r for r in own[1] if r not in said]
+    kept = {*equal, *irredundant(equal, unsaid, known[0], known[1], width, point)} if unsaid else set(equal)
     return tuple([r in kept for part in own for r in part])
 
 

@@ -12,7 +12,7 @@ from attrs import frozen
 
 from polyhedral.components import components
 from polyhedral.elimination import exact_shadow, project
-from polyhedral.emptiness import point_in
+from polyhedral.emptiness import glance, point_in
 from polyhedral.gist import needed
 from polyhedral.rows import Contradiction, Row
 from polyhedral.spelling import (
@@ -133,12 +133,17 @@ _witnesses = Witnesses(24)
 @lru_cache(maxsize=1 << 15)
 def point_of(*parts: Part) -> Mapping[str, int] | None:
     """Integers that satisfy parts which hang together, by visible name, 0 where not named; None where there are none."""
-    if len(parts) > 1:
-        found = _witnesses.find(parts)
+    names, rows = aligned(*parts)
+    equalities, inequalities = _together(rows)
+    seen = glance(equalities, inequalities, len(names))
+    if seen.is_empty:
+        return None
+    point = seen.point
+    if point is None:
+        found = _witnesses.find(parts) if len(parts) > 1 else None
         if found is not None:
             return found
-    names, rows = aligned(*parts)
-    point = point_in(*_together(rows), len(names))
+        point = point_in(equalities, inequalities, len(names))
     if point is None:
         return None
     values = {n: v for n, v in zip(names, point, strict=True) if v and n[0] != "$"}
