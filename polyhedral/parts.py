@@ -87,9 +87,11 @@ def parts_of(spelling: Spelling) -> Parts:
 
 
 def linked(own: Sequence[Part], known: Sequence[Part]) -> list[tuple[Parts, Parts]]:
-    """The parts of both in groups that share no visible variable."""
-    if len(own) == 1 and all(not p.visible.isdisjoint(own[0].visible) for p in known):
-        return [(tuple(own), tuple(known))]
+    """The parts of two systems in groups that share no visible variable."""
+    if len(own) == 1:
+        names_of_own = own[0].visible
+        theirs = tuple([p for p in known if not names_of_own.isdisjoint(p.visible)])
+        return [(tuple(own), theirs), *[((), (p,)) for p in known if p not in theirs]]
     groups: list[tuple[set[str], list[Part], list[Part]]] = []
     for number, one in enumerate((*own, *known)):
         names = set(one.visible)
@@ -123,7 +125,7 @@ def conjoined(first: Parts, second: Parts) -> Parts:
 def _joined(*parts: Part) -> Parts:
     names, rows = aligned(*parts)
     if not any(p.own for p in parts):
-        return parts_of(merged(names, rows))
+        return (part(merged(names, rows)),)
     return parts_of(normal(names, [r for p in rows for r in p[0]], [r for p in rows for r in p[1]]))
 
 
@@ -161,7 +163,21 @@ def have_no_point(parts: Sequence[Part]) -> bool:
     """Whether no integer point is in all of the parts."""
     if len(parts) == 1:
         return point_of(parts[0]) is None
-    return any(point_of(*mine) is None for mine, _ in linked(parts, ()))
+    return any([point_of(*group) is None for group in _groups(parts)])
+
+
+def _groups(parts: Sequence[Part]) -> list[list[Part]]:
+    """The parts in groups that share no visible variable."""
+    found: list[tuple[frozenset[str], list[Part]]] = []
+    for one in parts:
+        names, own = one.visible, [one]
+        met = [g for g in found if not g[0].isdisjoint(one.visible)]
+        for group in met:
+            names |= group[0]
+            own = group[1] + own
+            found.remove(group)
+        found.append((names, own))
+    return [g[1] for g in found]
 
 
 @lru_cache(maxsize=1 << 14)

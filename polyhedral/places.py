@@ -9,21 +9,19 @@ from attrs import evolve, frozen
 from polyhedral.affine import Affine, var
 from polyhedral.shadows import Item
 from polyhedral.surroundings import Surroundings
-from polyhedral.system import UNIVERSE, System
+from polyhedral.system import System
 
 
 @frozen
 class Place:
     """`known` holds around the place; `values` are those of levels without a loop.
 
-    `alone` is the one item that runs there once its conditions on the loops around hold; `open_still` is then what
-    its shadow says of them beyond what is known.
+    Where `alone` is an item, only it runs there, and all that its shadow says of the loops around is known.
     """
 
     known: Surroundings
     values: Mapping[str, Affine]
     alone: Item | None = None
-    open_still: System = UNIVERSE
 
     def where(self, system: System) -> Place:
         """The place inside, where `system` holds too."""

@@ -179,7 +179,7 @@ class _Scan:
         guard = place.known.gist_of(outer)
         stride = common_stride(items, level, name, place)
         held = [_held(item, level, name, rows) for item in items]
-        site = _Site(level, name, rows, held, _with_alone(place.where(guard), held, region))
+        site = _Site(level, name, rows, held, _with_alone(place.where(guard), held))
         if stride.part is None:
             return self._shaped(site, stride, place, guard)
         guard = guard & site.place.known.gist_of(stride.part.condition)
@@ -244,7 +244,7 @@ class _Scan:
         own = site.items[0].shadows[site.level].substitute({**site.place.values, site.name: value})
         if not (site.place.known & own).gist_of(guard).is_universe:
             return None
-        body = self._at(site, value, UNIVERSE)
+        body = self._at(evolve(site, place=evolve(site.place, alone=None)), value, UNIVERSE)
         return body if isinstance(body, Let) else None
 
     def _at(self, site: _Site, value: Affine, guard: System) -> Node:
@@ -285,16 +285,15 @@ class _Site:
         return False
 
 
-def _with_alone(place: Place, items: list[Item], region: Region) -> Place:
-    """The place inside of a level that one item has: its rows say all that the item says of this level."""
-    if len(items) == 1 and not items[0].system.exists:
-        return evolve(place, alone=items[0], open_still=region.outer)
-    return place if place.alone is None else evolve(place, alone=None, open_still=UNIVERSE)
+def _with_alone(place: Place, items: list[Item]) -> Place:
+    """The place inside of a level whose rows are known, and what the items say of the loops around too."""
+    alone = items[0] if len(items) == 1 and not items[0].system.has_existentials else None
+    return place if place.alone is alone else evolve(place, alone=alone)
 
 
 def _behind_shared(level: int, items: list[Item], place: Place, inside: Inside) -> Node:
     guard = shared_until(items, level)
-    if any(item.system.exists for item in items):
+    if any(item.system.has_existentials for item in items):
         items, quotients = without_shared_quotients(items, set(items[0].levels[level:]))
         guard = guard & quotients
     guard = place.known.gist_of(place.valued(guard))
@@ -312,5 +311,5 @@ def _held(item: Item, level: int, name: str, rows: System) -> Item:
 
 
 def _leaf(item: Item, place: Place) -> Node:
-    guard = place.known.gist_of(place.valued(item.system))
+    guard = UNIVERSE if place.alone is item else place.known.gist_of(place.valued(item.system))
     return when(guard, Leaf(item.payload, tuple((d, a.substitute(place.values)) for d, a in item.bindings)))

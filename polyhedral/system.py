@@ -100,12 +100,22 @@ class System:
     @property
     def exists(self) -> tuple[str, ...]:
         """The existential variables."""
-        return self.names[: sum([p.own for p in self.parts])]
+        return self.names[: sum([p.own for p in self.parts])] if self.has_existentials else ()
+
+    @property
+    def has_existentials(self) -> bool:
+        """Whether there are existential variables."""
+        return any([p.own for p in self.parts])
+
+    @property
+    def has_equalities(self) -> bool:
+        """Whether some row is an equality."""
+        return any([p.equalities for p in self.parts])
 
     @property
     def visible(self) -> tuple[str, ...]:
         """The variables that are not existential, sorted."""
-        return self.names[sum([p.own for p in self.parts]) :]
+        return tuple(sorted([n for p in self.parts for n in p.visible]))
 
     @property
     def is_false(self) -> bool:
