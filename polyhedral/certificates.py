@@ -26,33 +26,60 @@ def any_opposed(inequalities: Sequence[Row]) -> bool:
 
 
 def repaired(rows: Sequence[Row], width: int, start: Sequence[int] | None = None) -> list[int] | None:
-    """Integers that satisfy the inequalities, found from `start` or 0 by moving one column at a time, or None."""
+    """Integers that satisfy the inequalities, found from `start` or 0 by moving one column at a time, or None.
+
+    A column that was moved one way is not moved back; only few moves are tried.
+    """
     point = [*start, 1] if start else [0] * width + [1]
-    for _ in range(MOST_REPAIRS):
-        for row in rows:
+    repair = _Repair(rows, point, [0] * width)
+    return point[:-1] if repair.run() else None
+
+
+class _Repair:
+    """The search: `way` has the sign of the moves of each column, `left` counts what may still be tried."""
+
+    def __init__(self, rows: Sequence[Row], point: list[int], way: list[int]) -> None:
+        self.rows = rows
+        self.point = point
+        self.way = way
+        self.left = MOST_REPAIRS
+
+    def run(self) -> bool:
+        """Moves `point` until all rows hold; False, the point as it was, where that is not found."""
+        point, way = self.point, self.way
+        for row in self.rows:
             value = sum(map(mul, row, point))
             if value < 0:
                 break
         else:
-            return point[:-1]
-        column = _freest(rows, row, width)
-        if column is None:
-            return None
-        coefficient = row[column]
-        point[column] += -(value // coefficient) if coefficient > 0 else value // -coefficient
-    return None
+            return True
+        for column, coefficient in self._freest(row):
+            if self.left <= 0:
+                return False
+            self.left -= 1
+            before, old = point[column], way[column]
+            if coefficient > 0:
+                point[column], way[column] = before - value // coefficient, 1
+            else:
+                point[column], way[column] = before + value // -coefficient, -1
+            if self.run():
+                return True
+            point[column], way[column] = before, old
+        return False
 
-
-def _freest(rows: Sequence[Row], row: Row, width: int) -> int | None:
-    """The column that fewest rows keep from moving the way in which `row` grows."""
-    best, fewest = None, len(rows) + 1
-    for column in range(width):
-        coefficient = row[column]
-        if coefficient:
-            against = sum([1 for r in rows if r[column] * coefficient < 0])
-            if against < fewest:
-                best, fewest = column, against
-    return best
+    def _freest(self, row: Row) -> list[tuple[int, int]]:
+        """The columns that may move so that `row` grows, those first that fewest rows keep from it."""
+        found = []
+        for column, way in enumerate(self.way):
+            coefficient = row[column]
+            if coefficient and way * coefficient >= 0:
+                if coefficient > 0:
+                    against = sum([1 for r in self.rows if r[column] < 0])
+                else:
+                    against = sum([1 for r in self.rows if r[column] > 0])
+                found.append((against, column, coefficient))
+        found.sort()
+        return [(column, coefficient) for _, column, coefficient in found]
 
 
 def alone_violated(equalities: Sequence[Row], inequalities: Sequence[Row], point: Sequence[int]) -> set[Row]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import compress
 from operator import itemgetter
 
@@ -12,39 +13,51 @@ from polyhedral.spelling import Spelled, Spelling, aligned, is_existential
 
 def components(system: Spelled) -> list[Spelling] | None:
     """The parts of a system no two of which share a variable, in the order of their first names; None if it is one."""
-    width = len(system.names)
+    found = _row_groups(system.equalities, system.inequalities, len(system.names))
+    if found is None:
+        return None
+    parts = []
+    for columns, equalities, inequalities in found:
+        names = tuple([system.names[i] for i in columns])
+        if is_existential(names[0]):
+            own = sum(map(is_existential, names))
+            names = (*sorted([f"${i}" for i in range(own)]), *names[own:])
+        parts.append(Spelling(names, equalities, inequalities))
+    return parts
+
+
+@lru_cache(maxsize=1 << 14)
+def _row_groups(
+    equalities: tuple[Row, ...], inequalities: tuple[Row, ...], width: int
+) -> list[tuple[list[int], tuple[Row, ...], tuple[Row, ...]]] | None:
+    """The columns and rows of each group that shares none with another; None where there is one group."""
     bits = [1 << i for i in range(width)]
-    whole = (1 << width) - 1
-    count = len(system.equalities)
-    groups: list[tuple[int, list[int]]] = []
-    rows = system.equalities + system.inequalities
-    for number, row in enumerate(rows):
-        used = sum(compress(bits, row))
-        if used == whole:
-            return None
-        numbers, apart = [number], []
-        for group in groups:
-            if group[0] & used:
-                used |= group[0]
-                numbers = group[1] + numbers
-            else:
-                apart.append(group)
-        groups = [*apart, (used, numbers)]
+    masks = [sum(compress(bits, row)) for row in equalities + inequalities]
+    left, groups = (1 << width) - 1, []
+    while left:
+        group = left & -left
+        while True:
+            before = group
+            for mask in masks:
+                if mask & group:
+                    group |= mask
+            if group == before:
+                break
+        groups.append(group)
+        left &= ~group
     if len(groups) < 2:
         return None
-    groups.sort(key=lambda g: g[0] & -g[0])
-    return [_part(system.names, rows, count, used, sorted(numbers)) for used, numbers in groups]
+    return [_group(equalities, inequalities, masks, group, width) for group in groups]
 
 
-def _part(names: tuple[str, ...], rows: tuple[Row, ...], count: int, used: int, numbers: list[int]) -> Spelling:
-    columns = [i for i in range(len(names)) if used >> i & 1]
-    own_names = tuple([names[i] for i in columns])
-    if is_existential(own_names[0]):
-        own = sum(map(is_existential, own_names))
-        own_names = (*sorted([f"${i}" for i in range(own)]), *own_names[own:])
+def _group(
+    equalities: tuple[Row, ...], inequalities: tuple[Row, ...], masks: list[int], group: int, width: int
+) -> tuple[list[int], tuple[Row, ...], tuple[Row, ...]]:
+    columns = [i for i in range(width) if group >> i & 1]
     pick = itemgetter(*columns, -1)
-    equal = tuple([pick(rows[n]) for n in numbers if n < count])
-    return Spelling(own_names, equal, tuple([pick(rows[n]) for n in numbers if n >= count]))
+    chosen = [bool(mask & group) for mask in masks]
+    equal = tuple(map(pick, compress(equalities, chosen)))
+    return columns, equal, tuple(map(pick, compress(inequalities, chosen[len(equalities) :])))
 
 
 def product(parts: Sequence[Spelled]) -> Spelling:

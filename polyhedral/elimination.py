@@ -184,7 +184,7 @@ def _surely_implied(
 ) -> bool:
     width = len(row) - 1
     opposite = (*[-c for c in row[:-1]], -row[-1] - 1)
-    if not equalities and point is not None and repaired([opposite, *own, *known], width, point) is not None:
+    if not equalities and repaired([opposite, *own, *known], width, point) is not None:
         return False
     ((_, rest),) = _connected([row], [equalities, own, known], width)
     return is_surely_empty(rest[0], [*rest[1], *rest[2], opposite], width)
@@ -223,4 +223,6 @@ def implies(equalities: Sequence[Row], inequalities: Sequence[Row], row: Row, wi
     if sums.give(row):
         return True
     opposite = (*tuple(map(neg, row[:-1])), -row[-1] - 1)
+    if not equalities and repaired([opposite, *inequalities], width) is not None:
+        return False
     return is_surely_empty(equalities, [*inequalities, opposite], width)

@@ -6,10 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import compress
+from operator import mul, neg
 from weakref import WeakValueDictionary
 
 from attrs import frozen
 
+from polyhedral.affine import Affine
 from polyhedral.components import components
 from polyhedral.elimination import exact_shadow, project
 from polyhedral.emptiness import glance, point_in
@@ -21,12 +23,14 @@ from polyhedral.spelling import (
     Spelled,
     Spelling,
     aligned,
+    dense,
     in_order,
     is_existential,
     merged,
     normal,
     subset,
     tidy,
+    unit,
 )
 from polyhedral.witnesses import Witnesses
 
@@ -125,7 +129,8 @@ def conjoined(first: Parts, second: Parts) -> Parts:
 def _joined(*parts: Part) -> Parts:
     names, rows = aligned(*parts)
     if not any(p.own for p in parts):
-        return (part(merged(names, rows)),)
+        both = merged(tuple(rows))
+        return NOTHING if both is None else (part(Spelling(names, *both)),)
     return parts_of(normal(names, [r for p in rows for r in p[0]], [r for p in rows for r in p[1]]))
 
 
@@ -163,7 +168,10 @@ def have_no_point(parts: Sequence[Part]) -> bool:
     """Whether no integer point is in all of the parts."""
     if len(parts) == 1:
         return point_of(parts[0]) is None
-    return any([point_of(*group) is None for group in _groups(parts)])
+    for group in _groups(parts):
+        if point_of(*group) is None:
+            return True
+    return False
 
 
 def _groups(parts: Sequence[Part]) -> list[list[Part]]:
@@ -241,6 +249,36 @@ def _shadow_of_rows(rows: Rows, columns: tuple[int, ...], width: int, force: boo
         return tidy(*in_order(names, left.equalities, left.inequalities)), left.exact
     except Contradiction:
         return CONTRADICTION, True
+
+
+@lru_cache(maxsize=1 << 14)
+def substituted(one: Part, values: tuple[tuple[str, Affine], ...]) -> Parts:
+    """The part with visible names replaced by expressions, all at once."""
+    new = dict(values)
+    names = sorted({n for n in one.names if n not in new}.union(*[a.names for a in new.values()]))
+    index = {n: i for i, n in enumerate(names)}
+    into = [dense(new[n], index) if n in new else unit(index[n], len(names)) for n in one.names]
+    into.append(unit(len(names), len(names)))
+    equal, unequal = [_multiplied(rows, tuple(into)) for rows in (one.equalities, one.inequalities)]
+    return parts_of(normal(tuple(names), equal, unequal))
+
+
+@lru_cache(maxsize=1 << 14)
+def _multiplied(rows: tuple[Row, ...], matrix: tuple[Row, ...]) -> tuple[Row, ...]:
+    columns = list(zip(*matrix, strict=True))
+    return tuple([tuple([sum(map(mul, row, column)) for column in columns]) for row in rows])
+
+
+@lru_cache(maxsize=1 << 14)
+def renamed(one: Part, names: tuple[tuple[str, str], ...]) -> Part:
+    """The part with visible names replaced by others, which it does not have."""
+    new = dict(names)
+    spelled = in_order(tuple([new.get(n, n) for n in one.names]), one.equalities, one.inequalities)
+    return part(Spelling(spelled.names, tuple(sorted(map(_positive, spelled.equalities))), tuple(sorted(spelled[2]))))
+
+
+def _positive(row: Row) -> Row:
+    return tuple(map(neg, row)) if next((c for c in row if c), 1) < 0 else row
 
 
 @lru_cache(maxsize=1 << 14)

@@ -23,11 +23,13 @@ from polyhedral.parts import (
     in_place,
     parts_of,
     point_of,
+    renamed,
     rows_of,
+    substituted,
     without_names,
 )
 from polyhedral.rows import Row
-from polyhedral.spelling import Spelling, dense, in_order, is_existential, normal, unit
+from polyhedral.spelling import Spelling, dense, in_order, is_existential, normal
 
 Conjunct: TypeAlias = Union[Condition, "System"]
 Bounds: TypeAlias = tuple[tuple[tuple[Affine, int], ...], tuple[tuple[Affine, int], ...]]
@@ -91,7 +93,8 @@ class System:
         result = _from_affine(equal, unequal)
         for system in systems:
             result = conjoin(result, system)
-        return result.quantified(exists)
+        names = tuple(exists)
+        return result.quantified(names) if names else result
 
     def quantified(self, names: Iterable[str]) -> System:
         """The system with these visible variables made existential."""
@@ -180,20 +183,24 @@ class System:
 
     def substitute(self, values: Mapping[str, Affine | int]) -> System:
         """The system with each name of `values` replaced, all at once."""
-        touched = tuple([p for p in self.parts if not p.visible.isdisjoint(values)])
-        if not touched:
-            return self
-        left = in_place([p for p in self.parts if p not in touched])
-        return System(conjoined(left, _substituted(System(touched), values)))
+        found: Parts = ()
+        for one in self.parts:
+            own = [(n, v) for n, v in values.items() if n in one.visible]
+            new = substituted(one, tuple([(n, as_affine(v)) for n, v in own])) if own else (one,)
+            found = conjoined(found, new) if found else new
+        return System(found)
 
     def rename(self, names: Mapping[str, str]) -> System:
         """The system with variables renamed; raises ValueError where two would become one."""
         if all(p.visible.isdisjoint(names) for p in self.parts):
             return self
-        new = tuple([names.get(n, n) for n in self.names])
+        new = [names.get(n, n) for n in self.visible]
         if len(set(new)) != len(new):
             raise ValueError(f"renaming {dict(names)} makes two variables of {self} one")
-        return make(*in_order(new, self.equalities, self.inequalities))
+        if any([is_existential(n) for n in new]) or self.has_existentials:
+            return make(*in_order(tuple([names.get(n, n) for n in self.names]), self.equalities, self.inequalities))
+        own = [(p, tuple([(n, m) for n, m in names.items() if n in p.visible])) for p in self.parts]
+        return System(in_place([renamed(p, n) if n else p for p, n in own]))
 
     def split_on(self, name: str) -> tuple[System, System]:
         """The conditions in which `name` occurs, and the others; existentials must be congruences."""
@@ -345,20 +352,6 @@ def _gist(system: System, context: System, equalities_too: bool) -> System:
     if system.is_universe or system.is_false:
         return system
     return System(gist_by_parts(system.parts, context.parts, equalities_too))
-
-
-def _substituted(system: System, values: Mapping[str, Affine | int]) -> Parts:
-    new = {n: as_affine(v) for n, v in values.items() if n in system.names}
-    names = sorted({n for n in system.names if n not in new}.union(*(a.names for a in new.values())))
-    index = {n: i for i, n in enumerate(names)}
-    into = [dense(new[n], index) if n in new else unit(index[n], len(names)) for n in system.names]
-    into.append(unit(len(names), len(names)))
-    columns = list(zip(*into, strict=False))
-
-    def put(row: Row) -> Row:
-        return tuple([sum(map(mul, row, column)) for column in columns])
-
-    return parts_of(normal(tuple(names), map(put, system.equalities), map(put, system.inequalities)))
 
 
 @lru_cache(maxsize=1 << 13)
