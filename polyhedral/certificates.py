@@ -30,7 +30,7 @@ def repaired(rows: Sequence[Row], width: int, start: Sequence[int] | None = None
 
     A column that was moved one way is not moved back; only few moves are tried.
     """
-    point = [*start, 1] if start else [0] * width + [1]
+    point = [*start, 1] if start else [*[0] * width, 1]
     repair = _Repair(rows, point, [0] * width)
     return point[:-1] if repair.run() else None
 
@@ -69,17 +69,14 @@ class _Repair:
 
     def _freest(self, row: Row) -> list[tuple[int, int]]:
         """The columns that may move so that `row` grows, those first that fewest rows keep from it."""
-        found = []
-        for column, way in enumerate(self.way):
-            coefficient = row[column]
-            if coefficient and way * coefficient >= 0:
-                if coefficient > 0:
-                    against = sum([1 for r in self.rows if r[column] < 0])
-                else:
-                    against = sum([1 for r in self.rows if r[column] > 0])
-                found.append((against, column, coefficient))
-        found.sort()
-        return [(column, coefficient) for _, column, coefficient in found]
+        found = [(n, c) for n, (c, way) in enumerate(zip(row, self.way, strict=False)) if c and way * c >= 0]
+        return found if len(found) < 2 else sorted(found, key=self._against)
+
+    def _against(self, move: tuple[int, int]) -> int:
+        column, coefficient = move
+        if coefficient > 0:
+            return sum([r[column] < 0 for r in self.rows])
+        return sum([r[column] > 0 for r in self.rows])
 
 
 def alone_violated(equalities: Sequence[Row], inequalities: Sequence[Row], point: Sequence[int]) -> set[Row]:

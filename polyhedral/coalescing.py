@@ -5,9 +5,8 @@ from __future__ import annotations
 from functools import lru_cache
 
 from polyhedral.difference import difference, negations
-from polyhedral.parts import part
-from polyhedral.spelling import Spelling, is_existential
-from polyhedral.system import FALSE, UNIVERSE, System, disjoint, make, with_rows
+from polyhedral.parts import Part
+from polyhedral.system import FALSE, UNIVERSE, System, disjoint, made_of, make
 
 
 @lru_cache(maxsize=1 << 10)
@@ -61,19 +60,29 @@ def _without(piece: System, failing: tuple[System, ...]) -> System:
     """The piece without its conditions that are said to fail."""
     if not failing:
         return piece
-    if not piece.equalities and not piece.exists:
-        return with_rows(piece, [c not in failing for c in _single_conditions(piece)])
     kept = UNIVERSE
-    for condition in _single_conditions(piece):
-        kept = kept & condition if condition not in failing else kept
+    for one in piece.parts:
+        whole = made_of((one,))
+        own = _single_conditions(whole)
+        if failing_ones := [c for c in own if c in failing]:
+            whole = UNIVERSE
+            for condition in own:
+                whole = whole & condition if condition not in failing_ones else whole
+        kept = kept & whole
     return kept
 
 
 @lru_cache(maxsize=1 << 12)
 def _failing(piece: System, other: System) -> tuple[System, ...]:
     """The conditions of a piece that not all points of the other satisfy."""
-    known = frozenset(_single_conditions(other))
-    return tuple([c for c in _single_conditions(piece) if c not in known and not _is_implied(c, other)])
+    found: list[System] = []
+    for one in piece.parts:
+        if one not in other.parts:
+            near = made_of(tuple([p for p in other.parts if not p.visible.isdisjoint(one.visible)]))
+            known = _single_conditions(near)
+            own = _single_conditions(made_of((one,)))
+            found += [c for c in own if c not in known and not (near.is_empty() or _is_implied(c, near))]
+    return tuple(found) if not found or not other.is_empty() else ()
 
 
 def _is_implied(condition: System, piece: System) -> bool:
@@ -95,18 +104,20 @@ def simple_hull(pieces: tuple[System, ...]) -> System:
     return result.simplified()
 
 
-@lru_cache(maxsize=1 << 12)
 def _single_conditions(piece: System) -> tuple[System, ...]:
+    parts = piece.parts
+    return _conditions(parts[0]) if len(parts) == 1 else tuple([c for p in parts for c in _conditions(p)])
+
+
+@lru_cache(maxsize=1 << 12)
+def _conditions(piece: Part) -> tuple[System, ...]:
     found: list[System] = []
     for row in piece.inequalities:
-        if not any(c and is_existential(n) for n, c in zip(piece.names, row, strict=False)):
-            used = [i for i, c in enumerate(row[:-1]) if c]
-            names = tuple([piece.names[i] for i in used])
-            found.append(System((part(Spelling(names, (), (tuple([row[i] for i in (*used, -1)]),))),)))
+        if not any(row[: piece.own]):
+            found.append(make(piece.names, (), (row,)))
     for row in piece.equalities:
-        own = [n for n, c in zip(piece.names, row, strict=False) if c and is_existential(n)]
-        if not own:
-            opposite = tuple(-c for c in row)
+        if not any(row[: piece.own]):
+            opposite = tuple([-c for c in row])
             found += [make(piece.names, (), (row,)), make(piece.names, (), (opposite,))]
         found.append(make(piece.names, (row,), ()))
     return tuple(found)

@@ -35,21 +35,20 @@ class Glance(NamedTuple):
 
 
 @lru_cache(maxsize=1 << 15)
-def glance(equalities: tuple[Row, ...], inequalities: tuple[Row, ...], width: int) -> Glance:
-    """What is seen of the rows without work."""
-    if any_opposed(inequalities):
-        return Glance(is_empty=True)
-    point = None if equalities else repaired(inequalities, width)
-    return Glance(None if point is None else tuple(point))
+def glance(
+    equalities: tuple[Row, ...], inequalities: tuple[Row, ...], width: int, start: tuple[int, ...] | None = None
+) -> Glance:
+    """What is seen of the rows without work; `start` is a point that is perhaps near one of theirs."""
+    point = None if equalities else repaired(inequalities, width, start)
+    return Glance(None, any_opposed(inequalities)) if point is None else Glance(tuple(point))
 
 
 @lru_cache(maxsize=1 << 15)
 def point_in(equalities: tuple[Row, ...], inequalities: tuple[Row, ...], width: int) -> tuple[int, ...] | None:
     """Integers that satisfy the rows, None where there are none. Exact."""
-    seen = glance(equalities, inequalities, width)
-    if seen.is_empty or seen.point is not None:
-        return seen.point
-    point = integer_point(equalities, inequalities, width)
+    point = None if equalities else repaired(inequalities, width)
+    if point is None:
+        point = integer_point(equalities, inequalities, width)
     return None if point is None else tuple(point)
 
 

@@ -12,9 +12,15 @@ from polyhedral.spelling import Rows
 
 
 @lru_cache(maxsize=1 << 14)
-def needed(own: Rows, known: Rows, equalities_too: bool, existential: int, width: int) -> tuple[bool, ...]:
-    """For each row of `own`, equalities and then inequalities, whether something would be lost without it."""
-    point = point_in((*own[0], *known[0]), (*own[1], *known[1]), width)
+def needed(
+    own: Rows, known: Rows, equalities_too: bool, existential: int, width: int, point: tuple[int, ...] | None
+) -> tuple[bool, ...]:
+    """For each row of `own`, equalities and then inequalities, whether something would be lost without it.
+
+    A `point` that satisfies all of them saves work.
+    """
+    if point is None:
+        point = point_in((*own[0], *known[0]), (*own[1], *known[1]), width)
     equal = list(own[0])
     if equalities_too:
         for row in own[0]:

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import compress
 from operator import mul, neg
-from weakref import WeakValueDictionary
 
 from attrs import frozen
 
@@ -16,6 +15,7 @@ from polyhedral.components import components
 from polyhedral.elimination import exact_shadow, project
 from polyhedral.emptiness import glance, point_in
 from polyhedral.gist import needed
+from polyhedral.interned import Interned
 from polyhedral.rows import Contradiction, Row
 from polyhedral.spelling import (
     CONTRADICTION,
@@ -51,7 +51,7 @@ class Part:
 
 
 Parts = tuple[Part, ...]
-_known: WeakValueDictionary[Spelling, Part] = WeakValueDictionary()
+_known: Interned[Spelling, Part] = Interned()
 
 
 def part(spelling: Spelling) -> Part:
@@ -62,7 +62,7 @@ def part(spelling: Spelling) -> Part:
         own = sum(map(is_existential, names)) if names and names[0][0] == "$" else 0
         visible = names[own:]
         place = (visible[0] if visible else "", (equalities, inequalities))
-        found = _known[spelling] = Part(names, equalities, inequalities, own, frozenset(visible), place)
+        found = _known.add(spelling, Part(names, equalities, inequalities, own, frozenset(visible), place))
     return found
 
 
@@ -142,20 +142,39 @@ def point_of(*parts: Part) -> Mapping[str, int] | None:
     """Integers that satisfy parts which hang together, by visible name, 0 where not named; None where there are none."""
     names, rows = aligned(*parts)
     equalities, inequalities = _together(rows)
-    seen = glance(equalities, inequalities, len(names))
+    start: Mapping[str, int] | None = None
+    if len(parts) > 1:
+        start = point_of(max(parts, key=_width))
+        if start is None:
+            return None
+    seen = glance(equalities, inequalities, len(names), at(start, names) if start else None)
     if seen.is_empty:
         return None
     point = seen.point
     if point is None:
-        found = _witnesses.find(parts) if len(parts) > 1 else None
+        found = _witnesses.find(parts) if start is not None else None
         if found is not None:
             return found
         point = point_in(equalities, inequalities, len(names))
-    if point is None:
-        return None
-    values = {n: v for n, v in zip(names, point, strict=True) if v and n[0] != "$"}
-    _witnesses.add(values)
-    return values
+        if point is None:
+            return None
+        values = _named(names, point)
+        _witnesses.add(values)
+        return values
+    return start if start and point == at(start, names) else _named(names, point)
+
+
+def _named(names: tuple[str, ...], point: Sequence[int]) -> dict[str, int]:
+    return {n: v for n, v in zip(names, point, strict=True) if v and n[0] != "$"}
+
+
+def at(point: Mapping[str, int], names: tuple[str, ...]) -> tuple[int, ...]:
+    """The values of these names at a point."""
+    return tuple([point.get(n, 0) for n in names])
+
+
+def _width(one: Part) -> int:
+    return len(one.names)
 
 
 def _together(rows: Sequence[Rows]) -> Rows:
@@ -179,12 +198,15 @@ def _groups(parts: Sequence[Part]) -> list[list[Part]]:
     found: list[tuple[frozenset[str], list[Part]]] = []
     for one in parts:
         names, own = one.visible, [one]
-        met = [g for g in found if not g[0].isdisjoint(one.visible)]
-        for group in met:
-            names |= group[0]
-            own = group[1] + own
-            found.remove(group)
-        found.append((names, own))
+        apart = []
+        for group in found:
+            if names.isdisjoint(group[0]):
+                apart.append(group)
+            else:
+                names = names | group[0]
+                own = group[1] + own
+        apart.append((names, own))
+        found = apart
     return [g[1] for g in found]
 
 
@@ -194,14 +216,15 @@ def gist_of(own: Parts, known: Parts, equalities_too: bool) -> Parts:
 
     Without `equalities_too` only inequalities are taken away.
     """
-    if point_of(*own, *known) is None:
+    point = point_of(*own, *known)
+    if point is None:
         return NOTHING
     if equalities_too and all(p in known for p in own):
         return ()
     names, rows = aligned(*own, *known)
     mine, theirs = _together(rows[: len(own)]), _together(rows[len(own) :])
     existential = sum(p.own for p in own) + sum(p.own for p in known)
-    chosen = needed(mine, theirs, equalities_too, existential, len(names))
+    chosen = needed(mine, theirs, equalities_too, existential, len(names), None if existential else at(point, names))
     if all(chosen):
         return own
     count = len(mine[0])
@@ -225,8 +248,6 @@ def gist_by_parts(own: Parts, known: Parts, equalities_too: bool) -> Parts:
 def eliminated(one: Part, names: Iterable[str], force: bool) -> tuple[Parts, bool]:
     """The shadow of a part without `names`, and whether it is exact; see `System.eliminate`."""
     gone = one.visible.intersection(names)
-    if not gone and not (force and one.own):
-        return (one,), True
     columns = tuple([i for i, n in enumerate(one.names) if n in gone or i < one.own])
     return _shadow(one, columns, force)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from attrs import frozen
 
 from polyhedral.parts import NOTHING, Part, Parts, conjoined, gist_of, in_place
-from polyhedral.system import FALSE, System, disjoint
+from polyhedral.system import FALSE, System, disjoint, made_of
 
 
 @frozen(cache_hash=True)
@@ -25,7 +25,7 @@ class Surroundings:
     def near(self, *systems: System) -> System:
         """What is known of the variables of these systems, and of those that it connects to them."""
         names = frozenset().union(*[p.visible for s in systems for p in s.parts])
-        return System(tuple([p for p in self.parts if not names.isdisjoint(p.visible)]))
+        return made_of(tuple([p for p in self.parts if not names.isdisjoint(p.visible)]))
 
     def gist_of(self, system: System) -> System:
         """What of `system` is left to test."""
@@ -35,7 +35,7 @@ class Surroundings:
             if left == NOTHING:
                 return FALSE
             found += left
-        return System(in_place(found))
+        return made_of(in_place(found))
 
     def exclude(self, *systems: System) -> bool:
         """Whether no integer point is in all of the systems here."""

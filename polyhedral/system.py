@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from operator import mul, neg
 from typing import TypeAlias, Union
-from weakref import WeakValueDictionary
 
 from attrs import frozen
 
 from polyhedral.affine import Affine, Condition, Congruence, Constraint, as_affine
 from polyhedral.components import product
+from polyhedral.interned import Interned
 from polyhedral.parts import (
     NOTHING,
     Part,
@@ -35,7 +35,7 @@ Conjunct: TypeAlias = Union[Condition, "System"]
 Bounds: TypeAlias = tuple[tuple[tuple[Affine, int], ...], tuple[tuple[Affine, int], ...]]
 
 
-_known: WeakValueDictionary[Parts, System] = WeakValueDictionary()
+_known: Interned[Parts, System] = Interned()
 
 
 @frozen(eq=False)
@@ -51,10 +51,7 @@ class System:
     parts: Parts = ()
 
     def __new__(cls, parts: Parts = ()) -> System:
-        found = _known.get(parts)
-        if found is None:
-            found = _known[parts] = object.__new__(cls)
-        return found
+        return _known.get(parts) or _known.add(parts, object.__new__(cls))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -188,7 +185,7 @@ class System:
             own = [(n, v) for n, v in values.items() if n in one.visible]
             new = substituted(one, tuple([(n, as_affine(v)) for n, v in own])) if own else (one,)
             found = conjoined(found, new) if found else new
-        return System(found)
+        return made_of(found)
 
     def rename(self, names: Mapping[str, str]) -> System:
         """The system with variables renamed; raises ValueError where two would become one."""
@@ -200,7 +197,7 @@ class System:
         if any([is_existential(n) for n in new]) or self.has_existentials:
             return make(*in_order(tuple([names.get(n, n) for n in self.names]), self.equalities, self.inequalities))
         own = [(p, tuple([(n, m) for n, m in names.items() if n in p.visible])) for p in self.parts]
-        return System(in_place([renamed(p, n) if n else p for p, n in own]))
+        return made_of(in_place([renamed(p, n) if n else p for p, n in own]))
 
     def split_on(self, name: str) -> tuple[System, System]:
         """The conditions in which `name` occurs, and the others; existentials must be congruences."""
@@ -208,7 +205,7 @@ class System:
         if mine is None:
             return UNIVERSE, self
         own, others = _split(mine, name)
-        return System(own), System(in_place([*others, *[p for p in self.parts if p is not mine]]))
+        return made_of(own), made_of(in_place([*others, *[p for p in self.parts if p is not mine]]))
 
     def bounds(self, name: str) -> Bounds:
         """The (expression, divisor) pairs e, d with name >= ceil(e/d), and those with name <= floor(e/d)."""
@@ -307,9 +304,14 @@ def _from_affine(equal: list[tuple[Affine, int]], unequal: list[Affine]) -> Syst
     return make(tuple(names), rows, [dense(a, index) for a in unequal])
 
 
+def made_of(parts: Parts) -> System:
+    """The system of these parts, which share no visible variable and are in their order."""
+    return _known.get(parts) or System(parts)
+
+
 def make(names: tuple[str, ...], equalities: Iterable[Row], inequalities: Iterable[Row]) -> System:
     """The system of these rows over sorted `names`, in normal form."""
-    return System(parts_of(normal(names, equalities, inequalities)))
+    return made_of(parts_of(normal(names, equalities, inequalities)))
 
 
 @lru_cache(maxsize=1 << 14)
@@ -328,7 +330,7 @@ def conjoin(first: System, second: System) -> System:
 
 @lru_cache(maxsize=1 << 14)
 def _conjoin(first: System, second: System) -> System:
-    return System(conjoined(first.parts, second.parts))
+    return made_of(conjoined(first.parts, second.parts))
 
 
 @lru_cache(maxsize=1 << 15)
@@ -339,19 +341,22 @@ def disjoint(*systems: System) -> bool:
 
 def _eliminate(system: System, names: tuple[str, ...], force: bool) -> tuple[System, bool]:
     left: list[Part] = []
-    exact = True
+    exact = same = True
     for one in system.parts:
-        found, is_exact = eliminated(one, names, force)
-        left += found
-        exact = exact and is_exact
-    return System(in_place(left)), exact
+        if one.visible.isdisjoint(names) and not (force and one.own):
+            left.append(one)
+        else:
+            found, is_exact = eliminated(one, names, force)
+            left += found
+            exact, same = exact and is_exact, False
+    return system if same else made_of(in_place(left)), exact
 
 
 @lru_cache(maxsize=1 << 14)
 def _gist(system: System, context: System, equalities_too: bool) -> System:
     if system.is_universe or system.is_false:
         return system
-    return System(gist_by_parts(system.parts, context.parts, equalities_too))
+    return made_of(gist_by_parts(system.parts, context.parts, equalities_too))
 
 
 @lru_cache(maxsize=1 << 13)
@@ -380,11 +385,11 @@ def without_congruences(system: System) -> System:
     """The system without its rows that hold existentials."""
     if not any([p.own for p in system.parts]):
         return system
-    return System(
+    return made_of(
         in_place([q for p in system.parts for q in ((p,) if not p.own else without_names(p, frozenset(p.names[: p.own])))])
     )
 
 
 def with_rows(system: System, chosen: list[bool]) -> System:
     """The system with only those rows, equalities and then inequalities, that are chosen."""
-    return System(rows_of(system, chosen))
+    return made_of(rows_of(system, chosen))
