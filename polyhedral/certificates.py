@@ -15,6 +15,15 @@ MOST_REPAIRS = 8
 MOST_SUMS = 6
 
 
+def all_hold(inequalities: Sequence[Row], point: Sequence[int]) -> bool:
+    """Whether a point satisfies all of the rows."""
+    at = (*point, 1)
+    for row in inequalities:
+        if sum(map(mul, row, at)) < 0:
+            return False
+    return True
+
+
 def any_opposed(inequalities: Sequence[Row]) -> bool:
     """Whether two of the rows leave nothing between them."""
     upper = {row[:-1]: row[-1] for row in reversed(inequalities)}

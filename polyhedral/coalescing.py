@@ -38,9 +38,12 @@ def _joined(first: System, second: System) -> System | None:
     if not (_is_plain(first) and _is_plain(second)):
         hull = simple_hull((first, second))
         return hull if all(not difference(s, second) for s in difference(hull, first)) else None
-    sides = (_failing(first, second), _failing(second, first))
-    failing = [[n for c in side for n in negations(c)] for side in sides]
-    around = [_without(piece, side) for piece, side in zip((first, second), sides, strict=True)]
+    around: list[System] = []
+    failing: list[list[System]] = []
+    for piece, other in ((first, second), (second, first)):
+        side = _failing(piece, other)
+        around.append(_without(piece, side))
+        failing.append([n for c in side for n in negations(c)])
     if any(not disjoint(*around, one, other) for one in failing[0] for other in failing[1]):
         return None
     return simple_hull((first, second))

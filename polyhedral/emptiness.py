@@ -7,7 +7,7 @@ from functools import lru_cache
 from itertools import compress
 from typing import NamedTuple
 
-from polyhedral.certificates import any_opposed, repaired
+from polyhedral.certificates import all_hold, any_opposed, repaired
 from polyhedral.fourier_motzkin import Shadow, choose_column, dark_row, splinters
 from polyhedral.rows import Contradiction, Equalities, Row, Table, hidden_equalities, table_of
 
@@ -34,13 +34,29 @@ class Glance(NamedTuple):
     is_empty: bool = False
 
 
+class Nearby(tuple[int, ...]):
+    """A point to start from. All are equal: it is no part of a question, and what is remembered does not depend on it."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Nearby)
+
+    def __hash__(self) -> int:
+        return 0
+
+
 @lru_cache(maxsize=1 << 15)
 def glance(
-    equalities: tuple[Row, ...], inequalities: tuple[Row, ...], width: int, start: tuple[int, ...] | None = None
+    equalities: tuple[Row, ...], inequalities: tuple[Row, ...], width: int, start: Nearby
 ) -> Glance:
     """What is seen of the rows without work; `start` is a point that is perhaps near one of theirs."""
+    if not equalities and all_hold(inequalities, start):
+        return Glance(tuple(start))
+    if any_opposed(inequalities):
+        return Glance(is_empty=True)
     point = None if equalities else repaired(inequalities, width, start)
-    return Glance(None, any_opposed(inequalities)) if point is None else Glance(tuple(point))
+    return Glance(None if point is None else tuple(point))
 
 
 @lru_cache(maxsize=1 << 15)

@@ -6,21 +6,20 @@ from functools import lru_cache
 from operator import neg
 
 from polyhedral.elimination import implies, irredundant
-from polyhedral.emptiness import integer_point, point_in
+from polyhedral.emptiness import Nearby, integer_point, point_in
 from polyhedral.rows import Row
 from polyhedral.spelling import Rows
 
 
 @lru_cache(maxsize=1 << 14)
 def needed(
-    own: Rows, known: Rows, equalities_too: bool, existential: int, width: int, point: tuple[int, ...] | None
+    own: Rows, known: Rows, equalities_too: bool, existential: int, width: int, near: Nearby | None
 ) -> tuple[bool, ...]:
     """For each row of `own`, equalities and then inequalities, whether something would be lost without it.
 
-    A `point` that satisfies all of them saves work.
+    A point `near` that satisfies all of them saves work.
     """
-    if point is None:
-        point = point_in((*own[0], *known[0]), (*own[1], *known[1]), width)
+    point = point_in((*own[0], *known[0]), (*own[1], *known[1]), width) if near is None else near
     equal = list(own[0])
     if equalities_too:
         for row in own[0]:

@@ -13,7 +13,7 @@ from attrs import frozen
 from polyhedral.affine import Affine
 from polyhedral.components import components
 from polyhedral.elimination import exact_shadow, project
-from polyhedral.emptiness import glance, point_in
+from polyhedral.emptiness import Nearby, glance, point_in
 from polyhedral.gist import needed
 from polyhedral.interned import Interned
 from polyhedral.rows import Contradiction, Row
@@ -40,6 +40,7 @@ class Part:
     """Rows that share variables, as a normal spelling; made by `part` alone, so that equal ones are one object.
 
     `own` existentials come first among the names, `visible` are the others. `place` orders the parts of a system.
+    `near` is where points of it and of what it comes from were found lately: it saves work and says nothing.
     """
 
     names: tuple[str, ...]
@@ -48,6 +49,7 @@ class Part:
     own: int
     visible: frozenset[str]
     place: tuple[str, Rows]
+    near: dict[str, int]
 
 
 Parts = tuple[Part, ...]
@@ -62,7 +64,7 @@ def part(spelling: Spelling) -> Part:
         own = sum(map(is_existential, names)) if names and names[0][0] == "$" else 0
         visible = names[own:]
         place = (visible[0] if visible else "", (equalities, inequalities))
-        found = _known.add(spelling, Part(names, equalities, inequalities, own, frozenset(visible), place))
+        found = _known.add(spelling, Part(names, equalities, inequalities, own, frozenset(visible), place, {}))
     return found
 
 
@@ -128,10 +130,15 @@ def conjoined(first: Parts, second: Parts) -> Parts:
 @lru_cache(maxsize=1 << 14)
 def _joined(*parts: Part) -> Parts:
     names, rows = aligned(*parts)
-    if not any(p.own for p in parts):
-        both = merged(tuple(rows))
-        return NOTHING if both is None else (part(Spelling(names, *both)),)
-    return parts_of(normal(names, [r for p in rows for r in p[0]], [r for p in rows for r in p[1]]))
+    if any([p.own for p in parts]):
+        return parts_of(normal(names, [r for p in rows for r in p[0]], [r for p in rows for r in p[1]]))
+    both = merged(tuple(rows))
+    if both is None:
+        return NOTHING
+    one = part(Spelling(names, *both))
+    for other in parts:
+        one.near.update(other.near)
+    return (one,)
 
 
 _witnesses = Witnesses(24)
@@ -142,39 +149,43 @@ def point_of(*parts: Part) -> Mapping[str, int] | None:
     """Integers that satisfy parts which hang together, by visible name, 0 where not named; None where there are none."""
     names, rows = aligned(*parts)
     equalities, inequalities = _together(rows)
-    start: Mapping[str, int] | None = None
-    if len(parts) > 1:
-        start = point_of(max(parts, key=_width))
-        if start is None:
-            return None
-    seen = glance(equalities, inequalities, len(names), at(start, names) if start else None)
+    if len(parts) == 1:
+        near = parts[0].near
+    else:
+        near = {}
+        for one in parts:
+            near.update(one.near)
+    seen = glance(equalities, inequalities, len(names), Nearby(at(near, names)))
     if seen.is_empty:
         return None
     point = seen.point
     if point is None:
-        found = _witnesses.find(parts) if start is not None else None
+        found = _witnesses.find(parts) if len(parts) > 1 else None
         if found is not None:
             return found
         point = point_in(equalities, inequalities, len(names))
         if point is None:
             return None
-        values = _named(names, point)
-        _witnesses.add(values)
-        return values
-    return start if start and point == at(start, names) else _named(names, point)
+        _witnesses.add(_named(names, point))
+    values = _named(names, point)
+    for one in parts:
+        one.near.update(values)
+    return values
+
+
+def first_point_of(one: Part) -> Mapping[str, int] | None:
+    """A point of a part as `point_of`, the same one whatever was asked before."""
+    point = point_in(one.equalities, one.inequalities, len(one.names))
+    return None if point is None else _named(one.names, point)
 
 
 def _named(names: tuple[str, ...], point: Sequence[int]) -> dict[str, int]:
-    return {n: v for n, v in zip(names, point, strict=True) if v and n[0] != "$"}
+    return {n: v for n, v in zip(names, point, strict=True) if n[0] != "$"}
 
 
 def at(point: Mapping[str, int], names: tuple[str, ...]) -> tuple[int, ...]:
     """The values of these names at a point."""
     return tuple([point.get(n, 0) for n in names])
-
-
-def _width(one: Part) -> int:
-    return len(one.names)
 
 
 def _together(rows: Sequence[Rows]) -> Rows:
@@ -224,7 +235,7 @@ def gist_of(own: Parts, known: Parts, equalities_too: bool) -> Parts:
     names, rows = aligned(*own, *known)
     mine, theirs = _together(rows[: len(own)]), _together(rows[len(own) :])
     existential = sum(p.own for p in own) + sum(p.own for p in known)
-    chosen = needed(mine, theirs, equalities_too, existential, len(names), None if existential else at(point, names))
+    chosen = needed(mine, theirs, equalities_too, existential, len(names), None if existential else Nearby(at(point, names)))
     if all(chosen):
         return own
     count = len(mine[0])

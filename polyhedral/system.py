@@ -18,11 +18,11 @@ from polyhedral.parts import (
     Parts,
     conjoined,
     eliminated,
+    first_point_of,
     gist_by_parts,
     have_no_point,
     in_place,
     parts_of,
-    point_of,
     renamed,
     rows_of,
     substituted,
@@ -138,7 +138,7 @@ class System:
         """Integers for all visible variables that satisfy it, or None where there are none."""
         found: dict[str, int] = {}
         for one in self.parts:
-            point = point_of(one)
+            point = first_point_of(one)
             if point is None:
                 return None
             found.update({n: point.get(n, 0) for n in one.names if n in one.visible})
