@@ -24,7 +24,7 @@ class Projection(NamedTuple):
 
 
 def project(
-    equalities: Iterable[Row], inequalities: Iterable[Row], columns: Sequence[int], width: int, force: bool
+    equalities: Sequence[Row], inequalities: Sequence[Row], columns: Sequence[int], width: int, force: bool
 ) -> Projection:
     """The rows without `columns`: equalities first, then Fourier-Motzkin, exact columns before others.
 
@@ -33,6 +33,10 @@ def project(
     taken and `exact` is False. Raises Contradiction where the rows hold at no integer point that is
     seen on the way.
     """
+    if len(columns) == 1 and not equalities:
+        rows = _without_exactly(list(inequalities), columns[0])
+        if rows is not None:
+            return Projection([], rows, [], True)
     solved = Equalities(equalities, inequalities, columns).solve()
     strides = [c for c in columns if c not in solved.free and any(r[c] for r in solved.rows)]
     table = table_of(solved.inequalities)
@@ -46,6 +50,16 @@ def project(
     left = strides + [c for c in steps.columns if any(r[c] for r in steps.table)]
     equal = plain_congruences(solved.rows, strides) + hidden + steps.hidden
     return Projection(equal, _rows(steps.table), left, steps.exact)
+
+
+def _without_exactly(inequalities: Sequence[Row], column: int) -> list[Row] | None:
+    """The shadow without a column that is 1 or -1 in all its bounds of one side; None where it is in none such."""
+    lower = [r for r in inequalities if r[column] > 0]
+    upper = [r for r in inequalities if r[column] < 0]
+    if all([r[column] == 1 for r in lower]) or all([r[column] == -1 for r in upper]):
+        rest = [r for r in inequalities if not r[column]]
+        return rest + [scaled_sum(-high[column], low, low[column], high) for low in lower for high in upper]
+    return None
 
 
 def exact_shadow(left: Projection, width: int) -> Projection:

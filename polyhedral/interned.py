@@ -11,22 +11,17 @@ Value = TypeVar("Value")
 
 
 class Interned(Generic[Key, Value]):
-    """The objects that there are, by what they are made of; an object that nobody has is forgotten."""
+    """The objects that there are, in `refs` by what they are made of; an object that nobody has is forgotten."""
 
     def __init__(self) -> None:
-        self._known: dict[Key, ref[Value]] = {}
-
-    def get(self, key: Key) -> Value | None:
-        """The object of this key, if there is one."""
-        found = self._known.get(key)
-        return None if found is None else found()
+        self.refs: dict[Key, ref[Value]] = {}
 
     def add(self, key: Key, value: Value) -> Value:
         """Keeps the object, which was not there, for as long as somebody else does."""
 
         def forget(dead: ref[Value]) -> None:
-            if self._known.get(key) is dead:
-                del self._known[key]
+            if self.refs.get(key) is dead:
+                del self.refs[key]
 
-        self._known[key] = ref(value, forget)
+        self.refs[key] = ref(value, forget)
         return value

@@ -58,7 +58,8 @@ _known: Interned[Spelling, Part] = Interned()
 
 def part(spelling: Spelling) -> Part:
     """The one part that is spelled like this; its rows hang together."""
-    found = _known.get(spelling)
+    kept = _known.refs.get(spelling)
+    found = None if kept is None else kept()
     if found is None:
         names, equalities, inequalities = spelling
         own = sum(map(is_existential, names)) if names and names[0][0] == "$" else 0
@@ -208,16 +209,21 @@ def _groups(parts: Sequence[Part]) -> list[list[Part]]:
     """The parts in groups that share no visible variable."""
     found: list[tuple[frozenset[str], list[Part]]] = []
     for one in parts:
-        names, own = one.visible, [one]
-        apart = []
+        names = one.visible
+        for group in found:
+            if not names.isdisjoint(group[0]):
+                break
+        else:
+            found.append((names, [one]))
+            continue
+        own, apart = [one], []
         for group in found:
             if names.isdisjoint(group[0]):
                 apart.append(group)
             else:
-                names = names | group[0]
                 own = group[1] + own
-        apart.append((names, own))
-        found = apart
+                names = names | group[0]
+        found = [*apart, (names, own)]
     return [g[1] for g in found]
 
 

@@ -288,7 +288,7 @@ class _Site:
 def _with_alone(place: Place, items: list[Item]) -> Place:
     """The place inside of a level whose rows are known, and what the items say of the loops around too."""
     alone = items[0] if len(items) == 1 and not items[0].system.has_existentials else None
-    return place if place.alone is alone else evolve(place, alone=alone)
+    return place if place.alone is alone else Place(place.known, place.values, alone)
 
 
 def _behind_shared(level: int, items: list[Item], place: Place, inside: Inside) -> Node:

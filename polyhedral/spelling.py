@@ -72,7 +72,7 @@ def normal(names: tuple[str, ...], equalities: Iterable[Row], inequalities: Iter
     try:
         if names and is_existential(names[0]):
             existential = [i for i, n in enumerate(names) if is_existential(n)]
-            left = project(equalities, inequalities, existential, len(names), False)
+            left = project(tuple(equalities), tuple(inequalities), existential, len(names), False)
             equalities, inequalities = left.equalities, left.inequalities
         return tidy(names, equalities, inequalities)
     except Contradiction:

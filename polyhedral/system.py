@@ -51,7 +51,9 @@ class System:
     parts: Parts = ()
 
     def __new__(cls, parts: Parts = ()) -> System:
-        return _known.get(parts) or _known.add(parts, object.__new__(cls))
+        kept = _known.refs.get(parts)
+        found = None if kept is None else kept()
+        return _known.add(parts, object.__new__(cls)) if found is None else found
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -306,7 +308,9 @@ def _from_affine(equal: list[tuple[Affine, int]], unequal: list[Affine]) -> Syst
 
 def made_of(parts: Parts) -> System:
     """The system of these parts, which share no visible variable and are in their order."""
-    return _known.get(parts) or System(parts)
+    kept = _known.refs.get(parts)
+    found = None if kept is None else kept()
+    return System(parts) if found is None else found
 
 
 def make(names: tuple[str, ...], equalities: Iterable[Row], inequalities: Iterable[Row]) -> System:
