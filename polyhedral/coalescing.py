@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import lru_cache
 
 from polyhedral.difference import difference, negations
-from polyhedral.parts import Part
+from polyhedral.parts import Part, in_place, part, rows_of
+from polyhedral.spelling import Spelling
 from polyhedral.system import FALSE, UNIVERSE, System, disjoint, made_of, make
 
 
@@ -63,16 +64,16 @@ def _without(piece: System, failing: tuple[System, ...]) -> System:
     """The piece without its conditions that are said to fail."""
     if not failing:
         return piece
-    kept = UNIVERSE
+    kept: list[Part] = []
     for one in piece.parts:
-        whole = made_of((one,))
-        own = _single_conditions(whole)
-        if failing_ones := [c for c in own if c in failing]:
-            whole = UNIVERSE
-            for condition in own:
-                whole = whole & condition if condition not in failing_ones else whole
-        kept = kept & whole
-    return kept
+        own = _conditions(one)
+        if not any(c in failing for c in own):
+            kept.append(one)
+        elif not one.own and not one.equalities:
+            kept += rows_of(one, [c not in failing for c in own])
+        else:
+            kept += System.of(*(c for c in own if c not in failing)).parts
+    return made_of(in_place(kept))
 
 
 @lru_cache(maxsize=1 << 12)
@@ -117,7 +118,9 @@ def _conditions(piece: Part) -> tuple[System, ...]:
     found: list[System] = []
     for row in piece.inequalities:
         if not any(row[: piece.own]):
-            found.append(make(piece.names, (), (row,)))
+            used = [i for i, c in enumerate(row[:-1]) if c]
+            names = tuple([piece.names[i] for i in used])
+            found.append(made_of((part(Spelling(names, (), (tuple([row[i] for i in (*used, -1)]),))),)))
     for row in piece.equalities:
         if not any(row[: piece.own]):
             opposite = tuple([-c for c in row])

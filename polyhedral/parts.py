@@ -95,23 +95,16 @@ def parts_of(spelling: Spelling) -> Parts:
 
 def linked(own: Sequence[Part], known: Sequence[Part]) -> list[tuple[Parts, Parts]]:
     """The parts of two systems in groups that share no visible variable."""
+    found: list[tuple[Parts, Parts]] = []
     if len(own) == 1:
-        names_of_own = own[0].visible
-        theirs = tuple([p for p in known if not names_of_own.isdisjoint(p.visible)])
-        return [(tuple(own), theirs), *[((), (p,)) for p in known if p not in theirs]]
-    groups: list[tuple[set[str], list[Part], list[Part]]] = []
-    for number, one in enumerate((*own, *known)):
-        names = set(one.visible)
-        mine, theirs = ([one], []) if number < len(own) else ([], [one])
-        apart = []
-        for group in groups:
-            if group[0].isdisjoint(one.visible):
-                apart.append(group)
-            else:
-                names |= group[0]
-                mine, theirs = group[1] + mine, group[2] + theirs
-        groups = [*apart, (names, mine, theirs)]
-    return [(tuple(g[1]), tuple(g[2])) for g in groups]
+        names = own[0].visible
+        theirs = tuple([p for p in known if not names.isdisjoint(p.visible)])
+        found.append((tuple(own), theirs))
+        found += [((), (p,)) for p in known if p not in theirs]
+        return found
+    for group in _groups(tuple(dict.fromkeys((*own, *known)))):
+        found.append((tuple([p for p in own if p in group]), tuple([p for p in known if p in group])))
+    return found
 
 
 def conjoined(first: Parts, second: Parts) -> Parts:
@@ -207,24 +200,24 @@ def have_no_point(parts: Sequence[Part]) -> bool:
 
 def _groups(parts: Sequence[Part]) -> list[list[Part]]:
     """The parts in groups that share no visible variable."""
-    found: list[tuple[frozenset[str], list[Part]]] = []
+    names_of: list[frozenset[str]] = []
+    groups: list[list[Part]] = []
     for one in parts:
-        names = one.visible
-        for group in found:
-            if not names.isdisjoint(group[0]):
-                break
-        else:
-            found.append((names, [one]))
-            continue
-        own, apart = [one], []
-        for group in found:
-            if names.isdisjoint(group[0]):
-                apart.append(group)
-            else:
-                own = group[1] + own
-                names = names | group[0]
-        found = [*apart, (names, own)]
-    return [g[1] for g in found]
+        names, met = one.visible, None
+        for number, seen in enumerate(names_of):
+            if not names.isdisjoint(seen):
+                if met is None:
+                    met = number
+                    groups[number].append(one)
+                    names_of[number] = seen | names
+                else:
+                    groups[met] += groups[number]
+                    names_of[met] |= seen
+                    groups[number], names_of[number] = [], frozenset()
+        if met is None:
+            names_of.append(names)
+            groups.append([one])
+    return [g for g in groups if g]
 
 
 @lru_cache(maxsize=1 << 14)

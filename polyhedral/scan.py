@@ -311,5 +311,6 @@ def _held(item: Item, level: int, name: str, rows: System) -> Item:
 
 
 def _leaf(item: Item, place: Place) -> Node:
-    guard = UNIVERSE if place.alone is item else place.known.gist_of(place.valued(item.system))
+    is_known = place.alone is item and bool(item.shadows) and item.system is item.shadows[-1]
+    guard = UNIVERSE if is_known else place.known.gist_of(place.valued(item.system))
     return when(guard, Leaf(item.payload, tuple((d, a.substitute(place.values)) for d, a in item.bindings)))

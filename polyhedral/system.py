@@ -76,6 +76,9 @@ class System:
     @staticmethod
     def of(*parts: Conjunct, exists: Iterable[str] = ()) -> System:
         """The conjunction of conditions and systems; the names in `exists` become existential."""
+        names = tuple(exists)
+        if len(parts) == 1 and isinstance(parts[0], Constraint) and not names:
+            return _of_one(parts[0])
         equal: list[tuple[Affine, int]] = []
         unequal: list[Affine] = []
         systems: list[System] = []
@@ -92,7 +95,6 @@ class System:
         result = _from_affine(equal, unequal)
         for system in systems:
             result = conjoin(result, system)
-        names = tuple(exists)
         return result.quantified(names) if names else result
 
     def quantified(self, names: Iterable[str]) -> System:
@@ -107,12 +109,12 @@ class System:
     @property
     def has_existentials(self) -> bool:
         """Whether there are existential variables."""
-        return any([p.own for p in self.parts])
+        return any(p.own for p in self.parts)
 
     @property
     def has_equalities(self) -> bool:
         """Whether some row is an equality."""
-        return any([p.equalities for p in self.parts])
+        return any(p.equalities for p in self.parts)
 
     @property
     def visible(self) -> tuple[str, ...]:
@@ -274,7 +276,7 @@ def _congruence(affine: Affine, own: str) -> Congruence:
 
 
 def _value(row: Row, point: list[int]) -> int:
-    return sum(map(mul, row, point)) + row[-1]
+    return int(sum(map(mul, row, point)) + row[-1])
 
 
 def _negated(condition: Condition) -> list[System]:
@@ -290,11 +292,23 @@ UNIVERSE = System()
 FALSE = System(NOTHING)
 
 
+def _of_one(condition: Constraint) -> System:
+    affine = condition.affine
+    names = affine.names
+    _check_not_reserved(names)
+    row = (*[c for _, c in affine.terms], affine.constant)
+    return make(names, (row,), ()) if condition.equality else make(names, (), (row,))
+
+
+def _check_not_reserved(names: Iterable[str]) -> None:
+    for name in names:
+        if is_existential(name):
+            raise ValueError(f"the variable name {name!r} is reserved: names that start with $ are existential")
+
+
 def _from_affine(equal: list[tuple[Affine, int]], unequal: list[Affine]) -> System:
     found = {n for a, _ in equal for n in a.names}.union(*(a.names for a in unequal))
-    reserved = [n for n in found if is_existential(n)]
-    if reserved:
-        raise ValueError(f"the variable name {reserved[0]!r} is reserved: names that start with $ are existential")
+    _check_not_reserved(found)
     names = sorted([*found, *(f"${i}" for i, (_, modulus) in enumerate(equal) if modulus)])
     index = {n: i for i, n in enumerate(names)}
     rows = []
@@ -387,11 +401,10 @@ def _bound(one: Part, row: Row, column: int) -> tuple[Affine, int]:
 
 def without_congruences(system: System) -> System:
     """The system without its rows that hold existentials."""
-    if not any([p.own for p in system.parts]):
-        return system
-    return made_of(
-        in_place([q for p in system.parts for q in ((p,) if not p.own else without_names(p, frozenset(p.names[: p.own])))])
-    )
+    found: list[Part] = []
+    for one in system.parts:
+        found += without_names(one, frozenset(one.names[: one.own])) if one.own else (one,)
+    return made_of(in_place(found))
 
 
 def with_rows(system: System, chosen: list[bool]) -> System:
