@@ -18,10 +18,7 @@ MOST_SUMS = 6
 def all_hold(inequalities: Sequence[Row], point: Sequence[int]) -> bool:
     """Whether a point satisfies all of the rows."""
     at = (*point, 1)
-    for row in inequalities:
-        if sum(map(mul, row, at)) < 0:
-            return False
-    return True
+    return min([sum(map(mul, row, at)) for row in inequalities], default=0) >= 0
 
 
 def any_opposed(inequalities: Sequence[Row]) -> bool:
@@ -163,7 +160,7 @@ class Sums:
 
     def leave_open(self, row: Row) -> bool:
         """Whether some column of `row` has no bound at all on the side on which `row` bounds it: it is no sum then."""
-        return not all([(self.lower[c] if row[c] > 0 else self.upper[c]) for c in self.width if row[c]])
+        return [] in [(self.lower[c] if row[c] > 0 else self.upper[c]) for c in self.width if row[c]]
 
     def give(self, row: Row) -> bool:
         """Whether `row >= 0` is found to be a sum."""

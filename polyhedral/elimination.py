@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import compress
 from math import gcd
 from operator import neg
@@ -53,10 +53,12 @@ def project(
 
 
 def _without_exactly(inequalities: Sequence[Row], column: int) -> list[Row] | None:
-    """The shadow without a column that is 1 or -1 in all its bounds of one side; None where it is in none such."""
+    """The shadow without a column that is 1 or -1 in all its bounds of one side, where there are few; else None."""
     lower = [r for r in inequalities if r[column] > 0]
     upper = [r for r in inequalities if r[column] < 0]
-    if all([r[column] == 1 for r in lower]) or all([r[column] == -1 for r in upper]):
+    if len(lower) * len(upper) > 2 * len(inequalities) + 16:
+        return None
+    if all(r[column] == 1 for r in lower) or all(r[column] == -1 for r in upper):
         rest = [r for r in inequalities if not r[column]]
         return rest + [scaled_sum(-high[column], low, low[column], high) for low in lower for high in upper]
     return None

@@ -35,7 +35,7 @@ class Glance(NamedTuple):
 
 
 class Nearby(tuple[int, ...]):
-    """A point to start from. All are equal: it is no part of a question, and what is remembered does not depend on it."""
+    """A point to start from. All are equal: it is no part of a question, and no remembered answer depends on it."""
 
     __slots__ = ()
 
@@ -47,9 +47,7 @@ class Nearby(tuple[int, ...]):
 
 
 @lru_cache(maxsize=1 << 15)
-def glance(
-    equalities: tuple[Row, ...], inequalities: tuple[Row, ...], width: int, start: Nearby
-) -> Glance:
+def glance(equalities: tuple[Row, ...], inequalities: tuple[Row, ...], width: int, start: Nearby) -> Glance:
     """What is seen of the rows without work; `start` is a point that is perhaps near one of theirs."""
     if not equalities and all_hold(inequalities, start):
         return Glance(tuple(start))

@@ -124,7 +124,7 @@ def conjoined(first: Parts, second: Parts) -> Parts:
 @lru_cache(maxsize=1 << 14)
 def _joined(*parts: Part) -> Parts:
     names, rows = aligned(*parts)
-    if any([p.own for p in parts]):
+    if any(p.own for p in parts):
         return parts_of(normal(names, [r for p in rows for r in p[0]], [r for p in rows for r in p[1]]))
     both = merged(tuple(rows))
     if both is None:
@@ -140,7 +140,7 @@ _witnesses = Witnesses(24)
 
 @lru_cache(maxsize=1 << 15)
 def point_of(*parts: Part) -> Mapping[str, int] | None:
-    """Integers that satisfy parts which hang together, by visible name, 0 where not named; None where there are none."""
+    """Integers that satisfy parts which hang together, by visible name, 0 where not named; None where none do."""
     names, rows = aligned(*parts)
     equalities, inequalities = _together(rows)
     if len(parts) == 1:
@@ -192,10 +192,7 @@ def have_no_point(parts: Sequence[Part]) -> bool:
     """Whether no integer point is in all of the parts."""
     if len(parts) == 1:
         return point_of(parts[0]) is None
-    for group in _groups(parts):
-        if point_of(*group) is None:
-            return True
-    return False
+    return any(point_of(*group) is None for group in _groups(parts))
 
 
 def _groups(parts: Sequence[Part]) -> list[list[Part]]:
@@ -234,7 +231,9 @@ def gist_of(own: Parts, known: Parts, equalities_too: bool) -> Parts:
     names, rows = aligned(*own, *known)
     mine, theirs = _together(rows[: len(own)]), _together(rows[len(own) :])
     existential = sum(p.own for p in own) + sum(p.own for p in known)
-    chosen = needed(mine, theirs, equalities_too, existential, len(names), None if existential else Nearby(at(point, names)))
+    chosen = needed(
+        mine, theirs, equalities_too, existential, len(names), None if existential else Nearby(at(point, names))
+    )
     if all(chosen):
         return own
     count = len(mine[0])
@@ -316,7 +315,7 @@ def _positive(row: Row) -> Row:
 def without_names(one: Part, names: frozenset[str]) -> Parts:
     """The rows in which none of the names occurs."""
     columns = [i for i, n in enumerate(one.names) if n in names]
-    return rows_of(one, [not any([r[i] for i in columns]) for r in one.equalities + one.inequalities])
+    return rows_of(one, [not any(r[i] for i in columns) for r in one.equalities + one.inequalities])
 
 
 def rows_of(one: Spelled, chosen: list[bool]) -> Parts:

@@ -132,7 +132,7 @@ def _chosen_rows(equalities: tuple[Row, ...], inequalities: tuple[Row, ...], cho
 
 @lru_cache(maxsize=1 << 14)
 def merged(parts: tuple[Rows, ...]) -> Rows | None:
-    """All at once: equalities and inequalities over the same names, normal and without existentials; None where none."""
+    """All at once: rows over the same names, normal and without existentials; None where that is a contradiction."""
     table: Table = {}
     equal: set[Row] = set()
     for equalities, inequalities in parts:
@@ -176,7 +176,7 @@ def aligned(*systems: Spelled) -> tuple[tuple[str, ...], list[Rows]]:
 
 @lru_cache(maxsize=1 << 14)
 def _common(*several: tuple[str, ...]) -> tuple[tuple[str, ...], list[tuple[int, ...] | None]]:
-    """The common names, existentials apart, and for each where its own are to be taken from, None where they are all."""
+    """The common names, existentials apart, and where the rows of each are taken from, None where its names are all."""
     renamed, fresh = [], 0
     for own in several:
         if own and own[0][0] == "$":

@@ -198,7 +198,7 @@ class System:
         new = [names.get(n, n) for n in self.visible]
         if len(set(new)) != len(new):
             raise ValueError(f"renaming {dict(names)} makes two variables of {self} one")
-        if any([is_existential(n) for n in new]) or self.has_existentials:
+        if any(is_existential(n) for n in new) or self.has_existentials:
             return make(*in_order(tuple([names.get(n, n) for n in self.names]), self.equalities, self.inequalities))
         own = [(p, tuple([(n, m) for n, m in names.items() if n in p.visible])) for p in self.parts]
         return made_of(in_place([renamed(p, n) if n else p for p, n in own]))
