@@ -7,7 +7,7 @@ from polyhedral.places import Place
 from polyhedral.separation import Candidate
 from polyhedral.shadows import Item
 from polyhedral.strides import Stride, stride_of
-from polyhedral.system import UNIVERSE, System, without_congruences
+from polyhedral.system import System, without_congruences
 
 
 def candidates_of(level: int, name: str, items: list[Item], place: Place) -> list[Candidate]:
@@ -15,8 +15,8 @@ def candidates_of(level: int, name: str, items: list[Item], place: Place) -> lis
     found: dict[tuple[System, System], list[int]] = {}
     for number, item in enumerate(items):
         time = item.fixed[level]
-        if place.alone is item and time is None:
-            own, outer = place.valued(item.shadows[level].split_on(name)[0]), UNIVERSE
+        if place.alone is item and time is None and (place.open_still.is_universe or not place.values):
+            own, outer = place.valued(item.shadows[level].split_on(name)[0]), place.open_still
         else:
             shadow = place.valued(item.shadows[level])
             own, outer = shadow.split_on(name) if time is None else (System.of(var(name).equals(time)), shadow)

@@ -9,27 +9,29 @@ from attrs import frozen
 from polyhedral.affine import Affine, var
 from polyhedral.shadows import Item
 from polyhedral.surroundings import Surroundings
-from polyhedral.system import System
+from polyhedral.system import UNIVERSE, System
 
 
 @frozen
 class Place:
     """`known` holds around the place; `values` are those of levels without a loop.
 
-    Where `alone` is an item, only it runs there, and all that its shadow says of the loops around is known.
+    `alone` is the one item that runs there once its conditions on the loops around hold; `open_still` is then what
+    its shadow says of them beyond what is known.
     """
 
     known: Surroundings
     values: Mapping[str, Affine]
     alone: Item | None = None
+    open_still: System = UNIVERSE
 
     def where(self, system: System) -> Place:
         """The place inside, where `system` holds too."""
-        return self if system.is_universe else Place(self.known & system, self.values, self.alone)
+        return self if system.is_universe else Place(self.known & system, self.values, self.alone, self.open_still)
 
     def at(self, name: str, value: Affine) -> Place:
         """The place where a level has this value."""
-        return self if value == var(name) else Place(self.known, {**self.values, name: value}, self.alone)
+        return self if value == var(name) else Place(self.known, {**self.values, name: value}, self.alone, self.open_still)
 
     def valued(self, system: System) -> System:
         """The system with the values put in."""

@@ -179,7 +179,7 @@ class _Scan:
         guard = place.known.gist_of(outer)
         stride = common_stride(items, level, name, place)
         held = [_held(item, level, name, rows) for item in items]
-        site = _Site(level, name, rows, held, _with_alone(place.where(guard), held))
+        site = _Site(level, name, rows, held, _with_alone(place.where(guard), held, region))
         if stride.part is None:
             return self._shaped(site, stride, place, guard)
         guard = guard & site.place.known.gist_of(stride.part.condition)
@@ -285,10 +285,11 @@ class _Site:
         return False
 
 
-def _with_alone(place: Place, items: list[Item]) -> Place:
-    """The place inside of a level whose rows are known, and what the items say of the loops around too."""
-    alone = items[0] if len(items) == 1 and not items[0].system.has_existentials else None
-    return place if place.alone is alone else Place(place.known, place.values, alone)
+def _with_alone(place: Place, items: list[Item], region: Region) -> Place:
+    """The place inside of a level that one item has: its rows say all that the item says of this level."""
+    if len(items) == 1 and not items[0].system.has_existentials:
+        return Place(place.known, place.values, items[0], region.outer)
+    return place if place.alone is None else Place(place.known, place.values)
 
 
 def _behind_shared(level: int, items: list[Item], place: Place, inside: Inside) -> Node:
@@ -311,6 +312,6 @@ def _held(item: Item, level: int, name: str, rows: System) -> Item:
 
 
 def _leaf(item: Item, place: Place) -> Node:
-    is_known = place.alone is item and bool(item.shadows) and item.system is item.shadows[-1]
+    is_known = place.alone is item and place.open_still.is_universe and item.system in item.shadows[-1:]
     guard = UNIVERSE if is_known else place.known.gist_of(place.valued(item.system))
     return when(guard, Leaf(item.payload, tuple((d, a.substitute(place.values)) for d, a in item.bindings)))
