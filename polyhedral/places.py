@@ -31,7 +31,9 @@ class Place:
 
     def at(self, name: str, value: Affine) -> Place:
         """The place where a level has this value."""
-        return self if value == var(name) else Place(self.known, {**self.values, name: value}, self.alone, self.open_still)
+        if value == var(name):
+            return self
+        return Place(self.known, {**self.values, name: value}, self.alone, self.open_still)
 
     def valued(self, system: System) -> System:
         """The system with the values put in."""
