@@ -26,7 +26,7 @@ class Affine:
     @staticmethod
     def of(coefficients: Mapping[str, int], constant: int = 0) -> Affine:
         """The expression with these coefficients by name (zeros are dropped) and this constant."""
-        return Affine(tuple(sorted((n, c) for n, c in coefficients.items() if c)), constant)
+        return Affine(tuple(sorted([(n, c) for n, c in coefficients.items() if c])), constant)
 
     @staticmethod
     def sum(parts: Iterable[Affine | int]) -> Affine:
@@ -43,7 +43,7 @@ class Affine:
     @property
     def names(self) -> tuple[str, ...]:
         """The variables that occur, sorted."""
-        return tuple(name for name, _ in self.terms)
+        return tuple([name for name, _ in self.terms])
 
     @property
     def is_constant(self) -> bool:
@@ -56,9 +56,18 @@ class Affine:
 
     def substitute(self, values: Mapping[str, Affine | int]) -> Affine:
         """The expression with each name of `values` replaced, all at once."""
-        if not any(name in values for name, _ in self.terms):
-            return self
-        return Affine.sum([self.constant, *(as_affine(values.get(n, var(n))) * c for n, c in self.terms)])
+        total: dict[str, int] = {}
+        constant, same = self.constant, True
+        for name, coefficient in self.terms:
+            value = values.get(name)
+            if value is None:
+                total[name] = total.get(name, 0) + coefficient
+                continue
+            same, value = False, as_affine(value)
+            constant += coefficient * value.constant
+            for other, factor in value.terms:
+                total[other] = total.get(other, 0) + coefficient * factor
+        return self if same else Affine.of(total, constant)
 
     def evaluate(self, values: Mapping[str, int]) -> int:
         """The integer value; raises KeyError naming a variable that `values` lacks."""
@@ -77,9 +86,14 @@ class Affine:
         return self * -1
 
     def __sub__(self, other: Affine | int) -> Affine:
-        if not isinstance(other, (Affine, int)):
+        if isinstance(other, int):
+            return Affine(self.terms, self.constant - other)
+        if not isinstance(other, Affine):
             return NotImplemented
-        return self + -other
+        total = dict(self.terms)
+        for name, coefficient in other.terms:
+            total[name] = total.get(name, 0) - coefficient
+        return Affine.of(total, self.constant - other.constant)
 
     def __rsub__(self, other: int) -> Affine:
         return -self + other
@@ -89,7 +103,7 @@ class Affine:
             raise TypeError(f"an affine expression is multiplied by an integer, not by {factor!r}")
         if factor == 0:
             return Affine()
-        return Affine(tuple((n, c * factor) for n, c in self.terms), self.constant * factor)
+        return Affine(tuple([(n, c * factor) for n, c in self.terms]), self.constant * factor)
 
     __rmul__ = __mul__
 

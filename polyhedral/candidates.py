@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from polyhedral.affine import Affine, var
 from polyhedral.places import Place
 from polyhedral.separation import Candidate
 from polyhedral.shadows import Item
 from polyhedral.strides import Stride, stride_of
-from polyhedral.system import UNIVERSE, System, components_of, disjoint, without_congruences
+from polyhedral.system import System, without_congruences
 
 
 def candidates_of(level: int, name: str, items: list[Item], place: Place) -> list[Candidate]:
@@ -17,30 +15,21 @@ def candidates_of(level: int, name: str, items: list[Item], place: Place) -> lis
     found: dict[tuple[System, System], list[int]] = {}
     for number, item in enumerate(items):
         time = item.fixed[level]
-        if place.alone is item and time is None and not place.values:
-            own, outer = _rows_on(item.shadows[level], name), place.open_still
+        if place.alone is item and time is None and (place.open_still.is_universe or not place.values):
+            own, outer = place.valued(item.shadows[level].split_on(name)[0]), place.open_still
         else:
             shadow = place.valued(item.shadows[level])
             own, outer = shadow.split_on(name) if time is None else (System.of(var(name).equals(time)), shadow)
         outer = place.known.gist_of(outer)
-        near = place.known.near(own, outer)
-        near = near if outer.is_universe else near & outer
-        if outer.is_false or (own.exists and disjoint(near, own)):
+        if outer.is_false:
             continue
-        rows = without_congruences(own).gist(near)
+        known = place.known if outer.is_universe else place.known & outer
+        if own.has_existentials and known.exclude(own):
+            continue
+        rows = known.gist_of(without_congruences(own))
         if not rows.is_false:
             found.setdefault((rows, outer), []).append(number)
     return [Candidate(rows, outer, tuple(members)) for (rows, outer), members in found.items()]
-
-
-def _rows_on(shadow: System, name: str) -> System:
-    """The conditions of a system in which `name` occurs."""
-    return next((_rows_of_part(p, name) for p in components_of(shadow) if name in p.names), UNIVERSE)
-
-
-@lru_cache(maxsize=1 << 12)
-def _rows_of_part(part: System, name: str) -> System:
-    return part.split_on(name)[0]
 
 
 def common_stride(items: list[Item], level: int, name: str, place: Place) -> Stride:
@@ -58,7 +47,7 @@ def stride_at(item: Item, level: int, name: str, place: Place) -> Stride:
     if time is not None:
         return Stride(0, Affine((), time))
     shadow = item.shadows[level]
-    if not shadow.equalities:
+    if not shadow.has_equalities:
         return Stride()
     shadow = place.valued(shadow)
     only = shadow.solved_for(name)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from functools import lru_cache
 
 from polyhedral.difference import difference, negations
-from polyhedral.spelling import is_existential
-from polyhedral.system import FALSE, UNIVERSE, System, disjoint, make, with_rows
+from polyhedral.parts import Part, in_place, part, rows_of
+from polyhedral.spelling import Spelling
+from polyhedral.system import FALSE, UNIVERSE, System, disjoint, made_of, make
 
 
 @lru_cache(maxsize=1 << 10)
@@ -38,9 +39,12 @@ def _joined(first: System, second: System) -> System | None:
     if not (_is_plain(first) and _is_plain(second)):
         hull = simple_hull((first, second))
         return hull if all(not difference(s, second) for s in difference(hull, first)) else None
-    sides = (_failing(first, second), _failing(second, first))
-    failing = [[n for c in side for n in negations(c)] for side in sides]
-    around = [_without(piece, side) for piece, side in zip((first, second), sides, strict=True)]
+    around: list[System] = []
+    failing: list[list[System]] = []
+    for piece, other in ((first, second), (second, first)):
+        side = _failing(piece, other)
+        around.append(_without(piece, side))
+        failing.append([n for c in side for n in negations(c)])
     if any(not disjoint(*around, one, other) for one in failing[0] for other in failing[1]):
         return None
     return simple_hull((first, second))
@@ -60,19 +64,29 @@ def _without(piece: System, failing: tuple[System, ...]) -> System:
     """The piece without its conditions that are said to fail."""
     if not failing:
         return piece
-    if not piece.equalities and not piece.exists:
-        return with_rows(piece, [c not in failing for c in _single_conditions(piece)])
-    kept = UNIVERSE
-    for condition in _single_conditions(piece):
-        kept = kept & condition if condition not in failing else kept
-    return kept
+    kept: list[Part] = []
+    for one in piece.parts:
+        own = _conditions(one)
+        if not any(c in failing for c in own):
+            kept.append(one)
+        elif not one.own and not one.equalities:
+            kept += rows_of(one, [c not in failing for c in own])
+        else:
+            kept += System.of(*(c for c in own if c not in failing)).parts
+    return made_of(in_place(kept))
 
 
 @lru_cache(maxsize=1 << 12)
 def _failing(piece: System, other: System) -> tuple[System, ...]:
     """The conditions of a piece that not all points of the other satisfy."""
-    known = frozenset(_single_conditions(other))
-    return tuple([c for c in _single_conditions(piece) if c not in known and not _is_implied(c, other)])
+    found: list[System] = []
+    for one in piece.parts:
+        if one not in other.parts:
+            near = made_of(tuple([p for p in other.parts if not p.visible.isdisjoint(one.visible)]))
+            known = _single_conditions(near)
+            own = _single_conditions(made_of((one,)))
+            found += [c for c in own if c not in known and not (near.is_empty() or _is_implied(c, near))]
+    return tuple(found) if not found or not other.is_empty() else ()
 
 
 def _is_implied(condition: System, piece: System) -> bool:
@@ -94,17 +108,22 @@ def simple_hull(pieces: tuple[System, ...]) -> System:
     return result.simplified()
 
 
-@lru_cache(maxsize=1 << 12)
 def _single_conditions(piece: System) -> tuple[System, ...]:
+    parts = piece.parts
+    return _conditions(parts[0]) if len(parts) == 1 else tuple([c for p in parts for c in _conditions(p)])
+
+
+@lru_cache(maxsize=1 << 12)
+def _conditions(piece: Part) -> tuple[System, ...]:
     found: list[System] = []
     for row in piece.inequalities:
-        if not any(c and is_existential(n) for n, c in zip(piece.names, row, strict=False)):
+        if not any(row[: piece.own]):
             used = [i for i, c in enumerate(row[:-1]) if c]
-            found.append(System(tuple([piece.names[i] for i in used]), (), (tuple([row[i] for i in (*used, -1)]),)))
+            names = tuple([piece.names[i] for i in used])
+            found.append(made_of((part(Spelling(names, (), (tuple([row[i] for i in (*used, -1)]),))),)))
     for row in piece.equalities:
-        own = [n for n, c in zip(piece.names, row, strict=False) if c and is_existential(n)]
-        if not own:
-            opposite = tuple(-c for c in row)
+        if not any(row[: piece.own]):
+            opposite = tuple([-c for c in row])
             found += [make(piece.names, (), (row,)), make(piece.names, (), (opposite,))]
         found.append(make(piece.names, (row,), ()))
     return tuple(found)

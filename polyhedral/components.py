@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import compress
+from operator import itemgetter
 
 from polyhedral.rows import Row
 from polyhedral.spelling import Spelled, Spelling, aligned, is_existential
@@ -11,47 +13,51 @@ from polyhedral.spelling import Spelled, Spelling, aligned, is_existential
 
 def components(system: Spelled) -> list[Spelling] | None:
     """The parts of a system no two of which share a variable, in the order of their first names; None if it is one."""
-    width = len(system.names)
+    found = _row_groups(system.equalities, system.inequalities, len(system.names))
+    if found is None:
+        return None
+    parts = []
+    for columns, equalities, inequalities in found:
+        names = tuple([system.names[i] for i in columns])
+        if is_existential(names[0]):
+            own = sum(map(is_existential, names))
+            names = (*sorted([f"${i}" for i in range(own)]), *names[own:])
+        parts.append(Spelling(names, equalities, inequalities))
+    return parts
+
+
+@lru_cache(maxsize=1 << 14)
+def _row_groups(
+    equalities: tuple[Row, ...], inequalities: tuple[Row, ...], width: int
+) -> list[tuple[list[int], tuple[Row, ...], tuple[Row, ...]]] | None:
+    """The columns and rows of each group that shares none with another; None where there is one group."""
     bits = [1 << i for i in range(width)]
-    groups: list[int] = []
-    for row in system.equalities + system.inequalities:
-        used = sum(compress(bits, row))
-        apart = []
-        for group in groups:
-            if group & used:
-                used |= group
-            else:
-                apart.append(group)
-        groups = [*apart, used]
+    masks = [sum(compress(bits, row)) for row in equalities + inequalities]
+    left, groups = (1 << width) - 1, []
+    while left:
+        group = left & -left
+        while True:
+            before = group
+            for mask in masks:
+                if mask & group:
+                    group |= mask
+            if group == before:
+                break
+        groups.append(group)
+        left &= ~group
     if len(groups) < 2:
         return None
-    groups.sort(key=lambda g: g & -g)
-    return [_part(system, [i for i in range(width) if group >> i & 1]) for group in groups]
+    return [_group(equalities, inequalities, masks, group, width) for group in groups]
 
 
-def _part(system: Spelled, columns: list[int]) -> Spelling:
-    names = tuple([system.names[i] for i in columns])
-    if is_existential(names[0]):
-        own = sum(map(is_existential, names))
-        names = (*sorted([f"${i}" for i in range(own)]), *names[own:])
-    equal = [(*[r[i] for i in columns], r[-1]) for r in system.equalities]
-    unequal = [(*[r[i] for i in columns], r[-1]) for r in system.inequalities]
-    return Spelling(names, tuple([r for r in equal if any(r[:-1])]), tuple([r for r in unequal if any(r[:-1])]))
-
-
-def linked(systems: Sequence[Spelled]) -> list[list[int]]:
-    """The numbers of the systems in groups that share no visible variable."""
-    groups: list[tuple[set[str], list[int]]] = []
-    for number, system in enumerate(systems):
-        names, own, apart = {n for n in system.names if n[0] != "$"}, [number], []
-        for group in groups:
-            if names.isdisjoint(group[0]):
-                apart.append(group)
-            else:
-                names |= group[0]
-                own = group[1] + own
-        groups = [*apart, (names, own)]
-    return [g[1] for g in groups]
+def _group(
+    equalities: tuple[Row, ...], inequalities: tuple[Row, ...], masks: list[int], group: int, width: int
+) -> tuple[list[int], tuple[Row, ...], tuple[Row, ...]]:
+    columns = [i for i in range(width) if group >> i & 1]
+    pick = itemgetter(*columns, -1)
+    chosen = [bool(mask & group) for mask in masks]
+    equal = tuple(map(pick, compress(equalities, chosen)))
+    return columns, equal, tuple(map(pick, compress(inequalities, chosen[len(equalities) :])))
 
 
 def product(parts: Sequence[Spelled]) -> Spelling:

@@ -14,6 +14,11 @@ from polyhedral.system import UNIVERSE, System, disjoint, make
 
 def negations(system: System) -> tuple[System, ...]:
     """Systems, no two of which meet, whose union is where `system` does not hold. Exact."""
+    if len(system.parts) == 1:
+        (one,) = system.parts
+        if not one.own and not one.equalities and len(one.inequalities) == 1:
+            (row,) = one.inequalities
+            return (make(one.names, (), ((*[-c for c in row[:-1]], -row[-1] - 1),)),) if one.names else (UNIVERSE,)
     return outside(UNIVERSE, system)
 
 

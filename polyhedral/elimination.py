@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import compress
 from math import gcd
 from operator import neg
 from typing import NamedTuple
 
+from polyhedral.certificates import Sums, alone_violated, repaired
 from polyhedral.emptiness import is_surely_empty
 from polyhedral.fourier_motzkin import Shadow, choose_column, dark_row, split
 from polyhedral.rows import Contradiction, Equalities, Row, Table, hidden_equalities, insert, scaled_sum, table_of
@@ -23,7 +24,7 @@ class Projection(NamedTuple):
 
 
 def project(
-    equalities: Iterable[Row], inequalities: Iterable[Row], columns: Sequence[int], width: int, force: bool
+    equalities: Sequence[Row], inequalities: Sequence[Row], columns: Sequence[int], width: int, force: bool
 ) -> Projection:
     """The rows without `columns`: equalities first, then Fourier-Motzkin, exact columns before others.
 
@@ -32,6 +33,10 @@ def project(
     taken and `exact` is False. Raises Contradiction where the rows hold at no integer point that is
     seen on the way.
     """
+    if len(columns) == 1 and not equalities:
+        rows = _without_exactly(list(inequalities), columns[0])
+        if rows is not None:
+            return Projection([], rows, [], True)
     solved = Equalities(equalities, inequalities, columns).solve()
     strides = [c for c in columns if c not in solved.free and any(r[c] for r in solved.rows)]
     table = table_of(solved.inequalities)
@@ -45,6 +50,18 @@ def project(
     left = strides + [c for c in steps.columns if any(r[c] for r in steps.table)]
     equal = plain_congruences(solved.rows, strides) + hidden + steps.hidden
     return Projection(equal, _rows(steps.table), left, steps.exact)
+
+
+def _without_exactly(inequalities: Sequence[Row], column: int) -> list[Row] | None:
+    """The shadow without a column that is 1 or -1 in all its bounds of one side, where there are few; else None."""
+    lower = [r for r in inequalities if r[column] > 0]
+    upper = [r for r in inequalities if r[column] < 0]
+    if len(lower) * len(upper) > 2 * len(inequalities) + 16:
+        return None
+    if all(r[column] == 1 for r in lower) or all(r[column] == -1 for r in upper):
+        rest = [r for r in inequalities if not r[column]]
+        return rest + [scaled_sum(-high[column], low, low[column], high) for low in lower for high in upper]
+    return None
 
 
 def exact_shadow(left: Projection, width: int) -> Projection:
@@ -153,18 +170,40 @@ def irredundant(
     known_equalities: Sequence[Row],
     known_inequalities: Sequence[Row],
     width: int,
+    point: Sequence[int] | None = None,
 ) -> list[Row]:
-    """The inequalities without those that the others, the equalities and the known rows imply over the integers."""
+    """The inequalities without those that the others, the equalities and the known rows imply over the integers.
+
+    A `point` that satisfies all of them saves work.
+    """
     equal = [*equalities, *known_equalities]
-    kept: list[Row] = []
-    for own, rest in _connected(inequalities, [equal, known_inequalities], width):
-        left = list(own)
-        for row in reversed(own):
-            others = [r for r in left if r is not row]
-            if implies(rest[0], [*others, *rest[1]], row, width):
-                left = others
-        kept += left
+    around = [*inequalities, *known_inequalities]
+    needed = set() if point is None else alone_violated(equal, around, point)
+    sums = None
+    kept = list(inequalities)
+    for row in reversed(inequalities):
+        if row in needed:
+            continue
+        sums = Sums(equal, around, width) if sums is None else sums
+        sums.drop(row)
+        if not sums.leave_open(row) and (
+            sums.give(row) or _surely_implied(equal, [r for r in kept if r is not row], known_inequalities, row, point)
+        ):
+            kept.remove(row)
+        else:
+            sums.put_back(row)
     return kept
+
+
+def _surely_implied(
+    equalities: Sequence[Row], own: Sequence[Row], known: Sequence[Row], row: Row, point: Sequence[int] | None
+) -> bool:
+    width = len(row) - 1
+    opposite = (*[-c for c in row[:-1]], -row[-1] - 1)
+    if not equalities and repaired([opposite, *own, *known], width, point) is not None:
+        return False
+    ((_, rest),) = _connected([row], [equalities, own, known], width)
+    return is_surely_empty(rest[0], [*rest[1], *rest[2], opposite], width)
 
 
 def _connected(
@@ -194,20 +233,12 @@ def _connected(
 
 def implies(equalities: Sequence[Row], inequalities: Sequence[Row], row: Row, width: int) -> bool:
     """Whether `row >= 0` holds at every integer point of the rows; False also where that is hard to say."""
-    if _is_alone(equalities, inequalities, row, width):
+    sums = Sums(equalities, inequalities, width)
+    if sums.leave_open(row):
         return False
-    coefficients, constant = row[:-1], row[-1]
-    if any(r[-1] <= constant and r[:-1] == coefficients for r in inequalities):
+    if sums.give(row):
         return True
-    opposite = (*tuple(map(neg, coefficients)), -constant - 1)
+    opposite = (*tuple(map(neg, row[:-1])), -row[-1] - 1)
+    if not equalities and repaired([opposite, *inequalities], width) is not None:
+        return False
     return is_surely_empty(equalities, [*inequalities, opposite], width)
-
-
-def _is_alone(equalities: Sequence[Row], inequalities: Sequence[Row], row: Row, width: int) -> bool:
-    for column in range(width):
-        c = row[column]
-        if not c or any(r[column] for r in equalities):
-            continue
-        if not any(r[column] * c > 0 for r in inequalities):
-            return True
-    return False

@@ -7,6 +7,7 @@ from functools import lru_cache
 from itertools import compress
 from typing import NamedTuple
 
+from polyhedral.certificates import all_hold, any_opposed, repaired
 from polyhedral.fourier_motzkin import Shadow, choose_column, dark_row, splinters
 from polyhedral.rows import Contradiction, Equalities, Row, Table, hidden_equalities, table_of
 
@@ -24,6 +25,45 @@ def is_surely_empty(equalities: Iterable[Row], inequalities: Iterable[Row], widt
 
 
 FEW_SPLINTERS = 24
+
+
+class Glance(NamedTuple):
+    """What is seen of some rows without work: a point, that there is none, or neither."""
+
+    point: tuple[int, ...] | None = None
+    is_empty: bool = False
+
+
+class Nearby(tuple[int, ...]):
+    """A point to start from. All are equal: it is no part of a question, and no remembered answer depends on it."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Nearby)
+
+    def __hash__(self) -> int:
+        return 0
+
+
+@lru_cache(maxsize=1 << 15)
+def glance(equalities: tuple[Row, ...], inequalities: tuple[Row, ...], width: int, start: Nearby) -> Glance:
+    """What is seen of the rows without work; `start` is a point that is perhaps near one of theirs."""
+    if not equalities and all_hold(inequalities, start):
+        return Glance(tuple(start))
+    if any_opposed(inequalities):
+        return Glance(is_empty=True)
+    point = None if equalities else repaired(inequalities, width, start)
+    return Glance(None if point is None else tuple(point))
+
+
+@lru_cache(maxsize=1 << 15)
+def point_in(equalities: tuple[Row, ...], inequalities: tuple[Row, ...], width: int) -> tuple[int, ...] | None:
+    """Integers that satisfy the rows, None where there are none. Exact."""
+    point = None if equalities else repaired(inequalities, width)
+    if point is None:
+        point = integer_point(equalities, inequalities, width)
+    return None if point is None else tuple(point)
 
 
 def integer_point(

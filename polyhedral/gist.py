@@ -1,47 +1,34 @@
-"""What of a system is left to say where a context is known."""
+"""What of some rows is left to say where others are known."""
 
 from __future__ import annotations
 
 from functools import lru_cache
-from itertools import compress
 from operator import neg
 
 from polyhedral.elimination import implies, irredundant
-from polyhedral.emptiness import integer_point
+from polyhedral.emptiness import Nearby, integer_point, point_in
 from polyhedral.rows import Row
-from polyhedral.spelling import Rows, Spelled, Spelling, aligned, is_existential, normal, subset
-
-
-def without_redundant(system: Spelled, context: Spelled) -> Spelling:
-    """The system without the inequalities that its other rows and the context imply."""
-    return _chosen(system, context, False)
-
-
-def without_known(system: Spelled, context: Spelled) -> Spelling:
-    """The system without the rows, equalities and congruences too, that its other rows and the context imply."""
-    return _chosen(system, context, True)
-
-
-def _chosen(system: Spelled, context: Spelled, equalities_too: bool) -> Spelling:
-    names, (own, known) = aligned(system, context)
-    existential = sum(map(is_existential, names))
-    chosen = _needed(own, known, equalities_too, existential, len(names))
-    if not existential or all(chosen):
-        return subset(system, chosen)
-    count = len(own[0])
-    return normal(names, compress(own[0], chosen[:count]), compress(own[1], chosen[count:]))
+from polyhedral.spelling import Rows
 
 
 @lru_cache(maxsize=1 << 14)
-def _needed(own: Rows, known: Rows, equalities_too: bool, existential: int, width: int) -> tuple[bool, ...]:
-    """For each row of `own`, equalities and then inequalities, whether something would be lost without it."""
+def needed(
+    own: Rows, known: Rows, equalities_too: bool, existential: int, width: int, near: Nearby | None
+) -> tuple[bool, ...]:
+    """For each row of `own`, equalities and then inequalities, whether something would be lost without it.
+
+    A point `near` that satisfies all of them saves work.
+    """
+    point = point_in((*own[0], *known[0]), (*own[1], *known[1]), width) if near is None else near
     equal = list(own[0])
     if equalities_too:
         for row in own[0]:
             others = [*known[0], *(r for r in equal if r is not row)]
             if _equality_is_implied(row, others, [*known[1], *own[1]], existential, width):
                 equal.remove(row)
-    kept = {*equal, *irredundant(equal, own[1], known[0], known[1], width)}
+    said = set(known[1])
+    unsaid = [r for r in own[1] if r not in said]
+    kept = {*equal, *irredundant(equal, unsaid, known[0], known[1], width, point)} if unsaid else set(equal)
     return tuple([r in kept for part in own for r in part])
 
 

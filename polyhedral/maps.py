@@ -9,7 +9,7 @@ from attrs import field, frozen
 from polyhedral.affine import Affine, as_affine, var
 from polyhedral.isl_text import arrow, body_texts, braces, tuple_text
 from polyhedral.sets import Set, primed_apart
-from polyhedral.system import FALSE, Part, System
+from polyhedral.system import FALSE, Conjunct, System
 
 
 def _checked_out(instance: Map, attribute: object, out_dims: tuple[str, ...]) -> None:
@@ -30,7 +30,7 @@ class Map:
     pieces: tuple[System, ...] = ()
 
     @staticmethod
-    def of(in_dims: Iterable[str], out_dims: Iterable[str], *parts: Part, exists: Iterable[str] = ()) -> Map:
+    def of(in_dims: Iterable[str], out_dims: Iterable[str], *parts: Conjunct, exists: Iterable[str] = ()) -> Map:
         """The pairs that satisfy all parts; names in `exists` may be any integer that makes them hold."""
         return Map(tuple(in_dims), tuple(out_dims), (System.of(*parts, exists=exists),)).normalised()
 
@@ -123,7 +123,7 @@ class Map:
         """This map after `other`: the pairs x, z such that `other` has x, y and this one y, z for some y."""
         return other.then(self)
 
-    def intersect(self, *parts: Part) -> Map:
+    def intersect(self, *parts: Conjunct) -> Map:
         """The pairs that satisfy all parts as well."""
         return self._of(self.as_set().intersect(*parts))
 

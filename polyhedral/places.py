@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 from polyhedral.affine import Affine, var
 from polyhedral.shadows import Item
@@ -27,11 +27,13 @@ class Place:
 
     def where(self, system: System) -> Place:
         """The place inside, where `system` holds too."""
-        return self if system.is_universe else evolve(self, known=self.known & system)
+        return self if system.is_universe else Place(self.known & system, self.values, self.alone, self.open_still)
 
     def at(self, name: str, value: Affine) -> Place:
         """The place where a level has this value."""
-        return self if value == var(name) else evolve(self, values={**self.values, name: value})
+        if value == var(name):
+            return self
+        return Place(self.known, {**self.values, name: value}, self.alone, self.open_still)
 
     def valued(self, system: System) -> System:
         """The system with the values put in."""

@@ -244,7 +244,7 @@ class _Scan:
         own = site.items[0].shadows[site.level].substitute({**site.place.values, site.name: value})
         if not (site.place.known & own).gist_of(guard).is_universe:
             return None
-        body = self._at(site, value, UNIVERSE)
+        body = self._at(evolve(site, place=evolve(site.place, alone=None)), value, UNIVERSE)
         return body if isinstance(body, Let) else None
 
     def _at(self, site: _Site, value: Affine, guard: System) -> Node:
@@ -287,14 +287,14 @@ class _Site:
 
 def _with_alone(place: Place, items: list[Item], region: Region) -> Place:
     """The place inside of a level that one item has: its rows say all that the item says of this level."""
-    if len(items) == 1 and not items[0].system.exists:
-        return evolve(place, alone=items[0], open_still=region.outer)
-    return place if place.alone is None else evolve(place, alone=None, open_still=UNIVERSE)
+    if len(items) == 1 and not items[0].system.has_existentials:
+        return Place(place.known, place.values, items[0], region.outer)
+    return place if place.alone is None else Place(place.known, place.values)
 
 
 def _behind_shared(level: int, items: list[Item], place: Place, inside: Inside) -> Node:
     guard = shared_until(items, level)
-    if any(item.system.exists for item in items):
+    if any(item.system.has_existentials for item in items):
         items, quotients = without_shared_quotients(items, set(items[0].levels[level:]))
         guard = guard & quotients
     guard = place.known.gist_of(place.valued(guard))
@@ -312,5 +312,6 @@ def _held(item: Item, level: int, name: str, rows: System) -> Item:
 
 
 def _leaf(item: Item, place: Place) -> Node:
-    guard = place.known.gist_of(place.valued(item.system))
+    is_known = place.alone is item and place.open_still.is_universe and item.system in item.shadows[-1:]
+    guard = UNIVERSE if is_known else place.known.gist_of(place.valued(item.system))
     return when(guard, Leaf(item.payload, tuple((d, a.substitute(place.values)) for d, a in item.bindings)))

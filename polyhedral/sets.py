@@ -10,7 +10,7 @@ from polyhedral.affine import Affine
 from polyhedral.coalescing import coalesced, simple_hull
 from polyhedral.difference import difference
 from polyhedral.isl_text import body_texts, braces, tuple_text
-from polyhedral.system import FALSE, UNIVERSE, Bounds, Part, System, disjoint
+from polyhedral.system import FALSE, UNIVERSE, Bounds, Conjunct, System, disjoint
 
 
 def _checked_dims(instance: Set, attribute: object, dims: tuple[str, ...]) -> None:
@@ -39,7 +39,7 @@ class Set:
     pieces: tuple[System, ...] = ()
 
     @staticmethod
-    def of(dims: Iterable[str], *parts: Part, exists: Iterable[str] = ()) -> Set:
+    def of(dims: Iterable[str], *parts: Conjunct, exists: Iterable[str] = ()) -> Set:
         """The points that satisfy all parts; names in `exists` may be any integer that makes them hold."""
         return Set(tuple(dims), (System.of(*parts, exists=exists),)).normalised()
 
@@ -81,7 +81,7 @@ class Set:
         moved = other.rename({d: primed_apart(d, self.dims) for d in other.dims})
         return Set((*self.dims, *moved.dims), tuple(a & b for a in self.pieces for b in moved.pieces)).normalised()
 
-    def intersect(self, *parts: Part) -> Set:
+    def intersect(self, *parts: Conjunct) -> Set:
         """The points that satisfy all parts as well."""
         extra = System.of(*parts)
         return Set(self.dims, tuple(p & extra for p in self.pieces)).normalised()

@@ -8,10 +8,11 @@ from functools import lru_cache
 from attrs import evolve, frozen
 
 from polyhedral.affine import Affine, Condition, var
+from polyhedral.parts import Part, in_place, without_names
 from polyhedral.quotients import determined, with_equal_quotients
 from polyhedral.sets import Set
 from polyhedral.statement import Option, Statement
-from polyhedral.system import UNIVERSE, System, with_rows
+from polyhedral.system import UNIVERSE, System, made_of, with_rows
 
 
 @frozen(cache_hash=True)
@@ -49,10 +50,12 @@ def shared_until(items: Sequence[Item], level: int) -> System:
 @lru_cache(maxsize=1 << 13)
 def _until(system: System, levels: tuple[str, ...], level: int) -> System:
     inner = frozenset(levels[level:])
-    if system.exists:
+    if system.has_existentials:
         return System.of(*(c for c in _plain_conditions(system) if inner.isdisjoint(c.names)))
-    columns = [i for i, n in enumerate(system.names) if n in inner]
-    return with_rows(system, [not any(r[i] for i in columns) for r in system.equalities + system.inequalities])
+    found: list[Part] = []
+    for one in system.parts:
+        found += (one,) if inner.isdisjoint(one.visible) else without_names(one, inner)
+    return made_of(in_place(found))
 
 
 @lru_cache(maxsize=1 << 12)
@@ -61,10 +64,9 @@ def _plain_conditions(system: System) -> tuple[Condition, ...]:
     try:
         return system.conditions
     except ValueError:
-        own = set(system.exists)
-        rows = [r for r in system.inequalities if own.isdisjoint(system.affine(r).names)]
-        equal = [r for r in system.equalities if own.isdisjoint(system.affine(r).names)]
-        return System(system.names, tuple(equal), tuple(rows)).conditions
+        own = len(system.exists)
+        rows = system.equalities + system.inequalities
+        return with_rows(system, [not any(r[:own]) for r in rows]).conditions
 
 
 def items_of(
@@ -93,7 +95,8 @@ def _items(
     mark: dict[str, str],
     reserved: set[str],
 ) -> list[Item]:
-    solution, conditions = _solve(system, times, levels, list(mark.values()))
+    own = [system.affine(r) for r in system.equalities] if system.has_equalities else []
+    solution, conditions = _solve(tuple(own), tuple(times), levels, tuple(mark.values()))
     rest = [m for m in mark.values() if m not in solution]
     extra = {m: _free_name(m.removesuffix("@"), reserved) for m in rest}
     renamed = {m: var(n) for m, n in extra.items()}
@@ -171,13 +174,13 @@ def determined_apart(system: System) -> list[System]:
     return [p for part in apart for p in determined_apart(part)]
 
 
+@lru_cache(maxsize=1 << 10)
 def _solve(
-    system: System, times: list[Affine], levels: Sequence[str], dims: list[str]
+    own: tuple[Affine, ...], times: tuple[Affine, ...], levels: tuple[str, ...], dims: tuple[str, ...]
 ) -> tuple[dict[str, Affine], list[Condition]]:
     solution: dict[str, Affine] = {}
     conditions: list[Condition] = []
     equations = [(var(n) - t) for n, t in zip(levels, times, strict=False) if not t.is_constant]
-    own = [system.affine(r) for r in system.equalities]
     equations += [a for a in own if not any(n.startswith("$") for n in a.names)]
     for number, equation in enumerate(equations):
         left = equation.substitute(solution)

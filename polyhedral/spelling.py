@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import compress
 from operator import itemgetter
@@ -72,7 +72,7 @@ def normal(names: tuple[str, ...], equalities: Iterable[Row], inequalities: Iter
     try:
         if names and is_existential(names[0]):
             existential = [i for i, n in enumerate(names) if is_existential(n)]
-            left = project(equalities, inequalities, existential, len(names), False)
+            left = project(tuple(equalities), tuple(inequalities), existential, len(names), False)
             equalities, inequalities = left.equalities, left.inequalities
         return tidy(names, equalities, inequalities)
     except Contradiction:
@@ -84,54 +84,69 @@ def tidy(names: tuple[str, ...], equalities: Iterable[Row], inequalities: Iterab
 
     Raises Contradiction where a row cannot hold.
     """
-    table = table_of(inequalities)
-    equal = [r for r in map(reduced_equality, equalities) if r is not None]
-    equal += [r for r in map(reduced_equality, hidden_equalities(table)) if r is not None]
-    rows = [(*c, k) for c, k in table.items()]
-    columns = list(zip(*equal, *rows, strict=True))
-    used = [i for i in range(len(names)) if columns and any(columns[i])]
+    used, equal, unequal = _tidy_rows(tuple(equalities), tuple(inequalities))
     if len(used) < len(names):
-        equal = [(*[r[i] for i in used], r[-1]) for r in equal]
-        rows = [(*[r[i] for i in used], r[-1]) for r in rows]
         names = tuple([names[i] for i in used])
     if names and is_existential(names[0]):
         names = _numbered(names)
-    return Spelling(names, tuple(sorted(set(equal))), tuple(sorted(rows)))
+    return Spelling(names, equal, unequal)
+
+
+_Chosen = tuple[tuple[int, ...], tuple[Row, ...], tuple[Row, ...]]
+
+
+@lru_cache(maxsize=1 << 14)
+def _tidy_rows(equalities: tuple[Row, ...], inequalities: tuple[Row, ...]) -> _Chosen:
+    """The columns that are used, and the rows over them in normal form."""
+    table = table_of(inequalities)
+    equal = [r for r in map(reduced_equality, equalities) if r is not None]
+    equal += [r for r in map(reduced_equality, hidden_equalities(table)) if r is not None]
+    used, first, second = _used_columns(equal, [(*c, k) for c, k in table.items()])
+    return used, tuple(sorted(set(first))), tuple(sorted(second))
+
+
+def _used_columns(equalities: Sequence[Row], inequalities: Sequence[Row]) -> _Chosen:
+    columns = list(zip(*equalities, *inequalities, strict=True))[:-1]
+    used = tuple([i for i, column in enumerate(columns) if any(column)])
+    if len(used) == len(columns):
+        return used, tuple(equalities), tuple(inequalities)
+    if not used:
+        return (), tuple([(r[-1],) for r in equalities]), tuple([(r[-1],) for r in inequalities])
+    pick = itemgetter(*used, -1)
+    return used, tuple(map(pick, equalities)), tuple(map(pick, inequalities))
 
 
 def subset(system: Spelled, chosen: Sequence[bool]) -> Spelling:
     """The system with only those rows, equalities and then inequalities, that are chosen; without existentials."""
     if all(chosen):
         return Spelling(system.names, system.equalities, system.inequalities)
-    count = len(system.equalities)
-    equal = list(compress(system.equalities, chosen))
-    unequal = list(compress(system.inequalities, chosen[count:]))
-    rows = equal + unequal
-    used = [i for i in range(len(system.names)) if any(r[i] for r in rows)]
-    if len(used) == len(system.names):
-        return Spelling(system.names, tuple(equal), tuple(unequal))
-    pick = (*used, len(system.names))
-    return Spelling(
-        tuple([system.names[i] for i in used]),
-        tuple([tuple([r[i] for i in pick]) for r in equal]),
-        tuple([tuple([r[i] for i in pick]) for r in unequal]),
-    )
+    used, equal, unequal = _chosen_rows(system.equalities, system.inequalities, tuple(chosen))
+    return Spelling(tuple([system.names[i] for i in used]), equal, unequal)
 
 
-def merged(names: tuple[str, ...], first: Rows, second: Rows) -> Spelling:
-    """Both at once: equalities and inequalities over the same names, normal and without existentials."""
+@lru_cache(maxsize=1 << 14)
+def _chosen_rows(equalities: tuple[Row, ...], inequalities: tuple[Row, ...], chosen: tuple[bool, ...]) -> _Chosen:
+    equal = list(compress(equalities, chosen))
+    return _used_columns(equal, list(compress(inequalities, chosen[len(equalities) :])))
+
+
+@lru_cache(maxsize=1 << 14)
+def merged(parts: tuple[Rows, ...]) -> Rows | None:
+    """All at once: rows over the same names, normal and without existentials; None where that is a contradiction."""
     table: Table = {}
-    for row in first[1] + second[1]:
-        coefficients = row[:-1]
-        old = table.get(coefficients)
-        if old is None or row[-1] < old:
-            table[coefficients] = row[-1]
+    equal: set[Row] = set()
+    for equalities, inequalities in parts:
+        equal.update(equalities)
+        for row in inequalities:
+            coefficients = row[:-1]
+            old = table.get(coefficients)
+            if old is None or row[-1] < old:
+                table[coefficients] = row[-1]
     try:
-        equal = {*first[0], *second[0]}
-        equal.update(r for r in map(reduced_equality, hidden_equalities(table)) if r is not None)
+        equal.update([r for r in map(reduced_equality, hidden_equalities(table)) if r is not None])
     except Contradiction:
-        return CONTRADICTION
-    return Spelling(names, tuple(sorted(equal)), tuple(sorted([(*c, k) for c, k in table.items()])))
+        return None
+    return tuple(sorted(equal)), tuple(sorted([(*c, k) for c, k in table.items()]))
 
 
 def _numbered(names: tuple[str, ...]) -> tuple[str, ...]:
@@ -141,41 +156,46 @@ def _numbered(names: tuple[str, ...]) -> tuple[str, ...]:
 
 def in_order(names: tuple[str, ...], equalities: Iterable[Row], inequalities: Iterable[Row]) -> Spelling:
     """The rows over unsorted names as rows over the sorted ones."""
-    order = sorted(range(len(names)), key=lambda i: names[i])
-    return Spelling(
-        tuple(names[i] for i in order),
-        tuple(tuple([r[i] for i in order] + [r[-1]]) for r in equalities),
-        tuple(tuple([r[i] for i in order] + [r[-1]]) for r in inequalities),
-    )
+    if len(names) < 2:
+        return Spelling(names, tuple(equalities), tuple(inequalities))
+    order = sorted(range(len(names)), key=names.__getitem__)
+    pick = itemgetter(*order, len(names))
+    return Spelling(tuple([names[i] for i in order]), tuple(map(pick, equalities)), tuple(map(pick, inequalities)))
 
 
-def aligned(*systems: Spelled) -> tuple[tuple[str, ...], list[tuple[tuple[Row, ...], tuple[Row, ...]]]]:
+def aligned(*systems: Spelled) -> tuple[tuple[str, ...], list[Rows]]:
     """Common sorted names, and the rows of each system over them; existentials are kept apart."""
+    if len(systems) == 1:
+        return systems[0].names, [(systems[0].equalities, systems[0].inequalities)]
+    names, places = _common(*[s.names for s in systems])
+    return names, [
+        (s.equalities, s.inequalities) if p is None else (_spread(s.equalities, p), _spread(s.inequalities, p))
+        for s, p in zip(systems, places, strict=True)
+    ]
+
+
+@lru_cache(maxsize=1 << 14)
+def _common(*several: tuple[str, ...]) -> tuple[tuple[str, ...], list[tuple[int, ...] | None]]:
+    """The common names, existentials apart, and where the rows of each are taken from, None where its names are all."""
     renamed, fresh = [], 0
-    for system in systems:
-        own = system.names
+    for own in several:
         if own and own[0][0] == "$":
             count = sum(map(is_existential, own))
             own = (*[f"${k:03d}" for k in range(fresh, fresh + count)], *own[count:])
             fresh += count
         renamed.append(own)
     names = tuple(sorted(set().union(*renamed)))
-    return names, [
-        (_spread(s.equalities, o, names), _spread(s.inequalities, o, names))
-        for s, o in zip(systems, renamed, strict=True)
-    ]
+    return names, [None if own == names else _places(own, names) for own in renamed]
 
 
-def _spread(rows: tuple[Row, ...], own: tuple[str, ...], names: tuple[str, ...]) -> tuple[Row, ...]:
-    if own == names or not rows:
-        return rows
-    pick = _places(own, names)
-    return tuple([pick((*r, 0)) for r in rows])
-
-
-@lru_cache(maxsize=1 << 12)
-def _places(own: tuple[str, ...], names: tuple[str, ...]) -> Callable[[Row], Row]:
-    """Puts a row over `own` with a 0 behind it into the order of `names`, which has more."""
+def _places(own: tuple[str, ...], names: tuple[str, ...]) -> tuple[int, ...]:
     where = {n: i for i, n in enumerate(own)}
     zero = len(own) + 1
-    return itemgetter(*[where.get(n, zero) for n in names], len(own))
+    return (*[where.get(n, zero) for n in names], len(own))
+
+
+@lru_cache(maxsize=1 << 14)
+def _spread(rows: tuple[Row, ...], places: tuple[int, ...]) -> tuple[Row, ...]:
+    """The rows with a 0 behind them, taken in the order of `places`."""
+    pick = itemgetter(*places)
+    return tuple([pick((*r, 0)) for r in rows])

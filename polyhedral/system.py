@@ -2,43 +2,83 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from itertools import compress
-from operator import neg
+from operator import mul, neg
 from typing import TypeAlias, Union
 
 from attrs import frozen
 
 from polyhedral.affine import Affine, Condition, Congruence, Constraint, as_affine
-from polyhedral.components import components, linked, product
-from polyhedral.elimination import exact_shadow, project
-from polyhedral.emptiness import integer_point
-from polyhedral.gist import without_known, without_redundant
-from polyhedral.rows import Contradiction, Row
-from polyhedral.spelling import aligned, dense, in_order, is_existential, merged, normal, subset, tidy, unit
-from polyhedral.witnesses import Witnesses
+from polyhedral.components import product
+from polyhedral.interned import Interned
+from polyhedral.parts import (
+    NOTHING,
+    Part,
+    Parts,
+    conjoined,
+    eliminated,
+    first_point_of,
+    gist_by_parts,
+    have_no_point,
+    in_place,
+    parts_of,
+    renamed,
+    rows_of,
+    substituted,
+    without_names,
+)
+from polyhedral.rows import Row
+from polyhedral.spelling import Spelling, dense, in_order, is_existential, normal
 
-Part: TypeAlias = Union[Condition, "System"]
+Conjunct: TypeAlias = Union[Condition, "System"]
 Bounds: TypeAlias = tuple[tuple[tuple[Affine, int], ...], tuple[tuple[Affine, int], ...]]
 
 
-@frozen(cache_hash=True)
-class System:
-    """A conjunction of equalities and inequalities over named integer variables.
+_known: Interned[Parts, System] = Interned()
 
-    `names` is sorted and holds just the variables that occur; those spelled `$0`, `$1`, ... are
-    existential. Rows are the coefficients in the order of `names` and then the constant, divided by
-    their gcd. Existentials that can be eliminated without losing a point never stay.
+
+@frozen(eq=False)
+class System:
+    """A conjunction of equalities and inequalities over named integer variables. Equal ones are one object.
+
+    It is kept in `parts` no two of which share a visible variable. As a whole it is spelled by `names`,
+    sorted, just the variables that occur, those called `$0`, `$1`, ... existential, and rows: the
+    coefficients in the order of `names` and then the constant, divided by their gcd. Existentials that
+    can be eliminated without losing a point never stay.
     """
 
-    names: tuple[str, ...] = ()
-    equalities: tuple[Row, ...] = ()
-    inequalities: tuple[Row, ...] = ()
+    parts: Parts = ()
+
+    def __new__(cls, parts: Parts = ()) -> System:
+        kept = _known.refs.get(parts)
+        found = None if kept is None else kept()
+        return _known.add(parts, object.__new__(cls)) if found is None else found
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The variables that occur, sorted."""
+        parts = self.parts
+        return parts[0].names if len(parts) == 1 else _spelled(self).names
+
+    @property
+    def equalities(self) -> tuple[Row, ...]:
+        """The rows that are 0."""
+        parts = self.parts
+        return parts[0].equalities if len(parts) == 1 else _spelled(self).equalities
+
+    @property
+    def inequalities(self) -> tuple[Row, ...]:
+        """The rows that are not negative."""
+        parts = self.parts
+        return parts[0].inequalities if len(parts) == 1 else _spelled(self).inequalities
 
     @staticmethod
-    def of(*parts: Part, exists: Iterable[str] = ()) -> System:
+    def of(*parts: Conjunct, exists: Iterable[str] = ()) -> System:
         """The conjunction of conditions and systems; the names in `exists` become existential."""
+        names = tuple(exists)
+        if len(parts) == 1 and isinstance(parts[0], Constraint) and not names:
+            return _of_one(parts[0])
         equal: list[tuple[Affine, int]] = []
         unequal: list[Affine] = []
         systems: list[System] = []
@@ -55,7 +95,7 @@ class System:
         result = _from_affine(equal, unequal)
         for system in systems:
             result = conjoin(result, system)
-        return result.quantified(exists)
+        return result.quantified(names) if names else result
 
     def quantified(self, names: Iterable[str]) -> System:
         """The system with these visible variables made existential."""
@@ -64,37 +104,49 @@ class System:
     @property
     def exists(self) -> tuple[str, ...]:
         """The existential variables."""
-        names = self.names
-        return tuple([n for n in names if is_existential(n)]) if names and is_existential(names[0]) else ()
+        return self.names[: sum([p.own for p in self.parts])] if self.has_existentials else ()
+
+    @property
+    def has_existentials(self) -> bool:
+        """Whether there are existential variables."""
+        return any(p.own for p in self.parts)
+
+    @property
+    def has_equalities(self) -> bool:
+        """Whether some row is an equality."""
+        return any(p.equalities for p in self.parts)
 
     @property
     def visible(self) -> tuple[str, ...]:
         """The variables that are not existential, sorted."""
-        return tuple(n for n in self.names if not is_existential(n))
+        return tuple(sorted([n for p in self.parts for n in p.visible]))
 
     @property
     def is_false(self) -> bool:
         """Whether it is spelled as the contradiction (`is_empty` decides whether it is one)."""
-        return self == FALSE
+        return self is FALSE
 
     @property
     def is_universe(self) -> bool:
         """Whether there is no condition at all."""
-        return not self.equalities and not self.inequalities
+        return not self.parts
 
-    def __and__(self, other: Part) -> System:
+    def __and__(self, other: Conjunct) -> System:
         return conjoin(self, other) if isinstance(other, System) else System.of(self, other)
 
     def is_empty(self) -> bool:
         """Whether no integers satisfy it, for any value of the parameters. Exact."""
-        return _point(self) is None
+        return have_no_point(self.parts)
 
     def sample(self) -> dict[str, int] | None:
         """Integers for all visible variables that satisfy it, or None where there are none."""
-        point = _point(self)
-        if point is None:
-            return None
-        return {n: v for n, v in zip(self.names, point, strict=False) if not is_existential(n)}
+        found: dict[str, int] = {}
+        for one in self.parts:
+            point = first_point_of(one)
+            if point is None:
+                return None
+            found.update({n: point.get(n, 0) for n in one.names if n in one.visible})
+        return found
 
     def holds(self, values: Mapping[str, int]) -> bool:
         """Whether it holds where each visible variable has the value given; exact with existentials too."""
@@ -120,11 +172,11 @@ class System:
 
     def simplified(self, context: System | None = None) -> System:
         """The system without the inequalities that the others (and `context`) imply; the same set."""
-        return _simplified(self, context or UNIVERSE)
+        return _gist(self, context or UNIVERSE, False)
 
     def gist(self, context: System) -> System:
         """Conditions that together with `context` say the same as this system with `context`, as few as can be."""
-        return _gist(self, context)
+        return _gist(self, context, True)
 
     def implies(self, condition: Condition) -> bool:
         """Whether `condition` holds at every point."""
@@ -132,46 +184,37 @@ class System:
 
     def substitute(self, values: Mapping[str, Affine | int]) -> System:
         """The system with each name of `values` replaced, all at once."""
-        if not any(n in values for n in self.names):
-            return self
-        new = {n: as_affine(v) for n, v in values.items() if n in self.names}
-        names = sorted({n for n in self.names if n not in new}.union(*(a.names for a in new.values())))
-        index = {n: i for i, n in enumerate(names)}
-        into = [dense(new[n], index) if n in new else unit(index[n], len(names)) for n in self.names]
-        into.append(unit(len(names), len(names)))
-        columns = list(zip(*into, strict=False))
-
-        def put(row: Row) -> Row:
-            return tuple([sum(map(int.__mul__, row, column)) for column in columns])
-
-        return make(tuple(names), map(put, self.equalities), map(put, self.inequalities))
+        found: Parts = ()
+        for one in self.parts:
+            own = [(n, v) for n, v in values.items() if n in one.visible]
+            new = substituted(one, tuple([(n, as_affine(v)) for n, v in own])) if own else (one,)
+            found = conjoined(found, new) if found else new
+        return made_of(found)
 
     def rename(self, names: Mapping[str, str]) -> System:
         """The system with variables renamed; raises ValueError where two would become one."""
-        if not any(n in names for n in self.names):
+        if all(p.visible.isdisjoint(names) for p in self.parts):
             return self
-        new = tuple(names.get(n, n) for n in self.names)
+        new = [names.get(n, n) for n in self.visible]
         if len(set(new)) != len(new):
             raise ValueError(f"renaming {dict(names)} makes two variables of {self} one")
-        return make(*in_order(new, self.equalities, self.inequalities))
+        if any(is_existential(n) for n in new) or self.has_existentials:
+            return make(*in_order(tuple([names.get(n, n) for n in self.names]), self.equalities, self.inequalities))
+        own = [(p, tuple([(n, m) for n, m in names.items() if n in p.visible])) for p in self.parts]
+        return made_of(in_place([renamed(p, n) if n else p for p, n in own]))
 
     def split_on(self, name: str) -> tuple[System, System]:
         """The conditions in which `name` occurs, and the others; existentials must be congruences."""
-        if name not in self.names:
+        mine = next((p for p in self.parts if name in p.visible), None)
+        if mine is None:
             return UNIVERSE, self
-        column = self.names.index(name)
-        chosen = [bool(r[column]) for r in self.equalities + self.inequalities]
-        return with_rows(self, chosen), with_rows(self, [not c for c in chosen])
+        own, others = _split(mine, name)
+        return made_of(own), made_of(in_place([*others, *[p for p in self.parts if p is not mine]]))
 
     def bounds(self, name: str) -> Bounds:
         """The (expression, divisor) pairs e, d with name >= ceil(e/d), and those with name <= floor(e/d)."""
-        if name not in self.names:
-            return (), ()
-        column = self.names.index(name)
-        signs = [*self.inequalities, *self.equalities, *(tuple(map(neg, r)) for r in self.equalities)]
-        lower = tuple(self._bound(r, column) for r in signs if r[column] > 0)
-        upper = tuple(self._bound(r, column) for r in signs if r[column] < 0)
-        return lower, upper
+        one = next((p for p in self.parts if name in p.visible), None)
+        return ((), ()) if one is None else _bounds(one, name)
 
     def solved_for(self, name: str) -> Affine | None:
         """What `name` is equal to, where an equality without existentials has it with coefficient 1, else None."""
@@ -189,11 +232,6 @@ class System:
             if sum(map(bool, row[:-1])) == 1 and name in self.names and row[self.names.index(name)]:
                 return -row[-1]
         return None
-
-    def _bound(self, row: Row, column: int) -> tuple[Affine, int]:
-        sign = -1 if row[column] > 0 else 1
-        rest = {n: sign * c for i, (n, c) in enumerate(zip(self.names, row, strict=False)) if i != column}
-        return Affine.of(rest, sign * row[-1]), abs(row[column])
 
     def affine(self, row: Row) -> Affine:
         """The expression of one of the rows."""
@@ -238,7 +276,7 @@ def _congruence(affine: Affine, own: str) -> Congruence:
 
 
 def _value(row: Row, point: list[int]) -> int:
-    return sum(map(int.__mul__, row, point)) + row[-1]
+    return int(sum(map(mul, row, point)) + row[-1])
 
 
 def _negated(condition: Condition) -> list[System]:
@@ -251,14 +289,26 @@ def _negated(condition: Condition) -> list[System]:
 
 
 UNIVERSE = System()
-FALSE = System((), (), ((-1,),))
+FALSE = System(NOTHING)
+
+
+def _of_one(condition: Constraint) -> System:
+    affine = condition.affine
+    names = affine.names
+    _check_not_reserved(names)
+    row = (*[c for _, c in affine.terms], affine.constant)
+    return make(names, (row,), ()) if condition.equality else make(names, (), (row,))
+
+
+def _check_not_reserved(names: Iterable[str]) -> None:
+    for name in names:
+        if is_existential(name):
+            raise ValueError(f"the variable name {name!r} is reserved: names that start with $ are existential")
 
 
 def _from_affine(equal: list[tuple[Affine, int]], unequal: list[Affine]) -> System:
     found = {n for a, _ in equal for n in a.names}.union(*(a.names for a in unequal))
-    reserved = [n for n in found if is_existential(n)]
-    if reserved:
-        raise ValueError(f"the variable name {reserved[0]!r} is reserved: names that start with $ are existential")
+    _check_not_reserved(found)
     names = sorted([*found, *(f"${i}" for i, (_, modulus) in enumerate(equal) if modulus)])
     index = {n: i for i, n in enumerate(names)}
     rows = []
@@ -270,156 +320,93 @@ def _from_affine(equal: list[tuple[Affine, int]], unequal: list[Affine]) -> Syst
     return make(tuple(names), rows, [dense(a, index) for a in unequal])
 
 
+def made_of(parts: Parts) -> System:
+    """The system of these parts, which share no visible variable and are in their order."""
+    kept = _known.refs.get(parts)
+    found = None if kept is None else kept()
+    return System(parts) if found is None else found
+
+
 def make(names: tuple[str, ...], equalities: Iterable[Row], inequalities: Iterable[Row]) -> System:
     """The system of these rows over sorted `names`, in normal form."""
-    return System(*normal(names, equalities, inequalities))
+    return made_of(parts_of(normal(names, equalities, inequalities)))
 
 
 @lru_cache(maxsize=1 << 14)
+def _spelled(system: System) -> Spelling:
+    return product(system.parts)
+
+
 def conjoin(first: System, second: System) -> System:
     """Both systems at once; their existentials are kept apart."""
-    if first.is_universe or second.is_false or first == second:
+    if first.is_universe or second.is_false or first is second:
         return second
     if second.is_universe or first.is_false:
         return first
-    names, (a, b) = aligned(first, second)
-    if not names or not is_existential(names[0]):
-        return System(*merged(names, a, b))
-    return make(names, a[0] + b[0], a[1] + b[1])
-
-
-_witnesses = Witnesses(24)
+    return _conjoin(first, second)
 
 
 @lru_cache(maxsize=1 << 14)
-def components_of(system: System) -> tuple[System, ...]:
-    """The parts of a system that share no variable, none of the universe."""
-    found = components(system)
-    if found is None:
-        return (system,) if system.names or system.is_false else ()
-    return tuple([System(*p) for p in found])
-
-
-def together(parts: Sequence[System]) -> System:
-    """Parts that share no variable, as one."""
-    return parts[0] if len(parts) == 1 else System(*product(parts)) if parts else UNIVERSE
+def _conjoin(first: System, second: System) -> System:
+    return made_of(conjoined(first.parts, second.parts))
 
 
 @lru_cache(maxsize=1 << 15)
 def disjoint(*systems: System) -> bool:
     """Whether no integer point is in all of the systems. Exact; as `is_empty` of their conjunction, but cheaper."""
-    parts = tuple(dict.fromkeys([p for s in systems for p in components_of(s)]))
-    return any(_have_no_point(*[parts[i] for i in group]) for group in linked(parts))
-
-
-@lru_cache(maxsize=1 << 15)
-def _have_no_point(*systems: System) -> bool:
-    if _witnesses.meet(systems):
-        return False
-    names, parts = aligned(*systems)
-    equalities = [row for part in parts for row in part[0]]
-    point = integer_point(equalities, [row for part in parts for row in part[1]], len(names))
-    if point is not None:
-        _witnesses.add({n: v for n, v in zip(names, point, strict=True) if v and not is_existential(n)})
-    return point is None
-
-
-def _point(system: System) -> tuple[int, ...] | None:
-    found: dict[str, int] = {}
-    parts = components_of(system)
-    if len(parts) == 1:
-        return _point_of_part(parts[0])
-    for part in parts:
-        point = _point_of_part(part)
-        if point is None:
-            return None
-        found.update(zip(part.names, point, strict=True))
-    return tuple([found.get(n, 0) for n in system.names])
-
-
-@lru_cache(maxsize=1 << 15)
-def _point_of_part(system: System) -> tuple[int, ...] | None:
-    point = integer_point(system.equalities, system.inequalities, len(system.names))
-    return None if point is None else tuple(point)
+    return have_no_point(tuple(dict.fromkeys([p for s in systems for p in s.parts])))
 
 
 def _eliminate(system: System, names: tuple[str, ...], force: bool) -> tuple[System, bool]:
-    parts = components_of(system)
-    if len(parts) < 2:
-        return _eliminate_from_part(system, tuple([n for n in names if n in system.names]), force)
-    left, exact = [], True
-    for part in parts:
-        one, is_exact = _eliminate_from_part(part, tuple([n for n in names if n in part.names]), force)
-        if one.is_false:
-            return FALSE, True
-        left += [one] if one.names else []
-        exact = exact and is_exact
-    return together(left), exact
+    left: list[Part] = []
+    exact = same = True
+    for one in system.parts:
+        if one.visible.isdisjoint(names) and not (force and one.own):
+            left.append(one)
+        else:
+            found, is_exact = eliminated(one, names, force)
+            left += found
+            exact, same = exact and is_exact, False
+    return system if same else made_of(in_place(left)), exact
 
 
 @lru_cache(maxsize=1 << 14)
-def _eliminate_from_part(system: System, names: tuple[str, ...], force: bool) -> tuple[System, bool]:
-    if not names and not (force and system.exists):
-        return system, True
-    columns = [i for i, n in enumerate(system.names) if n in names or is_existential(n)]
-    try:
-        left = project(system.equalities, system.inequalities, columns, len(system.names), force)
-        left = left if force else exact_shadow(left, len(system.names))
-    except Contradiction:
-        return FALSE, True
-    own = {system.names[c]: f"${i:03d}" for i, c in enumerate(left.columns)}
-    new = tuple(own.get(n, f"$unused{n}" if i in columns else n) for i, n in enumerate(system.names))
-    order = sorted(range(len(new)), key=lambda i: new[i])
-    rows = [[tuple([r[i] for i in order] + [r[-1]]) for r in part] for part in (left.equalities, left.inequalities)]
-    return System(*tidy(tuple(new[i] for i in order), rows[0], rows[1])), left.exact
-
-
-@lru_cache(maxsize=1 << 14)
-def _simplified(system: System, context: System) -> System:
-    return _by_parts(system, context, _simplified_part)
-
-
-@lru_cache(maxsize=1 << 14)
-def _gist(system: System, context: System) -> System:
-    return _by_parts(system, context, _gist_part)
-
-
-def _by_parts(system: System, context: System, work: Callable[[System, System], System]) -> System:
+def _gist(system: System, context: System, equalities_too: bool) -> System:
     if system.is_universe or system.is_false:
         return system
-    if disjoint(system, context):
-        return FALSE
-    own, known = components_of(system), components_of(context)
-    found = []
-    for group in linked((*own, *known)):
-        mine = [own[i] for i in group if i < len(own)]
-        if mine:
-            left = work(together(mine), together([known[i - len(own)] for i in group if i >= len(own)]))
-            found += [left] if left.names else []
-    return together(found)
+    return made_of(gist_by_parts(system.parts, context.parts, equalities_too))
 
 
-@lru_cache(maxsize=1 << 14)
-def _simplified_part(system: System, context: System) -> System:
-    return System(*without_redundant(system, context))
+@lru_cache(maxsize=1 << 13)
+def _split(one: Part, name: str) -> tuple[Parts, Parts]:
+    column = one.names.index(name)
+    chosen = [bool(r[column]) for r in one.equalities + one.inequalities]
+    return rows_of(one, chosen), rows_of(one, [not c for c in chosen])
 
 
-@lru_cache(maxsize=1 << 14)
-def _gist_part(system: System, context: System) -> System:
-    return System(*without_known(system, context))
+@lru_cache(maxsize=1 << 13)
+def _bounds(one: Part, name: str) -> Bounds:
+    column = one.names.index(name)
+    signs = [*one.inequalities, *one.equalities, *(tuple(map(neg, r)) for r in one.equalities)]
+    lower = tuple([_bound(one, r, column) for r in signs if r[column] > 0])
+    upper = tuple([_bound(one, r, column) for r in signs if r[column] < 0])
+    return lower, upper
+
+
+def _bound(one: Part, row: Row, column: int) -> tuple[Affine, int]:
+    sign = -1 if row[column] > 0 else 1
+    terms = [(n, sign * c) for i, (n, c) in enumerate(zip(one.names, row, strict=False)) if c and i != column]
+    return Affine(tuple(terms), sign * row[-1]), abs(row[column])
 
 
 def without_congruences(system: System) -> System:
     """The system without its rows that hold existentials."""
-    own = [i for i, n in enumerate(system.names) if is_existential(n)]
-    if not own:
-        return system
-    return with_rows(system, [not any(r[i] for i in own) for r in system.equalities + system.inequalities])
+    found: list[Part] = []
+    for one in system.parts:
+        found += without_names(one, frozenset(one.names[: one.own])) if one.own else (one,)
+    return made_of(in_place(found))
 
 
 def with_rows(system: System, chosen: list[bool]) -> System:
     """The system with only those rows, equalities and then inequalities, that are chosen."""
-    if not system.exists:
-        return System(*subset(system, chosen))
-    equal, unequal = system.equalities, system.inequalities
-    return System(*tidy(system.names, compress(equal, chosen), compress(unequal, chosen[len(equal) :])))
+    return made_of(rows_of(system, chosen))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from operator import mul
 
@@ -23,19 +23,24 @@ class Witnesses:
         """Keeps a point; names that it does not have count as 0."""
         self.points.appendleft(point)
 
-    def meet(self, systems: tuple[Spelled, ...]) -> bool:
-        """Whether one of the points is in all systems."""
-        checks = [checks_of(s) for s in systems]
-        known = [c for c in checks if c is not None]
-        if len(known) < len(checks):
-            return False
+    def find(self, systems: Sequence[Spelled]) -> Mapping[str, int] | None:
+        """One of the points that is in all systems, None where none is known to be."""
+        checks = []
+        for system in systems:
+            check = checks_of(system)
+            if check is None:
+                return None
+            checks.append(check)
         for number, point in enumerate(self.points):
-            if all(_holds(c, point) for c in known):
+            for check in checks:
+                if not _holds(check, point):
+                    break
+            else:
                 if number > 2:
                     del self.points[number]
                     self.points.appendleft(point)
-                return True
-        return False
+                return point
+        return None
 
 
 def _holds(checks: _Checks, point: Mapping[str, int]) -> bool:

@@ -269,3 +269,13 @@ def test_mistakes_are_named() -> None:
         scan([Statement("S", Set.of(("i",), i >= 0), (i,))])
     with pytest.raises(ValueError, match="1 different loop names"):
         scan([Statement("S", Set.of(("i",), i >= 0, i < n), (i,))], names=("N",))
+
+
+def test_an_item_alone_is_still_tested_for_what_is_open_of_it() -> None:
+    i, j = var("i"), var("j")
+    square = Set.of(("i", "j"), i >= 0, i <= 1, j >= 0, j <= 1)
+    line = Set.of(("i",), i >= 0, i <= 2)
+    tree = scan([Statement("A", square, (0, j)), Statement("B", line, (0, i))], separate=False)
+    assert [n for n, _ in execute(tree, {})] == ["A", "A", "B", "A", "A", "B", "B"]
+    tree = scan([Statement("A", line, (i,)), Statement("B", line, (0,))], separate=False)
+    assert [n for n, _ in execute(tree, {})] == ["A", "B", "B", "B", "A", "A"]

@@ -1,0 +1,209 @@
+"""Quick answers about rows that can be checked at a glance: a point that is found by repair, a row as a sum of others.
+
+Where they do not answer they say so, and the Omega test does; they change no answer, only what it costs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import gcd
+from operator import mul, neg
+
+from polyhedral.rows import Row
+
+MOST_REPAIRS = 8
+MOST_SUMS = 6
+
+
+def all_hold(inequalities: Sequence[Row], point: Sequence[int]) -> bool:
+    """Whether a point satisfies all of the rows."""
+    at = (*point, 1)
+    return min([sum(map(mul, row, at)) for row in inequalities], default=0) >= 0
+
+
+def any_opposed(inequalities: Sequence[Row]) -> bool:
+    """Whether two of the rows leave nothing between them."""
+    upper = {row[:-1]: row[-1] for row in reversed(inequalities)}
+    for row in inequalities:
+        constant = upper.get(tuple(map(neg, row[:-1])))
+        if constant is not None and constant + row[-1] < 0:
+            return True
+    return False
+
+
+def repaired(rows: Sequence[Row], width: int, start: Sequence[int] | None = None) -> list[int] | None:
+    """Integers that satisfy the inequalities, found from `start` or 0 by moving one column at a time, or None.
+
+    A column that was moved one way is not moved back; only few moves are tried.
+    """
+    point = [*start, 1] if start else [*[0] * width, 1]
+    repair = _Repair(rows, point, [0] * width)
+    return point[:-1] if repair.run() else None
+
+
+class _Repair:
+    """The search: `way` has the sign of the moves of each column, `left` counts what may still be tried."""
+
+    def __init__(self, rows: Sequence[Row], point: list[int], way: list[int]) -> None:
+        self.rows = rows
+        self.point = point
+        self.way = way
+        self.left = MOST_REPAIRS
+
+    def run(self) -> bool:
+        """Moves `point` until all rows hold; False, the point as it was, where that is not found."""
+        point, way = self.point, self.way
+        for row in self.rows:
+            value = sum(map(mul, row, point))
+            if value < 0:
+                break
+        else:
+            return True
+        for column, coefficient in self._freest(row):
+            if self.left <= 0:
+                return False
+            self.left -= 1
+            before, old = point[column], way[column]
+            if coefficient > 0:
+                point[column], way[column] = before - value // coefficient, 1
+            else:
+                point[column], way[column] = before + value // -coefficient, -1
+            if self.run():
+                return True
+            point[column], way[column] = before, old
+        return False
+
+    def _freest(self, row: Row) -> list[tuple[int, int]]:
+        """The columns that may move so that `row` grows, those first that fewest rows keep from it."""
+        found = [(n, c) for n, (c, way) in enumerate(zip(row, self.way, strict=False)) if c and way * c >= 0]
+        return found if len(found) < 2 else sorted(found, key=self._against)
+
+    def _against(self, move: tuple[int, int]) -> int:
+        column, coefficient = move
+        if coefficient > 0:
+            return sum([r[column] < 0 for r in self.rows])
+        return sum([r[column] > 0 for r in self.rows])
+
+
+def alone_violated(equalities: Sequence[Row], inequalities: Sequence[Row], point: Sequence[int]) -> set[Row]:
+    """Inequalities each of which is the only one that some integer point violates: none of them is redundant.
+
+    `point` satisfies all rows; from it the points on the lines along one column are looked at.
+    """
+    at = (*point, 1)
+    values = [sum(map(mul, row, at)) for row in inequalities]
+    fixed = [any(column) for column in zip(*equalities, strict=True)] if equalities else [False] * len(at)
+    found = set()
+    for column in range(len(point)):
+        if fixed[column]:
+            continue
+        up = up_next = down = down_next = None
+        first_up = first_down = 0
+        for number, row in enumerate(inequalities):
+            coefficient = row[column]
+            if coefficient < 0:
+                room = values[number] // -coefficient
+                if up is None or room < up:
+                    up, up_next, first_up = room, up, number
+                elif up_next is None or room < up_next:
+                    up_next = room
+            elif coefficient:
+                room = values[number] // coefficient
+                if down is None or room < down:
+                    down, down_next, first_down = room, down, number
+                elif down_next is None or room < down_next:
+                    down_next = room
+        if up is not None and (up_next is None or up < up_next):
+            found.add(inequalities[first_up])
+        if down is not None and (down_next is None or down < down_next):
+            found.add(inequalities[first_down])
+    return found
+
+
+class Sums:
+    """Rows to be added up: whether another one is a sum of multiples of them and a constant, rounded to integers.
+
+    Each row of a sum takes out one column of what is left to show; only few sums are tried. Rows can be
+    taken away, those that fewest columns have are tried first.
+    """
+
+    def __init__(self, equalities: Sequence[Row], inequalities: Sequence[Row], width: int) -> None:
+        rows = list(inequalities)
+        for row in equalities:
+            rows += [row, tuple(map(neg, row))]
+        rows.sort(key=_columns)
+        self.width = range(width)
+        self.least: dict[Row, int] = {}
+        for row in rows:
+            old = self.least.get(row[:-1])
+            if old is None or row[-1] < old:
+                self.least[row[:-1]] = row[-1]
+        columns = list(zip(*rows, strict=True))[:-1] if rows else [()] * width
+        self.lower = [[r for r, c in zip(rows, column, strict=True) if c > 0] for column in columns]
+        self.upper = [[r for r, c in zip(rows, column, strict=True) if c < 0] for column in columns]
+        self.left = 0
+
+    def drop(self, row: Row) -> None:
+        """Takes away an inequality."""
+        if self.least.get(row[:-1]) == row[-1]:
+            del self.least[row[:-1]]
+        for column in self.width:
+            if row[column]:
+                (self.lower if row[column] > 0 else self.upper)[column].remove(row)
+
+    def put_back(self, row: Row) -> None:
+        """Gives back an inequality that was taken away."""
+        self.least.setdefault(row[:-1], row[-1])
+        for column in self.width:
+            if row[column]:
+                (self.lower if row[column] > 0 else self.upper)[column].append(row)
+
+    def leave_open(self, row: Row) -> bool:
+        """Whether some column of `row` has no bound at all on the side on which `row` bounds it: it is no sum then."""
+        return [] in [(self.lower[c] if row[c] > 0 else self.upper[c]) for c in self.width if row[c]]
+
+    def give(self, row: Row) -> bool:
+        """Whether `row >= 0` is found to be a sum."""
+        self.left = MOST_SUMS
+        return self._give(row)
+
+    def _give(self, wanted: Row) -> bool:
+        divisor = gcd(*wanted[:-1])
+        if divisor == 0:
+            return wanted[-1] >= 0
+        if divisor > 1:
+            wanted = tuple([c // divisor for c in wanted])
+        known = self.least.get(wanted[:-1])
+        if known is not None and known <= wanted[-1]:
+            return True
+        bounds, fewest, column = [], 1 << 30, 0
+        for number in self.width:
+            if wanted[number]:
+                found = self.lower[number] if wanted[number] > 0 else self.upper[number]
+                if len(found) < fewest:
+                    bounds, fewest, column = found, len(found), number
+        for bound in bounds:
+            if self.left <= 0:
+                return False
+            self.left -= 1
+            if self._give(_without(wanted, bound, column)):
+                return True
+        return False
+
+
+def _columns(row: Row) -> int:
+    return -row[:-1].count(0)
+
+
+def _without(wanted: Row, bound: Row, column: int) -> Row:
+    """What is left to show of `wanted` where `bound` takes its column out."""
+    a, b = bound[column], wanted[column]
+    if a < 0:
+        a, b = -a, -b
+    if a == 1:
+        return tuple([w - b * r for w, r in zip(wanted, bound)])  # noqa: B905
+    divisor = gcd(a, b)
+    a, b = a // divisor, b // divisor
+    left = [a * w - b * r for w, r in zip(wanted, bound)]  # noqa: B905
+    left[-1] += a - 1
+    return tuple(left)
