@@ -58,53 +58,56 @@ def first_points(points: Set) -> PiecewisePoint:
 
     Raises ValueError where a dimension is not bounded from below for some parameters with points.
     """
-    return PiecewisePoint(points.dims, tuple(_first(points)))
+    return _piecewise(points.dims, _first(points))
 
 
 def last_points(points: Set) -> PiecewisePoint:
     """The lexicographically last point for every value of the parameters; as `first_points`."""
-    return PiecewisePoint(points.dims, _turned(_first(_mirrored(points))))
-
-
-def _mirrored(points: Set) -> Set:
-    return Set(points.dims, tuple(p.substitute({d: -var(d) for d in points.dims}) for p in points.pieces))
-
-
-def _turned(found: list[Piece]) -> tuple[Piece, ...]:
-    return tuple(Piece(p.domain, tuple(as_affine(a * -1) for a in p.point), p.quotients) for p in found)
+    return _piecewise(points.dims, _last(points))
 
 
 def first_images(pairs: Map) -> Map:
     """Each input with its lexicographically first output only. Exact; ValueError as of `first_points`."""
-    return _of_points(pairs, tuple(_first(Set(pairs.out_dims, pairs.pieces))))
+    return _images(pairs, _first(Set(pairs.out_dims, pairs.pieces)))
 
 
 def last_images(pairs: Map) -> Map:
     """Each input with its lexicographically last output only; as `first_images`."""
-    return _of_points(pairs, _turned(_first(_mirrored(Set(pairs.out_dims, pairs.pieces)))))
+    return _images(pairs, _last(Set(pairs.out_dims, pairs.pieces)))
 
 
-def _of_points(pairs: Map, found: tuple[Piece, ...]) -> Map:
+def _piecewise(dims: tuple[str, ...], found: list[_Found]) -> PiecewisePoint:
+    pieces = [Piece(_quantified(region, region.context), point, region.quotients) for region, point in found]
+    return PiecewisePoint(dims, tuple(pieces))
+
+
+def _images(pairs: Map, found: list[_Found]) -> Map:
     pieces = []
-    for piece in found:
-        at = [var(d).equals(value) for d, value in zip(pairs.out_dims, piece.point, strict=True)]
-        whole = System.of(piece.domain, *at, *(definition(n, q) for n, q in piece.quotients))
-        pieces.append(whole.quantified([n for n, _ in piece.quotients]))
-    return Map(pairs.in_dims, pairs.out_dims, tuple(pieces)).normalised()
+    for region, point in found:
+        at = System.of(*(var(d).equals(value) for d, value in zip(pairs.out_dims, point, strict=True)))
+        pieces.append(_quantified(region, region.context & at))
+    return Map(pairs.in_dims, pairs.out_dims, tuple(pieces))
 
 
-def _first(points: Set) -> list[Piece]:
+def _quantified(region: Region, system: System) -> System:
+    return system.quantified([name for name, _ in region.quotients])
+
+
+_Found = tuple[Region, Point]
+
+
+def _last(points: Set) -> list[_Found]:
+    turned = {d: -var(d) for d in points.dims}
+    mirrored = Set(points.dims, tuple(p.substitute(turned) for p in points.pieces))
+    return [(region, tuple([as_affine(a * -1) for a in point])) for region, point in _first(mirrored)]
+
+
+def _first(points: Set) -> list[_Found]:
     """The first points of the union: those of one piece after the other, each set beside the first ones so far."""
     found = [Minimum(Region(_free_prefix(points)), None)]
     for piece in points.pieces:
         found = [less for so_far in found for less in _less(so_far, piece, points.dims)]
-    pieces = []
-    for minimum in found:
-        if minimum.point is not None:
-            quotients = minimum.region.quotients
-            domain = minimum.region.context.quantified([n for n, _ in quotients])
-            pieces.append(Piece(domain, minimum.point, quotients))
-    return pieces
+    return [(m.region, m.point) for m in found if m.point is not None]
 
 
 def _free_prefix(points: Set) -> str:
