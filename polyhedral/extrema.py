@@ -7,7 +7,6 @@ from attrs import evolve, frozen
 from polyhedral.affine import Affine, FloorDiv, as_affine, var
 from polyhedral.maps import Map
 from polyhedral.parametric_minimum import Minimum, Point, Region, joined, parametric_minimum
-from polyhedral.quotients import definition
 from polyhedral.sets import Set
 from polyhedral.system import System
 
