@@ -8,6 +8,7 @@ from itertools import compress
 from typing import NamedTuple
 
 from polyhedral.certificates import all_hold, any_opposed, repaired
+from polyhedral.cutting_planes import TooManySteps, point_by_cuts
 from polyhedral.fourier_motzkin import Shadow, choose_column, dark_row, splinters
 from polyhedral.rows import Contradiction, Equalities, Row, Table, hidden_equalities, table_of
 
@@ -24,7 +25,7 @@ def is_surely_empty(equalities: Iterable[Row], inequalities: Iterable[Row], widt
         return False
 
 
-FEW_SPLINTERS = 24
+FEW_SPLINTERS, MOST_PIVOTS = 24, 600
 
 
 class Glance(NamedTuple):
@@ -71,7 +72,7 @@ def integer_point(
 ) -> list[int] | None:
     """Integer values of the `width` columns that satisfy all rows, or None where there are none. Exact.
 
-    Raises Undecided where an inexact shadow has more than `most` splinters.
+    Raises Undecided where inexact shadows take more than `most` splinters.
     """
     try:
         solved = Equalities(equalities, inequalities, range(width)).solve()
@@ -194,17 +195,33 @@ def _rational_shadows(table: Table, width: int, steps: list[_Step], most: int | 
 
 
 def _inexact_point(step: _Step, width: int, most: int | None) -> list[int] | None:
+    """A point where the shadow without the step's column is too large: in the dark shadow, or else by other ways."""
     column = step.column
     dark = step.rest + [dark_row(low, high, column) for low in step.lower for high in step.upper]
-    point = integer_point((), dark, width, most)
+    try:
+        point = integer_point((), dark, width, 0 if most is None else most)
+    except Undecided:
+        point = None
+        if most is not None:
+            raise
     if point is not None:
         _choose(step, point)
         return point
-    pieces = splinters(step.lower, step.upper, column)
+    rows = [*step.rest, *step.lower, *step.upper]
+    if most is None:
+        try:
+            return point_by_cuts(rows, width, MOST_PIVOTS)
+        except TooManySteps:
+            pass
+    return _splinter_point(step, rows, width, most)
+
+
+def _splinter_point(step: _Step, rows: list[Row], width: int, most: int | None) -> list[int] | None:
+    pieces = splinters(step.lower, step.upper, step.column)
     if most is not None and len(pieces) > most:
         raise Undecided
     for equality in pieces:
-        point = integer_point([equality], [*step.rest, *step.lower, *step.upper], width, most)
+        point = integer_point([equality], rows, width, most and most // len(pieces))
         if point is not None:
             return point
     return None

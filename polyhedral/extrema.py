@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from polyhedral.affine import Affine, FloorDiv, as_affine, var
-from polyhedral.difference import difference
 from polyhedral.maps import Map
-from polyhedral.quotients import definition
+from polyhedral.parametric_minimum import Minimum, Point, Region, joined, parametric_minimum
 from polyhedral.sets import Set
-from polyhedral.spelling import is_existential
 from polyhedral.system import System
-
-MOST_ROUNDS = 1 << 12
 
 
 @frozen
@@ -59,125 +55,87 @@ class PiecewisePoint:
 def first_points(points: Set) -> PiecewisePoint:
     """The lexicographically first point for every value of the parameters. Exact over the integers.
 
-    Raises ValueError where a dimension is not bounded from below for some parameters with points. Pieces with
-    existentials that are more than congruences may take very long.
+    Raises ValueError where a dimension is not bounded from below for some parameters with points.
     """
-    return PiecewisePoint(points.dims, tuple(_first(points, points.dims, True)))
+    return _piecewise(points.dims, _first(points))
 
 
 def last_points(points: Set) -> PiecewisePoint:
     """The lexicographically last point for every value of the parameters; as `first_points`."""
-    return PiecewisePoint(points.dims, _turned(_first(_mirrored(points), points.dims, True)))
-
-
-def _mirrored(points: Set) -> Set:
-    return Set(points.dims, tuple(p.substitute({d: -var(d) for d in points.dims}) for p in points.pieces))
-
-
-def _turned(found: list[Piece]) -> tuple[Piece, ...]:
-    return tuple(Piece(p.domain, tuple(as_affine(a * -1) for a in p.point), p.quotients) for p in found)
+    return _piecewise(points.dims, _last(points))
 
 
 def first_images(pairs: Map) -> Map:
     """Each input with its lexicographically first output only. Exact; ValueError as of `first_points`."""
-    return _of_points(pairs, tuple(_first(Set(pairs.out_dims, pairs.pieces), pairs.out_dims, False)))
+    return _images(pairs, _first(Set(pairs.out_dims, pairs.pieces)))
 
 
 def last_images(pairs: Map) -> Map:
     """Each input with its lexicographically last output only; as `first_images`."""
-    return _of_points(pairs, _turned(_first(_mirrored(Set(pairs.out_dims, pairs.pieces)), pairs.out_dims, False)))
+    return _images(pairs, _last(Set(pairs.out_dims, pairs.pieces)))
 
 
-def _of_points(pairs: Map, found: tuple[Piece, ...]) -> Map:
+def _piecewise(dims: tuple[str, ...], found: list[_Found]) -> PiecewisePoint:
+    pieces = [Piece(_quantified(region, region.context), point, region.quotients) for region, point in found]
+    return PiecewisePoint(dims, tuple(pieces))
+
+
+def _images(pairs: Map, found: list[_Found]) -> Map:
     pieces = []
-    for piece in found:
-        at = [var(d).equals(value) for d, value in zip(pairs.out_dims, piece.point, strict=True)]
-        whole = System.of(piece.domain, *at, *(definition(n, q) for n, q in piece.quotients))
-        pieces.append(whole.quantified([n for n, _ in piece.quotients]))
-    return Map(pairs.in_dims, pairs.out_dims, tuple(pieces)).normalised()
+    for region, point in found:
+        at = System.of(*(var(d).equals(value) for d, value in zip(pairs.out_dims, point, strict=True)))
+        pieces.append(_quantified(region, region.context & at))
+    return Map(pairs.in_dims, pairs.out_dims, tuple(pieces))
 
 
-def _first(points: Set, dims: tuple[str, ...], apart: bool) -> list[Piece]:
-    if not dims:
-        return [Piece(p, ()) for p in (points.disjoint() if apart else points).pieces]
-    head, rest = dims[0], dims[1:]
-    found: list[Piece] = []
-    for domain, value, quotients in _least(points.project_onto(head), head, apart):
-        known = domain
-        for name, quotient in quotients:
-            known = known & definition(name, quotient)
-        inner = Set(rest, tuple(p & known for p in points.substitute({head: value}).pieces)).normalised()
-        for piece in _first(inner, rest, apart):
-            own = tuple((n, q) for n, q in (*quotients, *piece.quotients))
-            hidden = [n for n, _ in quotients]
-            found.append(Piece(piece.domain.project_out(*hidden), (value, *piece.point), own))
-    return found
+def _quantified(region: Region, system: System) -> System:
+    return system.quantified([name for name, _ in region.quotients])
 
 
-_Least = tuple[System, Affine, tuple[tuple[str, FloorDiv], ...]]
+_Found = tuple[Region, Point]
 
 
-def _least(line: Set, head: str, apart: bool) -> list[_Least]:
-    other = f"{head}~"
-    found: list[_Least] = []
-    for piece in line.disjoint().pieces:
-        for candidate in _candidates(piece, head):
-            below = _below(line, head, other)
-            at = candidate[0] & piece
-            minimal = [at]
-            for lower in below:
-                minimal = [s for m in minimal for s in difference(m, lower)]
-            for system in minimal:
-                domain = system.project_out(head)
-                if not domain.is_empty():
-                    found.append((domain, candidate[1], candidate[2]))
-    left = line.project_out(head)
-    for domain, _, _ in found:
-        left = left - Set((), (domain,))
-    if not left.is_empty():
-        raise ValueError(f"no bound of {head} says its first value where {left}")
-    return _apart(found) if apart else found
+def _last(points: Set) -> list[_Found]:
+    turned = {d: -var(d) for d in points.dims}
+    mirrored = Set(points.dims, tuple(p.substitute(turned) for p in points.pieces))
+    return [(region, tuple([as_affine(a * -1) for a in point])) for region, point in _first(mirrored)]
 
 
-def _below(line: Set, head: str, other: str) -> list[System]:
-    return [(p.rename({head: other}) & System.of(var(other) < var(head))).project_out(other) for p in line.pieces]
+def _first(points: Set) -> list[_Found]:
+    """The first points of the union: those of one piece after the other, each set beside the first ones so far."""
+    found = [Minimum(Region(_free_prefix(points)), None)]
+    for piece in points.pieces:
+        found = [less for so_far in found for less in _less(so_far, piece, points.dims)]
+    return [(m.region, m.point) for m in found if m.point is not None]
 
 
-def _candidates(piece: System, head: str) -> list[_Least]:
-    lower = [(a, d) for a, d in piece.eliminate()[0].bounds(head)[0] if not any(is_existential(n) for n in a.names)]
-    if not lower:
-        raise ValueError(f"{head} is not bounded from below in {piece}: there is no first point")
-    found: list[_Least] = []
-    for number, (affine, divisor) in enumerate(lower):
-        start: Affine = affine
-        quotients: tuple[tuple[str, FloorDiv], ...] = ()
-        if divisor != 1:
-            start = var(f"{head}_first{number}")
-            quotients = ((f"{head}_first{number}", FloorDiv(affine + (divisor - 1), divisor)),)
-        for shift in range(_period(piece, head)):
-            where = System.of(var(head).equals(start + shift), *(definition(n, q) for n, q in quotients))
-            found.append((where.quantified([n for n, _ in quotients]), start + shift, quotients))
-    return found
+def _free_prefix(points: Set) -> str:
+    prefix = "floor"
+    while any(n.startswith(prefix) for n in (*points.dims, *points.params)):
+        prefix += "_"
+    return prefix
 
 
-def _period(piece: System, head: str) -> int:
-    period = 1
-    for column, name in enumerate(piece.names):
-        if is_existential(name):
-            rows = (*piece.equalities, *piece.inequalities)
-            period *= max(abs(row[column]) for row in rows if row[column])
-    if period > MOST_ROUNDS:
-        raise ValueError(f"the first value of {head} has {period} candidates above each bound: too many to tell apart")
-    return period
+def _less(so_far: Minimum, piece: System, dims: tuple[str, ...]) -> list[Minimum]:
+    """What is least of a minimum and of the points of a piece, in parts of the region."""
+    found: list[Minimum] = []
+    for own in parametric_minimum(piece, dims, so_far.region):
+        if own.point is None:
+            found.append(evolve(so_far, region=own.region))
+        else:
+            found += [own] if so_far.point is None else _lesser(so_far.point, own, 0)
+    return joined(so_far.region, found)
 
 
-def _apart(found: list[_Least]) -> list[_Least]:
-    taken: list[System] = []
-    result: list[_Least] = []
-    for domain, value, quotients in found:
-        rest = [domain]
-        for earlier in taken:
-            rest = [s for r in rest for s in difference(r, earlier)]
-        result += [(r, value, quotients) for r in rest]
-        taken.append(domain)
-    return result
+def _lesser(point: Point, own: Minimum, place: int) -> list[Minimum]:
+    """The lesser of two points from the coordinate `place` on, those before it being equal."""
+    if own.point is None or place == len(point):
+        return [own]
+    apart = own.point[place] - point[place]
+    found: list[Minimum] = []
+    for side, value in ((apart < 0, own.point), (apart > 0, point)):
+        region = own.region.where(System.of(side))
+        found += [Minimum(region, value)] if region is not None else []
+    region = own.region.where(System.of(apart.equals(0)))
+    found += _lesser(point, Minimum(region, own.point), place + 1) if region is not None else []
+    return joined(own.region, found)

@@ -1,0 +1,93 @@
+"""First and last images of maps with hard existentials, and emptiness by cuts, judged from outside."""
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from polyhedral import Affine, Condition, Map, Set, System, congruent, first_images, first_points, last_images, var
+from polyhedral.cutting_planes import point_by_cuts
+from polyhedral.rows import Row
+from tests.polyhedral.oracle import held, isl_points, isl_set, isl_written
+from tests.polyhedral.random_input import HIGH, LOW, affines, boxed
+
+DIMS, VALUES = ("i", "j", "k", "l"), (-2, 1, 3)
+AXIS = range(LOW, HIGH + 1)
+Hard = tuple[list[Condition], tuple[str, ...]]
+Pair = tuple[int, ...]
+i, j, n = var("i"), var("j"), var("N")
+
+
+@st.composite
+def hard(draw: st.DrawFn) -> Hard:
+    """Conditions over four dimensions of which up to three are congruences that couple all of them."""
+    found, own = draw(boxed(DIMS, ("N",), most=2))
+    moduli = draw(st.lists(st.sampled_from([2, 3, 4]), min_size=1, max_size=3))
+    return found + [congruent(draw(affines((*DIMS, "N", *own))), m) for m in moduli], own
+
+
+def extreme_images(written: list[Hard], value: int, last: bool) -> set[Pair]:
+    axes = {"N": (value,), **dict.fromkeys(DIMS, AXIS)}
+    inside = np.any([held(c, axes, e) for c, e in written], axis=0)[0]
+    found: dict[Pair, Pair] = {}
+    for point in np.argwhere(inside).tolist():
+        start, end = tuple(LOW + v for v in point[:2]), tuple(LOW + v for v in point[2:])
+        if last or start not in found:
+            found[start] = end
+    return {(*start, *end) for start, end in found.items()}
+
+
+def points_of(pairs: Map, value: int) -> set[Pair]:
+    """The pairs at a value of N, as isl lists them from our rows."""
+    return set(isl_points(isl_set(pairs.as_set().substitute({"N": value})), len(DIMS)))
+
+
+def compare(written: list[Hard]) -> None:
+    pairs = Map(DIMS[:2], DIMS[2:], tuple(System.of(*c, exists=e) for c, e in written)).normalised()
+    first, last = first_images(pairs), last_images(pairs)
+    for value in VALUES:
+        assert points_of(first, value) == extreme_images(written, value, False)
+        assert points_of(last, value) == extreme_images(written, value, True)
+
+
+@settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.lists(hard(), min_size=1, max_size=2))
+def test_images_of_hard_maps(written: list[Hard]) -> None:
+    compare(written)
+
+
+@pytest.mark.slow
+@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.lists(hard(), min_size=1, max_size=2))
+def test_images_of_many_hard_maps(written: list[Hard]) -> None:
+    compare(written)
+
+
+LARGE = st.integers(-9, 9)
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.lists(st.tuples(LARGE, LARGE, LARGE, LARGE), min_size=2, max_size=6))
+def test_cuts_find_a_point_where_there_is_one(rows: list[Row]) -> None:
+    point = point_by_cuts(rows, 3, 5000)
+    written = [Affine.of(dict(zip("ijk", row, strict=False)), row[-1]) >= 0 for row in rows]
+    assert (point is None) == isl_written("ijk", (), written).is_empty()
+    if point is not None:
+        assert all(np.dot(row, (*point, 1)) >= 0 for row in rows)
+    assert System.of(*written).is_empty() == (point is None)
+
+
+def test_the_first_point_of_a_union_is_the_least_of_its_pieces() -> None:
+    steps = Set.of(("i",), 3 * i >= n, i <= 20) | Set.of(("i",), 2 * i >= n + 5, i <= 20, i % 2 == 0)
+    first = first_points(steps)
+    for value in range(-9, 60):
+        every = [v for v in range(-9, 21) if 3 * v >= value or (2 * v >= value + 5 and v % 2 == 0)]
+        assert first.at({"N": value}) == ((every[0],) if every else None)
+
+
+def test_pieces_without_a_first_point_are_told() -> None:
+    with pytest.raises(ValueError, match="j is not bounded from below"):
+        first_points(Set.of(("i", "j"), i >= n, j <= i))
+    assert first_points(Set.of(("i",), i >= n, 2 * i <= 2 * n - 1)).pieces == ()
+    free = Set.of(("i",), i >= n, j <= 3 * i, 2 * j >= i, exists=("j",))
+    assert first_points(free).at({"N": 5}) == (5,)
