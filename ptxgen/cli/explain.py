@@ -9,11 +9,14 @@ from typing import assert_never
 from ptxgen.derive.derivation import Part
 from ptxgen.kernels.generated import GeneratedKernel
 from ptxgen.tile import (
+    Advance,
     Arrive,
     Commit,
     Copy,
+    Counter,
     Expect,
     Fill,
+    ForEachItem,
     Let,
     Loop,
     Map,
@@ -102,6 +105,14 @@ def skeleton(node: Node, indent: str = "") -> Iterator[str]:
             if otherwise is not None:
                 yield f"{indent}else"
                 yield from skeleton(otherwise, indent + "    ")
+        case ForEachItem(_, body):
+            yield f"{indent}for each item"
+            yield from skeleton(body, indent + "    ")
+        case Counter(variable, body):
+            yield f"{indent}count {variable}"
+            yield from skeleton(body, indent + "    ")
+        case Advance(variable, by):
+            yield f"{indent}advance {variable} by {by}"
         case Meet():
             yield f"{indent}meet"
         case Commit(kind):

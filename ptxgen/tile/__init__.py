@@ -11,17 +11,20 @@ from ptxgen.tile.distribution import (
     zero,
 )
 from ptxgen.tile.nodes import (
+    Advance,
     Arrive,
     Arriving,
     Buffer,
     Carrier,
     Commit,
     Copy,
+    Counter,
     Covered,
     Expect,
     Fact,
     Factor,
     Fill,
+    ForEachItem,
     GlobalPlacement,
     Grid,
     GridDim,
@@ -56,14 +59,15 @@ from ptxgen.tile.nodes import (
     TensorBox,
     Wait,
     When,
+    WorkList,
 )
 from ptxgen.tile.printer import show
 
 __all__ = [
-    "LANE_BITS", "Arrive", "Arriving", "Buffer", "Carrier", "Commit", "Coordinate", "Copy", "Covered", "Distribution",
-    "Expect", "Fact", "Factor", "Fill", "GlobalPlacement", "Grid", "GridDim", "Iteration", "Let", "Loop", "Map",
-    "MapOperand", "MatrixOrder", "MatrixRows", "Meet", "Multiply", "MultiplyRow", "Node", "Ordering", "Outside",
+    "LANE_BITS", "Advance", "Arrive", "Arriving", "Buffer", "Carrier", "Commit", "Coordinate", "Copy", "Counter", "Covered",
+    "Distribution", "Expect", "Fact", "Factor", "Fill", "ForEachItem", "GlobalPlacement", "Grid", "GridDim", "Iteration",
+    "Let", "Loop", "Map", "MapOperand", "MatrixOrder", "MatrixRows", "Meet", "Multiply", "MultiplyRow", "Node", "Ordering", "Outside",
     "Parameter", "ParameterKind", "Program", "Quotient", "Raster", "Reduce", "Region", "RegisterFence",
     "RequirementKind", "Retire", "Ring", "Role", "Sequence", "SharedLayout", "Side", "Space", "Synchronisation",
-    "TensorBox", "Wait", "When", "bit_count", "matrix_rows", "show", "zero",
+    "TensorBox", "Wait", "When", "WorkList", "bit_count", "matrix_rows", "show", "zero",
 ]  # fmt: skip

@@ -10,7 +10,9 @@ from attrs import evolve, frozen
 
 from ptxgen.tile.nodes import (
     Copy,
+    Counter,
     Fill,
+    ForEachItem,
     Let,
     Loop,
     Map,
@@ -57,7 +59,7 @@ def without_number(node: Node, counter: Iterator[int], position: int, removed: l
             return Sequence(())
         case Sequence(children):
             return Sequence(tuple(without_number(child, counter, position, removed) for child in children))
-        case Loop(body=body) | Let(body=body):
+        case Loop(body=body) | Let(body=body) | ForEachItem(body=body) | Counter(body=body):
             return evolve(node, body=without_number(body, counter, position, removed))
         case When(conditions, then, otherwise):
             kept = without_number(then, counter, position, removed)

@@ -368,6 +368,14 @@ class Quotient:
 
 
 @frozen
+class Advance(Ordering):
+    """The role's counter `variable` goes on by `by`."""
+
+    variable: str
+    by: Quotient
+
+
+@frozen
 class Sequence:
     """Its children one after the other."""
 
@@ -403,8 +411,25 @@ class When:
     otherwise: Node | None = None
 
 
-Synchronisation = Meet | Commit | Retire | Wait | Arrive | Expect | RegisterFence
-Node = Sequence | Loop | Let | When | Copy | Fill | Multiply | Map | Reduce | Synchronisation
+@frozen
+class ForEachItem:
+    """`body` for each item of the block's work list in turn: `variable` numbers them from 0, and the grid's variables
+    are those of the item's tile."""
+
+    variable: str
+    body: Node
+
+
+@frozen
+class Counter:
+    """`body` with `variable`, a number that each role counts for itself: it starts at 0, and `Advance` moves it on."""
+
+    variable: str
+    body: Node
+
+
+Synchronisation = Meet | Commit | Retire | Wait | Arrive | Expect | RegisterFence | Advance
+Node = Sequence | Loop | Let | When | ForEachItem | Counter | Copy | Fill | Multiply | Map | Reduce | Synchronisation
 
 
 class ParameterKind(Enum):
@@ -444,11 +469,22 @@ class Raster:
 
 
 @frozen
+class WorkList:
+    """How blocks that stay share the tiles: of W blocks number w takes tiles w, w + W, w + 2W, ... in the order of the
+    raster. W is at most `workers`, None for as many blocks as the device runs at once, and never more than the tiles.
+    """
+
+    workers: int | None = None
+
+
+@frozen
 class Grid:
-    """All tiles, one block each; the launch is one-dimensional with the product of the counts as blocks."""
+    """All tiles, one block each; the launch is one-dimensional with the product of the counts as blocks. With a work
+    list fewer blocks take several tiles each."""
 
     dims: tuple[GridDim, ...]
     raster: Raster
+    work_list: WorkList | None = None
 
 
 @frozen

@@ -13,14 +13,17 @@ from ptxgen.compute import Expression, Load, Operand, rebuild
 from ptxgen.compute import show as show_expression
 from ptxgen.tile.distribution import Distribution, SharedLayout
 from ptxgen.tile.nodes import (
+    Advance,
     Arrive,
     Buffer,
     Commit,
     Copy,
+    Counter,
     Covered,
     Expect,
     Factor,
     Fill,
+    ForEachItem,
     GlobalPlacement,
     Grid,
     Iteration,
@@ -108,6 +111,10 @@ def grid_lines(grid: Grid) -> Iterator[str]:
         yield f"{dim.variable} = 0 .. {dim.count} - 1"
     group = grid.raster.group
     yield "last dim fastest" if group == 1 else f"bands of {group} tiles, walked column by column"
+    if grid.work_list is not None:
+        most = grid.work_list.workers
+        workers = "as many blocks as run at once" if most is None else f"{most} blocks"
+        yield f"walked by {workers}: of W number w takes tiles w, w + W, ..."
 
 
 def buffer_lines(buffers: Items[Buffer]) -> Iterator[str]:
@@ -180,6 +187,10 @@ def node_lines(node: Node) -> Iterator[str]:
             yield from block(f"when {' and '.join(map(str, conditions)) or 'always'}", then)
             if otherwise is not None:
                 yield from block("otherwise", otherwise)
+        case ForEachItem(variable, body):
+            yield from block(f"for each item, number {variable}", body)
+        case Counter(variable, body):
+            yield from block(f"count {variable} from 0", body)
         case Copy():
             yield from copy_lines(node)
         case Fill(op, destination, value):
@@ -205,6 +216,8 @@ def node_lines(node: Node) -> Iterator[str]:
         case Expect(ring, rank, byte_count, covers):
             yield f"expect {ring}{{{rank}}} full, {byte_count} bytes"
             yield from (INDENT + f"covers {line}" for line in covers_lines(covers))
+        case Advance(variable, by):
+            yield f"advance {variable} by {by}"
         case RegisterFence(covers):
             yield "register fence"
             yield from (INDENT + f"covers {line}" for line in covers_lines(covers))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Sequence as Items
-from itertools import product
 from random import Random
 from typing import Any
 
@@ -17,12 +16,14 @@ from ptxgen.errors import LaunchError
 from ptxgen.tile.machine import products
 from ptxgen.tile.machine.clocks import OP_BITS, SEVERAL_BLOCKS, WARP_BITS, Clocks
 from ptxgen.tile.machine.faults import MachineFault
+from ptxgen.tile.machine.items import Items, items_of
 from ptxgen.tile.machine.leaves import commit, perform, retire
 from ptxgen.tile.machine.rings import RingState
 from ptxgen.tile.machine.schedule import Blocked, Thread, interleave
 from ptxgen.tile.machine.state import NUMPY_TYPES, Block, Launch, Leaf, Step, Storage, Warp, evaluate
 from ptxgen.tile.machine.walking import leaves_of, meets_of, walk_tree
 from ptxgen.tile.nodes import (
+    Advance,
     Arrive,
     Arriving,
     Commit,
@@ -58,6 +59,7 @@ def run(
     *,
     seed: int | None = None,
     blocks: Iterable[tuple[int, ...]] | None = None,
+    workers: int | None = None,
 ) -> MachineReport:
     """Runs `program` on numpy, warp by warp on whole tiles, and raises MachineFault at the first thing that is wrong in
     it, whatever the interleaving: an access that no meeting orders, an element read before it is written or from the
@@ -66,21 +68,21 @@ def run(
     `arrays` are memories: their elements in C order are addressed with the program's strides, so a leading dimension
     larger than the row is a wider array; an array that is never accessed may be left out. `sizes` gives every size and
     stride, `scalars` every scalar. `seed` picks a random interleaving of warps and order of blocks (None: round robin,
-    in order), `blocks` the tile indices to run (None: all). LaunchError: a size is missing, a fact does not hold, a
-    dtype is wrong.
+    in order), `blocks` the tile indices to run, a block each (None: all); `workers` how many blocks share a work list that
+    leaves that to the device. LaunchError: a size is missing, a fact does not hold, a dtype is wrong.
     """
     launch = prepare(program, arrays, sizes, scalars or {})
     chance = None if seed is None else Random(seed)
-    coordinates = grid_points(launch) if blocks is None else list(blocks)
+    shares = items_of(launch, workers) if blocks is None else [(place,) for place in blocks]
     if chance is not None:
-        chance.shuffle(coordinates)
-    check_capacity(launch, len(coordinates))
+        chance.shuffle(shares)
+    check_capacity(launch, len(shares))
     steps = meetings = 0
-    for number, place in enumerate(coordinates, start=1):
-        block = run_block(launch, number, place, chance)
+    for number, items in enumerate(shares, start=1):
+        block = run_block(launch, number, items, chance)
         steps, meetings = steps + block.steps, meetings + block.meetings
     left = {name: storage.values.reshape(arrays[name].shape) for name, storage in launch.memory.items()}
-    return MachineReport(left, len(coordinates), steps, meetings)
+    return MachineReport(left, len(shares), steps, meetings)
 
 
 def prepare(
@@ -135,16 +137,10 @@ def check_barriers(program: Program) -> None:
                 raise MachineFault("tile.deadlock", f"barrier {barrier} is used by {other} and by {role.name}", None)
 
 
-def grid_points(launch: Launch) -> list[tuple[int, ...]]:
-    """The tile indices of all blocks, the last dim fastest."""
-    counts = [evaluate(dim.count, launch.sizes) for dim in launch.program.grid.dims]
-    return list(product(*map(range, counts)))
-
-
-def run_block(launch: Launch, number: int, place: tuple[int, ...], chance: Random | None) -> Block:
-    """Runs one block to its end."""
+def run_block(launch: Launch, number: int, items: Items, chance: Random | None) -> Block:
+    """Runs one block through its tiles to its end."""
     program = launch.program
-    launch.block_names[number] = f"({', '.join(map(str, place))})"
+    launch.block_names[number] = ", ".join(f"({', '.join(map(str, place))})" for place in items)
     shared = {
         buffer.name: Storage.ring(buffer, buffer.layout.size, Clocks(buffer.layout.size * buffer.depth, program.warps))
         for buffer in program.buffers
@@ -158,8 +154,9 @@ def run_block(launch: Launch, number: int, place: tuple[int, ...], chance: Rando
             seen[len(block.warps)] = 1
             block.warps.append(Warp(block, role, warp, len(block.warps), seen, registers(program)))
     names = [dim.variable for dim in program.grid.dims]
-    variables = {**launch.sizes, **dict(zip(names, place, strict=True))}
-    threads = [Thread(warp.name, warp.role.name, warp_steps(warp, variables)) for warp in block.warps]
+    tiles = [dict(zip(names, place, strict=True)) for place in items]
+    variables = launch.sizes if program.grid.work_list else {**launch.sizes, **tiles[0]}
+    threads = [Thread(warp.name, warp.role.name, warp_steps(warp, variables, tiles)) for warp in block.warps]
     interleave(threads, lambda role: join_clocks(block, role), chance)
     check_rings(block)
     return block
@@ -191,9 +188,11 @@ def join_clocks(block: Block, role: str) -> None:
     block.meetings += 1
 
 
-def warp_steps(warp: Warp, variables: dict[str, int]) -> Iterator[Meet | Blocked | None]:
+def warp_steps(
+    warp: Warp, variables: dict[str, int], tiles: list[dict[str, int]]
+) -> Iterator[Meet | Blocked | None]:
     """The steps of a warp: each performs a leaf, or yields the meeting that it has reached or what it waits for."""
-    for node, bound in walk_tree(warp.role.body, variables):
+    for node, bound in walk_tree(warp.role.body, variables, tiles):
         match node:
             case Meet():
                 yield node
@@ -217,6 +216,8 @@ def warp_steps(warp: Warp, variables: dict[str, int]) -> Iterator[Meet | Blocked
                 yield None
             case RegisterFence():
                 warp.unfenced.clear()
+            case Advance():
+                pass
             case _:
                 perform(Step(warp, node, bound))
                 warp.block.steps += 1

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Iterator, Mapping
+from collections.abc import Sequence as Items
 from typing import assert_never
 
 from polyhedral import Constraint
+from ptxgen.tile.machine.faults import MachineFault
 from ptxgen.tile.machine.state import Leaf, evaluate
 from ptxgen.tile.nodes import (
+    Advance,
     Copy,
+    Counter,
     Fill,
+    ForEachItem,
     Let,
     Loop,
     Map,
@@ -26,25 +32,45 @@ from ptxgen.tile.nodes import (
 End = Leaf | Synchronisation
 
 
-def walk_tree(node: Node, variables: dict[str, int]) -> Iterator[tuple[End, dict[str, int]]]:
-    """The leaves, meetings, commits and waits of a tree in the order of its execution, each with its variables."""
+def walk_tree(
+    node: Node, variables: Mapping[str, int], items: Items[Mapping[str, int]] = ()
+) -> Iterator[tuple[End, dict[str, int]]]:
+    """The leaves, meetings, commits and waits of a tree in the order of its execution, each with its variables.
+    `items` are the block's work list: the grid's variables of each item."""
+    yield from _walk(node, ChainMap(dict(variables)), items)
+
+
+def _walk(
+    node: Node, known: ChainMap[str, int], items: Items[Mapping[str, int]]
+) -> Iterator[tuple[End, dict[str, int]]]:
     match node:
         case Sequence(children):
             for child in children:
-                yield from walk_tree(child, variables)
+                yield from _walk(child, known, items)
         case Loop(variable, lower, upper, step, body):
-            first = max(evaluate(bound, variables) for bound in lower)
-            last = min(evaluate(bound, variables) for bound in upper)
+            first = max(evaluate(bound, known) for bound in lower)
+            last = min(evaluate(bound, known) for bound in upper)
             for value in range(first, last + 1, step):
-                yield from walk_tree(body, {**variables, variable: value})
+                yield from _walk(body, known.new_child({variable: value}), items)
         case Let(variable, value, body):
-            yield from walk_tree(body, {**variables, variable: evaluate(value, variables)})
+            yield from _walk(body, known.new_child({variable: evaluate(value, known)}), items)
         case When(conditions, then, otherwise):
-            chosen = then if all(holds(condition, variables) for condition in conditions) else otherwise
+            chosen = then if all(holds(condition, known) for condition in conditions) else otherwise
             if chosen is not None:
-                yield from walk_tree(chosen, variables)
+                yield from _walk(chosen, known, items)
+        case ForEachItem(variable, body):
+            for number, item in enumerate(items):
+                yield from _walk(body, known.new_child({**item, variable: number}), items)
+        case Counter(variable, body):
+            yield from _walk(body, known.new_child({variable: 0}), items)
+        case Advance(variable, by):
+            owner = next((own for own in known.maps if variable in own), None)
+            if owner is None:
+                raise MachineFault("tile.unbound", f"{variable} is advanced, which nothing counts here", None)
+            owner[variable] += evaluate(by, known)
+            yield node, dict(known)
         case Copy() | Fill() | Multiply() | Map() | Reduce() | Ordering():
-            yield node, variables
+            yield node, dict(known)
         case _:
             assert_never(node)
 
@@ -71,7 +97,7 @@ def ends_of(node: Node) -> Iterator[End]:
         case Sequence(children):
             for child in children:
                 yield from ends_of(child)
-        case Loop(body=body) | Let(body=body):
+        case Loop(body=body) | Let(body=body) | ForEachItem(body=body) | Counter(body=body):
             yield from ends_of(body)
         case When(_, then, otherwise):
             yield from ends_of(then)
