@@ -14,6 +14,7 @@ from ptxgen.derive.boxes import tensor_box
 from ptxgen.derive.draft import Draft, placed_all
 from ptxgen.derive.facts import Facts
 from ptxgen.derive.fusion import fused_paths
+from ptxgen.derive.items import ITEM, ITEMS, over_items, walking
 from ptxgen.derive.loops import Path
 from ptxgen.derive.pointwise import derive_pointwise
 from ptxgen.derive.products import derive_product
@@ -51,6 +52,7 @@ from ptxgen.tile import (
     Space,
     TensorBox,
     When,
+    WorkList,
 )
 
 
@@ -167,6 +169,8 @@ def derive_part(space: IndexSpace, facts: Facts, paths: dict[str, Path], full: b
             derive_pointwise(draft, statement)
     sequenced(draft)
     ops = on_shift_lines(space.plan, placed_all(draft))
+    if space.persistent is not None:
+        ops = over_items(ops)
     needed = requirements(ops)
     synchronised = widened(discharge(ops, needed))
     verdict = check_meetings(synchronised, needed, threads=threads_of(space))
@@ -175,6 +179,8 @@ def derive_part(space: IndexSpace, facts: Facts, paths: dict[str, Path], full: b
             "\n".join(["the derived meetings are refused by the checker:", *map(str, verdict.findings)])
         )
     bodies = {role: scan_program(synchronised, role, context(space)) for role in draft.roots}
+    if space.persistent is not None:
+        bodies = {role: walking(body, synchronised, role) for role, body in bodies.items()}
     return Part(ops, needed, synchronised, verdict, tuple(draft.buffers.values()), bodies)
 
 
@@ -187,7 +193,8 @@ def on_shift_lines(plan: Plan, ops: list[Op]) -> tuple[Op, ...]:
 def context(space: IndexSpace) -> System:
     """What is known of the sizes: extents are not negative."""
     sizes = {name for s in space.compute.statements for dim in s.dims for name in dim.extent.names}
-    return System.of(*(var(name) >= 0 for name in sorted(sizes)))
+    items = {ITEMS} if space.persistent else set()
+    return System.of(*(var(name) >= 0 for name in sorted(sizes | items)))
 
 
 def full_conditions(space: IndexSpace, dims: list[str]) -> tuple[Constraint, ...]:
@@ -204,7 +211,15 @@ def grid(space: IndexSpace, dims: tuple[str, ...]) -> Grid:
         size = tile.sizes[dim]
         found.append(GridDim(f"{tile.level}.{dim}", Quotient(space.extent(dim) + (size - 1), size)))
     rasters = [s.raster.group for s in space.plan.steps if isinstance(s, Place) and s.onto is Onto.BLOCKS]
-    return Grid(tuple(found), Raster(rasters[0] if rasters else 1))
+    return Grid(tuple(found), Raster(rasters[0] if rasters else 1), work_list(space))
+
+
+def work_list(space: IndexSpace) -> WorkList | None:
+    """How blocks that stay share the tiles."""
+    step = space.persistent
+    if step is None:
+        return None
+    return WorkList(step.workers if isinstance(step.workers, int) else None)
 
 
 def parameters(plan: Plan, facts: Facts) -> tuple[Parameter, ...]:
@@ -248,11 +263,11 @@ def check_budgets(plan: Plan, program: Program, parts: list[Part]) -> None:
 
 
 def most_registers(ops: tuple[Op, ...]) -> tuple[Buffer, ...]:
-    """The register buffers that live at once where they are most: each from the first item of the top level that uses
-    it to the last one (what a loop touches lives through the loop)."""
+    """The register buffers that live at once where they are most: each from the first item of the top level, or of the
+    body of a work item, that uses it to the last one (what a loop touches lives through the loop)."""
     spans: dict[Buffer, tuple[int, int]] = {}
     for op in ops:
-        at = op.time.place[0]
+        at = op.time.place[1 if op.time.loops[:1] == (ITEM,) else 0]
         for touch in op.touches:
             if touch.buffer.space is Space.REGISTERS:
                 first, last = spans.get(touch.buffer, (at, at))

@@ -11,28 +11,22 @@ import polyhedral as poly
 from isa.mechanisms import IssuedBy
 from polyhedral import Affine, Constraint, FloorDiv, Set, System, const, var
 from ptxgen import tile
+from ptxgen.derive.regions import rewritten
 from ptxgen.errors import InternalError
 from ptxgen.order import atoms
 from ptxgen.order.ops import Op, Time
 from ptxgen.order.synchronisation import Synchronisation, Synchronised
 from ptxgen.tile import (
+    Advance,
     Arrive,
     Arriving,
     Commit,
-    Copy,
     Expect,
-    Factor,
-    Fill,
-    Iteration,
     Let,
     Loop,
-    Map,
-    MapOperand,
     Meet,
-    Multiply,
     Node,
     Quotient,
-    Reduce,
     Region,
     RegisterFence,
     Retire,
@@ -94,6 +88,8 @@ def _synchronising(item: Synchronisation) -> tile.Synchronisation:
             return Expect(ring, item.rank, count, item.covers)
         case atoms.Fence():
             return RegisterFence(item.covers)
+        case atoms.Advance(counter=counter, by=by):
+            return Advance(counter, _quotient(by))
 
 
 def _neighbours(first: Time, second: Time) -> bool:
@@ -171,36 +167,10 @@ def _quotient(value: Affine | FloorDiv) -> Quotient:
 def substituted(node: Node, values: Mapping[str, Affine]) -> Node:
     """A leaf with the loop dims of its op replaced by what the scan bound them to."""
 
+    def affine(found: Affine) -> Affine:
+        return found.substitute(values)
+
     def region(found: Region) -> Region:
-        return Region(found.buffer, found.rank.substitute(values), tuple(o.substitute(values) for o in found.origin))
+        return Region(found.buffer, affine(found.rank), tuple(map(affine, found.origin)))
 
-    def factor(found: Factor) -> Factor:
-        return evolve(found, region=region(found.region))
-
-    def iteration(found: Iteration) -> Iteration:
-        return evolve(found, origin=tuple(o.substitute(values) for o in found.origin))
-
-    def operands(found: tuple[MapOperand, ...]) -> tuple[MapOperand, ...]:
-        return tuple(evolve(o, region=region(o.region)) for o in found)
-
-    if not values:
-        return node
-    match node:
-        case Copy():
-            return evolve(node, source=region(node.source), destination=region(node.destination))
-        case Fill():
-            return evolve(node, destination=region(node.destination))
-        case Multiply():
-            return evolve(node, c=factor(node.c), a=factor(node.a), b=factor(node.b))
-        case Map():
-            return evolve(
-                node, iteration=iteration(node.iteration), target=region(node.target), operands=operands(node.operands)
-            )
-        case Reduce():
-            return evolve(
-                node, iteration=iteration(node.iteration), target=region(node.target), operands=operands(node.operands)
-            )
-        case Wait() | Arrive() | Expect():
-            return evolve(node, rank=node.rank.substitute(values))
-        case _:
-            return node
+    return rewritten(node, region, affine) if values else node

@@ -12,7 +12,7 @@ from ptxgen.compute import Compute, Statement
 from ptxgen.derive.loops import Path, RolledLoop
 from ptxgen.derive.placement import unit
 from ptxgen.errors import PlanError
-from ptxgen.plan import Isolate, Onto, Plan, Roles, Tile, Unroll, placement, tile_levels
+from ptxgen.plan import Isolate, Onto, Persist, Plan, Roles, Tile, Unroll, placement, tile_levels
 from ptxgen.tile import Coordinate, bit_count
 
 GROUP_BITS = 2
@@ -28,6 +28,11 @@ class IndexSpace:
     def roles(self) -> Roles | None:
         """The roles step, if there is one."""
         return next((step for step in self.plan.steps if isinstance(step, Roles)), None)
+
+    @cached_property
+    def persistent(self) -> Persist | None:
+        """The step that has blocks walk a work list, if there is one."""
+        return next((step for step in self.plan.steps if isinstance(step, Persist)), None)
 
     @property
     def compute(self) -> Compute:

@@ -19,6 +19,7 @@ from ptxgen.plan import (
     LayoutWish,
     Plan,
     Swizzle,
+    Workers,
     blocks,
     congruous,
     cp_async,
@@ -50,8 +51,8 @@ WARP_GRIDS: dict[int, tuple[int, int]] = {1: (1, 1), 2: (1, 2), 4: (2, 2), 8: (2
 @frozen
 class MatmulTiling:
     """The choices of a plan: the block's tile (i, j, k), warps, slabs and fragments held at once, how far they run
-    ahead, whether full tiles are apart, and the order of blocks. `default_tiling` gives one for an epilogue and a
-    target."""
+    ahead, whether full tiles are apart, and the order of blocks; with `workers` so many blocks stay and walk the tiles in
+    that order (full tiles are then not apart). `default_tiling` gives one for an epilogue and a target."""
 
     i: int = 128
     j: int = 128
@@ -62,6 +63,12 @@ class MatmulTiling:
     fragment_depth: int = 2
     isolate: bool = True
     raster: BlockOrder = field(factory=lambda: grouped(8))
+    workers: int | Workers | None = None
+
+    @property
+    def isolates(self) -> bool:
+        """Whether full tiles are kept apart."""
+        return self.isolate and self.workers is None
 
     @property
     def fits_warpgroups(self) -> bool:
@@ -79,7 +86,8 @@ class MatmulTiling:
     def __str__(self) -> str:
         return (
             f"{self.i}x{self.j}x{self.k}, {self.warps} warps, depth {self.depth}, prefetch {int(self.prefetch)}, "
-            f"fragments {self.fragment_depth}, {'isolated' if self.isolate else 'guarded'}, {self.raster}"
+            f"fragments {self.fragment_depth}, {'isolated' if self.isolates else 'guarded'}, {self.raster}"
+            + (f", {self.workers if isinstance(self.workers, int) else self.workers.value} workers" if self.workers else "")
         )
 
 
@@ -95,7 +103,7 @@ def matmul_plan(compute: Compute, spec: MatmulSpec, facts: Iterable[Fact], tilin
     plan = Plan(compute, target).assume(*facts)
     if has_warpgroups(target) and tiling.fits_warpgroups and all(map(plan_maps(plan), ("A", "B"))):
         return _by_warpgroups(plan, spec, tiling)
-    plan = plan.tile("cta", **batch, i=tiling.i, j=tiling.j, k=tiling.k).place("cta", onto=blocks, raster=tiling.raster)
+    plan = _on_blocks(plan.tile("cta", **batch, i=tiling.i, j=tiling.j, k=tiling.k), tiling)
     plan = plan.tile("warp", i=rows, j=columns).place("warp", onto=warps).tile("step", k=generation.step)
     copied = [name for name in ("A", "B") if generation.past_registers and copies_words(plan, name)]
     plan = _staged(plan, spec, tiling, generation, copied)
@@ -106,14 +114,14 @@ def matmul_plan(compute: Compute, spec: MatmulSpec, facts: Iterable[Fact], tilin
     for array in compute.arrays:
         if array.kind is ArrayKind.OUTPUT:
             plan = plan.drain(array.name, through=None, by=st(16))
-    return plan.isolate("cta") if tiling.isolate else plan
+    return plan.isolate("cta") if tiling.isolates else plan
 
 
 def _by_warpgroups(plan: Plan, spec: MatmulSpec, tiling: MatmulTiling) -> Plan:
     """One thread has boxes of both operands copied; warpgroups multiply what has landed and finish it."""
     batch = {"b": 1} if spec.batched else {}
     groups = tiling.i // GROUP_ROWS
-    plan = plan.tile("cta", **batch, i=tiling.i, j=tiling.j, k=tiling.k).place("cta", onto=blocks, raster=tiling.raster)
+    plan = _on_blocks(plan.tile("cta", **batch, i=tiling.i, j=tiling.j, k=tiling.k), tiling)
     plan = plan.tile("group", i=GROUP_ROWS).place("group", onto=warpgroups)
     for name, span in row_spans(spec, tiling).items():
         plan = plan.stage(name, at="cta.k", into=shared(tiling.depth, swizzle(span)), by=tensor)
@@ -126,7 +134,14 @@ def _by_warpgroups(plan: Plan, spec: MatmulSpec, tiling: MatmulTiling) -> Plan:
     for array in plan.compute.arrays:
         if array.kind is ArrayKind.OUTPUT:
             plan = plan.drain(array.name, through=None, by=st(16))
-    return plan.isolate("cta") if tiling.isolate else plan
+    return plan.isolate("cta") if tiling.isolates else plan
+
+
+def _on_blocks(plan: Plan, tiling: MatmulTiling) -> Plan:
+    """A block for each tile, or blocks that stay."""
+    if tiling.workers is None:
+        return plan.place("cta", onto=blocks, raster=tiling.raster)
+    return plan.persist("cta", raster=tiling.raster, workers=tiling.workers)
 
 
 def row_spans(spec: MatmulSpec, tiling: MatmulTiling) -> dict[str, int]:

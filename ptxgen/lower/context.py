@@ -59,6 +59,7 @@ class Context:
         self.narrow = Arithmetic(kernel, 32)
         self.wide = Arithmetic(kernel, 64)
         self.tiles = RegisterFile(kernel)
+        self.counters: dict[str, Value] = {}
         self._kinds = {parameter.name: parameter.kind for parameter in program.parameters}
         self._symbols: dict[str, Value] = {}
         self._bindings: dict[str, Affine] = {}
@@ -88,6 +89,10 @@ class Context:
             del self._bindings[name]
         else:
             self._bindings[name] = before
+
+    def rebind(self, name: str, value: Affine) -> None:
+        """From here on the variable `name`, which is in scope, is `value`."""
+        self._bindings[name] = value
 
     @property
     def bindings(self) -> Mapping[str, Affine]:

@@ -12,21 +12,26 @@ from ptxgen.lower.loops import floor_quotient
 from ptxgen.tile import Grid
 
 
+def counts_of(context: Context, grid: Grid) -> list[Number]:
+    """The tiles along each dim of the grid."""
+    return [floor_quotient(context, context.resolved(d.count.numerator), d.count.divisor) for d in grid.dims]
+
+
 @contextmanager
-def tile_indices(context: Context, grid: Grid) -> Iterator[None]:
-    """Inside, the variables of the grid have their values for this block, along the grid's raster."""
-    counts = [floor_quotient(context, context.resolved(d.count.numerator), d.count.divisor) for d in grid.dims]
-    indices = _indices(context, grid.raster.group, counts)
+def tile_indices(context: Context, grid: Grid, tile: Value | None = None) -> Iterator[None]:
+    """Inside, the variables of the grid have their values for tile number `tile` along the grid's raster, None for the
+    block's own number."""
+    number = context.k.ctaid.x if tile is None else tile
+    indices = _indices(context, grid.raster.group, counts_of(context, grid), number)
     with ExitStack() as stack:
         for dim, index in zip(grid.dims, indices, strict=True):
             stack.enter_context(context.bound(dim.variable, context.expression(index, dim.variable)))
         yield
 
 
-def _indices(context: Context, group: int, counts: list[Number]) -> list[Number]:
+def _indices(context: Context, group: int, counts: list[Number], rest: Number) -> list[Number]:
     if not counts:
         return []
-    rest: Number = context.k.ctaid.x
     if group == 1 or len(counts) == 1:
         return _row_by_row(context, rest, counts)
     *outer, rows, columns = counts

@@ -13,7 +13,9 @@ from ptxgen.lower.registers import constant_slot
 from ptxgen.tile import (
     Buffer,
     Copy,
+    Counter,
     Fill,
+    ForEachItem,
     Let,
     Loop,
     Map,
@@ -73,6 +75,11 @@ def _after(node: Node, filled: frozenset[Slot], bindings: Bindings, use: _Use) -
         case Loop(variable, _, _, _, body):
             _after(body, filled, {name: value for name, value in bindings.items() if name != variable}, use)
             return filled
+        case ForEachItem(_, body):
+            _after(body, filled, bindings, use)
+            return filled
+        case Counter(variable, body):
+            return _after(body, filled, {name: value for name, value in bindings.items() if name != variable}, use)
         case When(_, then, otherwise):
             sides = [_after(side, filled, bindings, use) for side in (then, otherwise) if side is not None]
             return sides[0] & sides[1] if len(sides) == 2 else filled

@@ -15,7 +15,9 @@ from ptxgen.tile import (
     Arrive,
     Carrier,
     Copy,
+    Counter,
     Expect,
+    ForEachItem,
     Let,
     Loop,
     Multiply,
@@ -116,7 +118,7 @@ def asks_for(node: Node, variable: str) -> bool:
     match node:
         case Sequence(children):
             return any(asks_for(child, variable) for child in children)
-        case Loop():
+        case Loop() | ForEachItem() | Counter():
             return True
         case Let(inner, value, body):
             also = variable in value.numerator.names and asks_for(body, inner)

@@ -12,6 +12,7 @@ from ptxgen.lower.conditions import lower_when
 from ptxgen.lower.context import Context
 from ptxgen.lower.copies import lower_copy
 from ptxgen.lower.groups import lower_commit, lower_retire
+from ptxgen.lower.items import lower_advance, lower_counter, lower_items
 from ptxgen.lower.loops import floor_quotient, lower_loop
 from ptxgen.lower.maps import lower_map, lower_reduce
 from ptxgen.lower.multiply import lower_multiply
@@ -21,12 +22,15 @@ from ptxgen.lower.transfers import lower_lane_copy, lower_matrix_copy
 from ptxgen.lower.warpgroups import lower_warpgroup_multiply
 from ptxgen.tile import (
     LANE_BITS,
+    Advance,
     Arrive,
     Carrier,
     Commit,
     Copy,
+    Counter,
     Expect,
     Fill,
+    ForEachItem,
     Let,
     Loop,
     Map,
@@ -54,6 +58,12 @@ def lower_node(context: Context, node: Node) -> None:
             _lower_let(context, node)
         case When():
             lower_when(context, node, lower_node)
+        case ForEachItem():
+            lower_items(context, node, lower_node)
+        case Counter():
+            lower_counter(context, node, lower_node)
+        case Advance():
+            lower_advance(context, node)
         case Meet():
             _lower_meet(context, node)
         case Commit(kind):

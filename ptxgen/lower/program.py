@@ -23,6 +23,8 @@ from ptxgen.lower.pool import SharedPool, pooled
 from ptxgen.lower.rings import start_barriers
 from ptxgen.tile import (
     LANE_BITS,
+    Counter,
+    ForEachItem,
     Let,
     Loop,
     Node,
@@ -142,7 +144,8 @@ def _lower_body(context: Context, role: Role) -> None:
     for (_, slot), buffer in early_reads(role.body).items():
         for register in context.tiles.slot(buffer, slot):
             context.k.mov.b32(0, into=register)
-    with tile_indices(context, context.program.grid):
+    grid = context.program.grid
+    with nullcontext() if grid.work_list else tile_indices(context, grid):
         lower_node(context, role.body)
 
 
@@ -151,7 +154,7 @@ def first_line(node: Node) -> SourceLine | None:
     match node:
         case Sequence(children):
             return next((line for line in map(first_line, children) if line is not None), None)
-        case Loop(body=body) | Let(body=body):
+        case Loop(body=body) | Let(body=body) | ForEachItem(body=body) | Counter(body=body):
             return first_line(body)
         case When(_, then, otherwise):
             return first_line(then) or (first_line(otherwise) if otherwise is not None else None)

@@ -13,7 +13,9 @@ from ptxgen.lower.transfers import transfer_wanted
 from ptxgen.tile import (
     Carrier,
     Copy,
+    Counter,
     Fill,
+    ForEachItem,
     Let,
     Loop,
     Map,
@@ -59,7 +61,7 @@ def _collect(context: Context, node: Node, found: list[Wanted], inner: frozenset
             found += [each for each in prepared(context, node) if inner.isdisjoint(each[0].names())]
         case Map() | Reduce():
             found += [each for each in point_wanted(context, node) if inner.isdisjoint(each[0].names())]
-        case Loop() | Fill() | Multiply() | Ordering():
+        case Loop() | ForEachItem() | Counter() | Fill() | Multiply() | Ordering():
             return
         case _:
             assert_never(node)

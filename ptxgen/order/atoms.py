@@ -7,6 +7,7 @@ from enum import Enum
 from attrs import evolve, field, frozen
 
 from isa.mechanisms import Group, GroupKind, IssuedBy, Mechanism
+from polyhedral import FloorDiv
 from ptxgen.errors import Place
 from ptxgen.order.requirements import EventKind
 
@@ -102,6 +103,17 @@ class Join:
         return f"meet at barrier {self.barrier}"
 
 
+@frozen
+class Advance:
+    """Behind an item of a work list, the role's counter goes on by the tiles of that item: `by` of them."""
+
+    counter: str
+    by: FloorDiv
+
+    def __str__(self) -> str:
+        return f"advance {self.counter} by {self.by}"
+
+
 class FenceKind(Enum):
     """PROXY orders generic accesses before asynchronous ones, REGISTER register writes before a warpgroup multiply."""
 
@@ -139,7 +151,8 @@ class Placed:
 @frozen
 class RoleBody:
     """A role of `units` warpgroups or warps with `threads` threads in all. `body` repeats step by step where
-    `periodic`; `tail` follows the last step and acts for the step after it.
+    `periodic`; `tail` follows the last step and acts for the step after it. Where the role `resumes`, that is one item
+    of a work list: behind the tail the next item's steps go on with the next index.
 
     With `alternates` each unit takes every n-th work item, so that one unit alone passes each index.
     """
@@ -152,6 +165,7 @@ class RoleBody:
     periodic: bool = True
     alternates: bool = False
     registers: int = 0
+    resumes: bool = False
 
 
 @frozen

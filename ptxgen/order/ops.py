@@ -23,11 +23,16 @@ class TouchKind(Enum):
 
 @frozen
 class Touch:
-    """One tile of one buffer: tile number `rank`, an affine expression of the op's loop dims, in the buffer's ring."""
+    """One tile of one buffer: tile number `rank`, an affine expression of the op's loop dims, in the buffer's ring.
+
+    Where a ring goes on from one item of a work list to the next, `rank` has the term `counter`: the tiles of all items
+    before, which no affine expression gives.
+    """
 
     buffer: Buffer
     kind: TouchKind
     rank: Affine
+    counter: str = ""
 
 
 @frozen

@@ -17,13 +17,15 @@ SEARCHED = 4
 
 @frozen(eq=False)
 class Access:
-    """An op's use of tile number `rank` of a buffer; `number` is the op's position among the ops."""
+    """An op's use of tile number `rank` of a buffer; `number` is the op's position among the ops, `counter` the term of
+    the rank that goes on from item to item."""
 
     op: Op
     number: int
     rank: Affine
     reads: bool
     writes: bool
+    counter: str = ""
 
     @property
     def turn(self) -> int:
@@ -66,6 +68,12 @@ class Pair:
                 line=second.op.line,
             )
         return pair
+
+    @property
+    def carried(self) -> bool:
+        """Whether the ranks go on across the items of a work list: a distance then counts steps of the innermost loop
+        from item to item, and what lies between two items is at no outer loop's distance."""
+        return bool(self.first.counter) and self.first.counter == self.second.counter
 
     def step(self, level: int) -> int:
         """How many tiles one step of loop level-1 advances the ranks; 0 at level 0."""
@@ -139,7 +147,9 @@ def next_round(pair: Pair, level: int) -> bool:
 
 
 def coexist(pair: Pair, level: int, distance: int) -> bool:
-    """Whether both accesses have an instance `distance` apart at `level`."""
+    """Whether both accesses have an instance `distance` apart at `level`; across items there may always be one."""
+    if pair.carried:
+        return True
     a, b = pair.first.op, pair.second.op
     return _coexist(a.domain, b.domain, pair.loops[:level], distance)
 

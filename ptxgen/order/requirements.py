@@ -39,7 +39,8 @@ class Event:
 @frozen(eq=False)
 class Requirement:
     """`source` of an instance must happen before `sink` of the instance `distance` steps of the innermost of `loops`
-    later, outer loops equal. `proxies` are the paths by which source and sink reach the buffer."""
+    later, outer loops equal. `proxies` are the paths by which source and sink reach the buffer. With a `counter` the
+    steps are counted on from item to item of a work list, the outermost loop."""
 
     kind: RequirementKind
     source: Event
@@ -48,6 +49,7 @@ class Requirement:
     loops: tuple[str, ...]
     distance: int
     proxies: tuple[Proxy | None, Proxy | None]
+    counter: str = ""
 
     @property
     def own(self) -> bool:
@@ -76,7 +78,7 @@ def requirements(ops: tuple[Op, ...]) -> tuple[Requirement, ...]:
 
     Flow: tile n is filled before it is read. Reuse and rewrite: it is read and filled before the next tile of its slot
     is filled. Each is stated at the loop where its ends part, and once more for each outer loop, whose iterations start
-    the ring anew. Register buffers belong to a warp and need only the right program order.
+    the ring anew; a ring that goes on across items knows no other distance than that of its tiles. Register buffers belong to a warp and need only the right program order.
 
     PlanError where the program order of register tiles is wrong and where two ops do not count the tiles of a buffer
     alike; UnsupportedError where a global array is written and read by different threads.
@@ -104,17 +106,18 @@ def requirements(ops: tuple[Op, ...]) -> tuple[Requirement, ...]:
 
 def _accesses(ops: tuple[Op, ...]) -> list[tuple[Buffer, list[Access]]]:
     buffers: dict[str, Buffer] = {}
-    kinds: dict[str, dict[tuple[int, Affine], set[TouchKind]]] = {}
+    kinds: dict[str, dict[tuple[int, Affine, str], set[TouchKind]]] = {}
     for number, op in enumerate(ops):
         for touch in op.touches:
             buffers[touch.buffer.name] = touch.buffer
-            kinds.setdefault(touch.buffer.name, {}).setdefault((number, touch.rank), set()).add(touch.kind)
+            use = number, touch.rank, touch.counter
+            kinds.setdefault(touch.buffer.name, {}).setdefault(use, set()).add(touch.kind)
     return [
         (
             buffer,
             [
-                Access(ops[number], number, rank, TouchKind.READ in kind, TouchKind.WRITE in kind)
-                for (number, rank), kind in kinds[name].items()
+                Access(ops[number], number, rank, TouchKind.READ in kind, TouchKind.WRITE in kind, counter)
+                for (number, rank, counter), kind in kinds[name].items()
             ],
         )
         for name, buffer in buffers.items()
@@ -168,7 +171,8 @@ def _conflicts(buffer: Buffer, accesses: list[Access], places: Nest) -> Iterator
 
 
 def _of_pair(pair: Pair, places: Nest, *, private: bool) -> Iterator[Apart]:
-    for level in range(pair.common, -1 if pair.common == 0 else 0, -1):
+    outermost = pair.common if pair.carried else min(pair.common, 1)
+    for level in range(pair.common, outermost - 1, -1):
         counted = pair.step(level) != 0
         if level == pair.common:
             for distance in same_tile(pair, level):
@@ -237,7 +241,8 @@ def _requirement(buffer: Buffer, pair: Pair, apart: Apart) -> Requirement:
         case _:
             assert_never(apart.kind)
     source, sink = Event(first.op, first.number, event), Event(second.op, second.number, EventKind.ISSUE)
-    return Requirement(apart.kind, source, sink, buffer, pair.loops[: apart.level], apart.distance, proxies)
+    counter = first.counter if pair.carried else ""
+    return Requirement(apart.kind, source, sink, buffer, pair.loops[: apart.level], apart.distance, proxies, counter)
 
 
 def interval(requirement: Requirement, places: Nest) -> int:

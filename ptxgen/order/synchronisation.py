@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from attrs import field, frozen
 
-from polyhedral import Affine, Set
-from ptxgen.order.atoms import Arrive, Commit, Expect, Fence, Join, Retire, Wait
+from polyhedral import Affine, Set, var
+from ptxgen.order.atoms import Advance, Arrive, Commit, Expect, Fence, Join, Retire, Wait
 from ptxgen.order.ops import Op, Time
 from ptxgen.tile import Buffer, Covered
 
-Synchronising = Join | Commit | Retire | Wait | Arrive | Expect | Fence
+Synchronising = Join | Commit | Retire | Wait | Arrive | Expect | Fence | Advance
 
 
 @frozen(eq=False)
@@ -33,7 +33,8 @@ class Synchronisation:
 @frozen(eq=False)
 class RingUse:
     """The buffers that share a pair of barriers: equal roles, depth, rank and loop. Ops are given by number; `window`
-    tells how many steps behind its reads a reader releases a slot."""
+    tells how many steps behind its reads a reader releases a slot. Where tiles are counted on across the items of a
+    work list, `counter` is the term of their rank that does so."""
 
     name: str
     buffers: tuple[Buffer, ...]
@@ -42,6 +43,12 @@ class RingUse:
     readers: tuple[int, ...]
     window: int
     covers: tuple[Covered, ...]
+    counter: str = ""
+
+    @property
+    def rank(self) -> Affine:
+        """The number of the tile that a step of the loop uses."""
+        return var(self.loop) + var(self.counter) if self.counter else var(self.loop)
 
     @property
     def depth(self) -> int:

@@ -13,7 +13,7 @@ from ptxgen.plan.facts import contradiction
 from ptxgen.plan.legality import Witness, backwards, crossing, dependences
 from ptxgen.plan.nest import placement, tile_levels
 from ptxgen.plan.running import stage_paths
-from ptxgen.plan.steps import Assume, Finish, MultiplyBy, Order, Shift, Stage, Step, Tile, Unroll
+from ptxgen.plan.steps import Assume, Finish, Isolate, MultiplyBy, Order, Shift, Stage, Step, Tile, Unroll
 from ptxgen.plan.words import (
     Aligned,
     BlockOrder,
@@ -24,6 +24,7 @@ from ptxgen.plan.words import (
     Multiple,
     Onto,
     Transport,
+    Workers,
     rows,
 )
 
@@ -183,6 +184,16 @@ class Checks:
         if raster != rows and onto is not Onto.BLOCKS:
             raise self.refused(f"raster={raster} is an order of blocks; place({level!r}) deals to {onto.value}")
         return tile
+
+    def walked(self, workers: object) -> None:
+        """Blocks that stay: a count, or as many as the device runs; all of them carry out one program for every tile.
+        """
+        self.word("workers", workers, (int, Workers), "sms or a count of blocks")
+        if isinstance(workers, bool) or (isinstance(workers, int) and workers < 1):
+            raise self.refused(f"a work list has one worker or more, got {workers}")
+        apart = next((step for step in self.steps if isinstance(step, Isolate)), None)
+        if apart is not None:
+            raise self.refused(f"{apart} gives full tiles a program of their own, but blocks that stay run one for all")
 
     def not_named(self, level: str, dims: tuple[str, ...]) -> None:
         """Loops that no earlier step names as loops, and a level within which no statement is finished yet."""

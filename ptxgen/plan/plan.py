@@ -16,6 +16,7 @@ from ptxgen.plan.steps import (
     Isolate,
     MultiplyBy,
     Order,
+    Persist,
     Place,
     Roles,
     Shift,
@@ -36,6 +37,7 @@ from ptxgen.plan.words import (
     MatrixInstruction,
     Onto,
     Role,
+    Workers,
     rows,
 )
 
@@ -91,6 +93,25 @@ class Plan:
         chosen = checks.dealt(checks.placing(level, onto, raster), onto, dims)
         checks.not_named(level, chosen)
         return self._with(Place(level, onto, raster, chosen, checks.line))
+
+    def persist(
+        self,
+        level: str,
+        raster: BlockOrder = rows,
+        workers: int | Workers = Workers.SMS,
+        dims: Iterable[str] | None = None,
+    ) -> Plan:
+        """`for level.d` -> `for item: level.d = tile of the item`, for the level's parallel dims (or the dims named):
+        `place` onto blocks of which `workers` stay and walk the tiles in the raster's order, so that one tile's copies
+        begin while the tile before is finished.
+
+        Refuses what `place` refuses, fewer than one worker, and full tiles that are kept apart.
+        """
+        checks = self._checks(caller())
+        checks.walked(workers)
+        chosen = checks.dealt(checks.placing(level, Onto.BLOCKS, raster), Onto.BLOCKS, dims)
+        checks.not_named(level, chosen)
+        return self._with(Persist(level, Onto.BLOCKS, raster, chosen, checks.line, workers))
 
     def stage(self, array: Named, at: str, into: Into, by: By) -> Plan:
         """Adds a buffer for the box of `array` that the loops inside `at` use, and the op that fills it there.

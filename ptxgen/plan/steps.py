@@ -18,6 +18,7 @@ from ptxgen.plan.words import (
     MatrixInstruction,
     Onto,
     Role,
+    Workers,
 )
 
 
@@ -59,6 +60,18 @@ class Place:
         raster = f", raster={self.raster}" if self.onto is Onto.BLOCKS else ""
         dims = ", ".join(self.dims) + ("," if len(self.dims) == 1 else "")
         return f"place({self.level}, onto={self.onto.value}{raster}, dims=({dims}))"
+
+
+@frozen
+class Persist(Place):
+    """A place onto blocks of which `workers` stay and take several tiles each."""
+
+    workers: int | Workers = Workers.SMS
+
+    def __str__(self) -> str:
+        workers = self.workers if isinstance(self.workers, int) else self.workers.value
+        dims = ", ".join(self.dims) + ("," if len(self.dims) == 1 else "")
+        return f"persist({self.level}, raster={self.raster}, workers={workers}, dims=({dims}))"
 
 
 @frozen

@@ -15,6 +15,7 @@ from ptxgen.plan.steps import (
     Finish,
     Isolate,
     MultiplyBy,
+    Persist,
     Roles,
     Stage,
     Unroll,
@@ -170,3 +171,6 @@ class Uses:
             raise checks.refused(f"isolate({level!r}): full tiles are those of the outermost level, {outermost!r}")
         if any(isinstance(step, Isolate) for step in checks.steps):
             raise checks.refused(f"level {level!r} is isolated already")
+        stays = next((step for step in checks.steps if isinstance(step, Persist)), None)
+        if stays is not None:
+            raise checks.refused(f"full tiles have no program of their own where blocks stay: {stays}")

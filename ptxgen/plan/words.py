@@ -62,6 +62,15 @@ warps = Onto.WARPS
 warpgroups = Onto.WARPGROUPS
 
 
+class Workers(Enum):
+    """How many blocks walk a work list. SMS: as many as the device runs at once."""
+
+    SMS = "sms"
+
+
+sms = Workers.SMS
+
+
 class LayoutWish(Enum):
     """What a shared layout keeps together in one 16-byte unit. All but LINEAR are swizzled free of bank conflicts.
 

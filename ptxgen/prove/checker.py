@@ -70,8 +70,10 @@ def _faults(program: AtomProgram) -> Iterator[Finding]:
         cycle = tail.cycle()
         if cycle is not None:
             yield _deadlock(tail, cycle)
-        else:
-            yield from _obligations(program, tail, where)
+            continue
+        yield from _obligations(program, tail, where)
+        if role.resumes:
+            yield from _phases(program, tail)
     yield from _handovers(program)
 
 

@@ -87,6 +87,8 @@ class _Builder:
             self.link(steps[-1], steps[0], 1)
         if steps and ends:
             self.link(steps[-1], ends[0], 1)
+        if steps and ends and role.resumes:
+            self.edge(ends[-1][0], steps[0][0], steps[0][1].ahead - ends[-1][1].ahead, Why.ITEM)
         self.retire(role, member, [*body, *tail])
         return body
 

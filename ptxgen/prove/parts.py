@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from attrs import field, frozen
 
 from ptxgen.errors import InternalError
-from ptxgen.order.atoms import Fence, FenceKind, Retire
+from ptxgen.order.atoms import Advance, Fence, FenceKind, Retire
 from ptxgen.order.ops import Op
 from ptxgen.order.requirements import Event, Requirement
 from ptxgen.order.synchronisation import Synchronisation, Synchronised
@@ -114,7 +114,8 @@ def _atoms(synchronised: Synchronised) -> tuple[_Atoms, _Atoms]:
     atoms: dict[Key, list[Synchronisation]] = {}
     tails: dict[Key, list[Synchronisation]] = {}
     loops = {(op.role, path_of(op, depth)) for op in synchronised.ops for depth in range(len(op.time.loops) + 1)}
-    for atom in sorted(synchronised.atoms, key=lambda atom: atom.time.place):
+    synchronising = (atom for atom in synchronised.atoms if not isinstance(atom.atom, Advance))
+    for atom in sorted(synchronising, key=lambda atom: atom.time.place):
         key = (atom.role, tuple(zip(atom.time.place, atom.time.loops, strict=False)))
         if not atom.tail:
             atoms.setdefault(key, []).append(atom)

@@ -14,6 +14,7 @@ from ptxgen.order.nest import Body, Nest, nest
 from ptxgen.order.ops import Op, Time, time_domain
 from ptxgen.order.requirements import Requirement, check_order
 from ptxgen.order.synchronisation import Synchronisation, Synchronised
+from ptxgen.synchronise.counters import advances
 from ptxgen.synchronise.groups import lane_group
 from ptxgen.synchronise.meetings import meetings
 from ptxgen.synchronise.rings import between_roles, landing, ring_atoms, rings
@@ -54,6 +55,8 @@ def discharge(ops: tuple[Op, ...], requirements: Iterable[Requirement]) -> Synch
             _add(atoms, part.body, {part.gap: list(part.atoms)})
     for body, gap, fence in _register_fences(places, [r for found in served.values() for r in found]):
         _add(atoms, body, {gap: [fence]})
+    for part in advances(uses, ops, places):
+        _add(atoms, part.body, {part.gap: list(part.atoms)})
     return evolve(_renumbered(landing(ops, uses), places, atoms), rings=uses)
 
 

@@ -48,23 +48,25 @@ def _shared_by(requirement: Requirement) -> tuple[object, ...]:
             f"{requirement}: {writer} ({writer.line}) of the role {writer.role} fills tiles for the role {reader.role} "
             f"and completes otherwise than by a transaction ({writer.mechanism.completes}); copy them by tensor"
         )
-    return writer.role, reader.role, requirement.buffer.depth, requirement.loops
+    return writer.role, reader.role, requirement.buffer.depth, requirement.loops, requirement.counter
 
 
 def _ring(ops: tuple[Op, ...], own: list[Requirement]) -> RingUse:
     first = own[0]
-    if len(first.loops) != 1:
+    if len(first.loops) != (2 if first.counter else 1):
         raise UnsupportedError(
             f"{first}: a ring between roles is counted by one loop, {first.source.op} and {first.sink.op} share "
             f"{', '.join(first.loops) or 'none'}"
         )
     buffers = tuple({requirement.buffer.name: requirement.buffer for requirement in own}.values())
+    loop = first.loops[-1]
+    rank = var(loop) + var(first.counter) if first.counter else var(loop)
     writers: list[int] = []
     readers: list[int] = []
     for number, op in enumerate(ops):
         for touch in op.touches:
             if touch.buffer in buffers:
-                _check_counted(op, touch.rank, first.loops[0])
+                _check_counted(op, touch.rank, first.loops, rank)
                 (writers if touch.kind is TouchKind.WRITE else readers).append(number)
     covers = tuple(dict.fromkeys(requirement.covered for requirement in own))
     window = max(ops[number].in_flight for number in readers)
@@ -77,12 +79,19 @@ def _ring(ops: tuple[Op, ...], own: list[Requirement]) -> RingUse:
         )
     name = "+".join(buffer.name for buffer in buffers)
     return RingUse(
-        name, buffers, first.loops[0], tuple(dict.fromkeys(writers)), tuple(dict.fromkeys(readers)), window, covers
+        name,
+        buffers,
+        loop,
+        tuple(dict.fromkeys(writers)),
+        tuple(dict.fromkeys(readers)),
+        window,
+        covers,
+        first.counter,
     )
 
 
-def _check_counted(op: Op, rank: Affine, loop: str) -> None:
-    if rank != var(loop) or op.time.loops != (loop,):
+def _check_counted(op: Op, rank: Affine, loops: tuple[str, ...], counted: Affine) -> None:
+    if rank != counted or op.time.loops != loops:
         raise UnsupportedError(
             f"{op} ({op.line}) uses tile {rank} in the loops {', '.join(op.time.loops) or 'none'}; roles count the "
             f"tiles of a ring by the one loop that both run"
@@ -150,7 +159,7 @@ def _later(use: RingUse, atom: Synchronisation) -> Synchronisation:
         return atom
     moved = {use.loop: var(use.loop) + use.window}
     domain = atom.domain & Set(atom.domain.dims, tuple(piece.substitute(moved) for piece in atom.domain.pieces))
-    return evolve(atom, domain=domain, time=evolve(atom.time, ahead=(-use.window,)))
+    return evolve(atom, domain=domain, time=evolve(atom.time, ahead=(*atom.time.ahead[:-1], -use.window)))
 
 
 def _rest(use: RingUse, domain: Set) -> Set:
@@ -164,7 +173,7 @@ def _atom(use: RingUse, op: Op, atom: Wait | Arrive | Expect | Commit | Retire) 
     frees = isinstance(atom, Arrive | Retire) or (isinstance(atom, Wait) and atom.side is Side.EMPTY)
     kind = RequirementKind.REUSE if frees else RequirementKind.FLOW
     covers = tuple(covered for covered in use.covers if covered.kind is kind)
-    return Synchronisation(op.role, atom, op.domain, op.time, covers, var(use.loop))
+    return Synchronisation(op.role, atom, op.domain, op.time, covers, use.rank)
 
 
 def landing(ops: tuple[Op, ...], uses: Iterable[RingUse]) -> tuple[Op, ...]:

@@ -1,0 +1,54 @@
+"""Blocks that walk a work list, and the counters that go on from item to item."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import reduce
+from math import lcm
+
+from isa.types import s32, u32
+from ptxgen.lower.arithmetic import Number
+from ptxgen.lower.context import Context
+from ptxgen.lower.grid import counts_of, tile_indices
+from ptxgen.lower.loops import floor_quotient
+from ptxgen.tile import Advance, Counter, ForEachItem, Node, Program
+
+LowerNode = Callable[[Context, Node], None]
+
+
+def lower_items(context: Context, node: ForEachItem, lower_node: LowerNode) -> None:
+    """Runs the body for tiles w, w + W, w + 2W, ... of block w of W. There are no more blocks than tiles, so that each
+    has a first one."""
+    k, grid = context.k, context.program.grid
+    counts: list[Number] = [1, *counts_of(context, grid)]
+    tiles = context.narrow.value(reduce(context.narrow.multiply, counts))
+    tile, number = k.register(u32, k.ctaid.x), k.register(s32, 0)
+    workers = k.nctaid.x
+    with k.loop() as rounds, context.frame({}):
+        with context.bound(node.variable, context.symbol(node.variable, number)), tile_indices(context, grid, tile):
+            lower_node(context, node.body)
+        k.add.s32(number, 1, into=number)
+        k.add.u32(tile, workers, into=tile)
+        rounds.while_(k.setp.lt.u32(tile, tiles))
+
+
+def lower_counter(context: Context, node: Counter, lower_node: LowerNode) -> None:
+    """Runs the body with a register that counts, reduced by what slots and phases of all rings repeat after."""
+    counter = context.k.register(s32, 0)
+    context.counters[node.variable] = counter
+    with context.bound(node.variable, context.symbol(node.variable, counter)):
+        lower_node(context, node.body)
+
+
+def lower_advance(context: Context, node: Advance) -> None:
+    """Moves a counter on; what was computed from it before is forgotten."""
+    counter = context.counters[node.variable]
+    by = floor_quotient(context, context.resolved(node.by.numerator), node.by.divisor)
+    total = context.narrow.remainder(context.narrow.add(counter, by), period(context.program))
+    context.k.mov.s32(total, into=counter)
+    context.rebind(node.variable, context.symbol(node.variable, counter))
+
+
+def period(program: Program) -> int:
+    """After how many tiles the slots and parities of all rings are the same again."""
+    return lcm(*(2 * ring.depth for ring in program.rings), *(buffer.depth for buffer in program.buffers))
