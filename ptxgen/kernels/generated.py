@@ -20,7 +20,7 @@ from ptxgen.kernels.binding import Bound, bind, check_size
 from ptxgen.kernels.views import View, is_on_device
 from ptxgen.lower import dynamic_shared_bytes, lower
 from ptxgen.plan import Plan
-from ptxgen.runtime import Assembler, Cubin, LoadedKernel, assemble, load
+from ptxgen.runtime import Assembler, Cubin, LoadedKernel, assemble, load, resident_ctas
 from ptxgen.runtime.notes import slowing_notes
 from ptxgen.simulate import ALL_CHECKS, Check, Report, Simulator, simulator
 from ptxgen.tile import (
@@ -33,6 +33,7 @@ from ptxgen.tile import (
 
 MOST_BLOCKS = 2**31 - 1
 MOST_IN_BAND = 2**32 - 1
+BLOCKS_ON_THE_CPU = 132
 BEYOND_SINGLE = 2.0**128 - 2.0**103
 
 
@@ -94,6 +95,12 @@ class GeneratedKernel:
         return cubin
 
     @cached_property
+    def resident(self) -> int:
+        """The blocks that device 0 runs at once."""
+        threads = self.program.warps << LANE_BITS
+        return resident_ctas(self.loaded, threads=threads, shared_bytes=dynamic_shared_bytes(self.program))
+
+    @cached_property
     def decoded(self) -> Simulator:
         """The kernel decoded for the simulator with all checks, once for all its runs."""
         return simulator(self.module)
@@ -131,7 +138,9 @@ class GeneratedKernel:
 
         LaunchError for arguments that do not fit, DriverError where there is no driver.
         """
-        launch = prepare(self.program, arrays, scalars or {}, sizes)
+        shared = self.program.grid.work_list
+        resident = self.resident if shared is not None and shared.workers is None else BLOCKS_ON_THE_CPU
+        launch = prepare(self.program, arrays, scalars or {}, sizes, resident=resident)
         if launch.blocks:
             self.loaded(
                 *launch.arguments,
@@ -171,8 +180,11 @@ def prepare(
     arrays: Mapping[str, Any],
     scalars: Mapping[str, float],
     sizes: Mapping[str, int] | None = None,
+    *,
+    resident: int = BLOCKS_ON_THE_CPU,
 ) -> Launch:
-    """The launch of `program` with these arrays, scalars and sizes.
+    """The launch of `program` with these arrays, scalars and sizes. `resident` is how many blocks run at once: as many
+    share a work list that leaves that to the device.
 
     LaunchError, before anything runs, where an array does not fit (see `bind`), a scalar is missing, unknown or
     beyond f32, a size is out of range, or a fact or alignment that the kernel relies on does not hold.
@@ -189,12 +201,18 @@ def prepare(
     memory: dict[tuple[int, int], Any] = {}
     arguments = tuple(_argument(each.name, each.kind, bound, scalars, memory) for each in program.parameters)
     arguments += tuple(_tensor_map(program, box, bound, memory) for box in program.boxes)
-    blocks = block_count(program, bound.sizes)
+    blocks = workers_of(program, block_count(program, bound.sizes), resident)
     return Launch(blocks, program.warps << LANE_BITS, dynamic_shared_bytes(program), arguments)
 
 
+def workers_of(program: Program, tiles: int, resident: int) -> int:
+    """The blocks that carry out so many tiles."""
+    shared = program.grid.work_list
+    return tiles if shared is None else min(tiles, shared.workers or resident)
+
+
 def block_count(program: Program, sizes: Mapping[str, int]) -> int:
-    """The blocks of a launch with these sizes; LaunchError where a grid cannot hold them, or the kernel's 32-bit
+    """The tiles of a launch with these sizes, a block each without a work list; LaunchError where a grid cannot hold them, or the kernel's 32-bit
     arithmetic cannot count a band of its raster."""
     counts = [max(0, dim.count.numerator.evaluate(sizes) // dim.count.divisor) for dim in program.grid.dims]
     count = math.prod(counts)

@@ -9,6 +9,7 @@ from ptxgen.runtime.loading import Launch, LoadedKernel, LoadedModule, load
 from ptxgen.runtime.machine_code import SassFunction, SassGuard, SassInstruction, SassLoop
 from ptxgen.runtime.nvjitlink import in_process_assembler
 from ptxgen.runtime.ptxas import Assembler, AssemblerKind
+from ptxgen.runtime.residency import resident_ctas
 from ptxgen.runtime.resources import Resources
 from ptxgen.runtime.timing import elapsed_ms
 
@@ -36,5 +37,6 @@ __all__ = [
     "find_disassembler",
     "in_process_assembler",
     "load",
+    "resident_ctas",
     "sass",
 ]

@@ -82,8 +82,15 @@ class FakeDriver:
         return *OK, ordinal
 
     def cuDeviceGetAttribute(self, attribute: Any, device: int) -> Any:
-        major = real.CUdevice_attribute.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR
-        return *OK, 9 if attribute == major else 0
+        kinds = real.CUdevice_attribute
+        known = {
+            kinds.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR: 9,
+            kinds.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT: 7,
+        }
+        return *OK, known.get(attribute, 0)
+
+    def cuOccupancyMaxActiveBlocksPerMultiprocessor(self, function: str, threads: int, shared_bytes: int) -> Any:
+        return *OK, min(2048 // threads, 233472 // (shared_bytes + 1024))
 
     def cuDevicePrimaryCtxRetain(self, device: int) -> Any:
         return *OK, FIRST_CONTEXT + device
