@@ -81,9 +81,9 @@ def _for_each_item(tree: Node) -> Node:
             return ForEachItem(variable, body)
         case Sequence(children):
             return Sequence(tuple(map(_for_each_item, children)))
-        case When(conditions, then, None):
-            return When(conditions, _for_each_item(then))
-        case Let(variable, value, body):
-            return Let(variable, value, _for_each_item(body))
+        case Let() | Loop():
+            return evolve(tree, body=_for_each_item(tree.body))
+        case When(conditions, then, otherwise):
+            return When(conditions, _for_each_item(then), otherwise and _for_each_item(otherwise))
         case _:
-            raise InternalError(f"{type(tree).__name__} stands outside the loop over work items")
+            return tree

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import assert_never
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 import polyhedral as poly
 from isa.mechanisms import IssuedBy

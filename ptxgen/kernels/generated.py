@@ -212,8 +212,8 @@ def workers_of(program: Program, tiles: int, resident: int) -> int:
 
 
 def block_count(program: Program, sizes: Mapping[str, int]) -> int:
-    """The tiles of a launch with these sizes, a block each without a work list; LaunchError where a grid cannot hold them, or the kernel's 32-bit
-    arithmetic cannot count a band of its raster."""
+    """The tiles of a launch with these sizes, a block each without a work list. LaunchError where no grid holds them,
+    or the kernel's 32-bit arithmetic cannot count a band of its raster."""
     counts = [max(0, dim.count.numerator.evaluate(sizes) // dim.count.divisor) for dim in program.grid.dims]
     count = math.prod(counts)
     if count > MOST_BLOCKS:

@@ -51,8 +51,8 @@ WARP_GRIDS: dict[int, tuple[int, int]] = {1: (1, 1), 2: (1, 2), 4: (2, 2), 8: (2
 @frozen
 class MatmulTiling:
     """The choices of a plan: the block's tile (i, j, k), warps, slabs and fragments held at once, how far they run
-    ahead, whether full tiles are apart, and the order of blocks; with `workers` so many blocks stay and walk the tiles in
-    that order (full tiles are then not apart). `default_tiling` gives one for an epilogue and a target."""
+    ahead, whether full tiles are apart, and the order of blocks. With `workers` so many blocks stay and walk the tiles
+    in that order, and full tiles are not apart. `default_tiling` gives one for an epilogue and a target."""
 
     i: int = 128
     j: int = 128
@@ -87,7 +87,11 @@ class MatmulTiling:
         return (
             f"{self.i}x{self.j}x{self.k}, {self.warps} warps, depth {self.depth}, prefetch {int(self.prefetch)}, "
             f"fragments {self.fragment_depth}, {'isolated' if self.isolates else 'guarded'}, {self.raster}"
-            + (f", {self.workers if isinstance(self.workers, int) else self.workers.value} workers" if self.workers else "")
+            + (
+                f", {self.workers if isinstance(self.workers, int) else self.workers.value} workers"
+                if self.workers
+                else ""
+            )
         )
 
 

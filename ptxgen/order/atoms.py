@@ -133,7 +133,7 @@ class Fence:
         return f"{self.kind.value} fence"
 
 
-Atom = Issue | Commit | Retire | Wait | Arrive | Expect | Join | Fence
+Atom = Issue | Commit | Retire | Wait | Arrive | Expect | Join | Fence | Advance
 
 
 @frozen
@@ -258,7 +258,7 @@ def performed_by(role: RoleBody, atom: Atom) -> IssuedBy:
             return by
         case Expect():
             return IssuedBy.ELECTED
-        case Wait() | Join() | Fence():
+        case Wait() | Join() | Fence() | Advance():
             return IssuedBy.LANE
 
 

@@ -78,7 +78,8 @@ def requirements(ops: tuple[Op, ...]) -> tuple[Requirement, ...]:
 
     Flow: tile n is filled before it is read. Reuse and rewrite: it is read and filled before the next tile of its slot
     is filled. Each is stated at the loop where its ends part, and once more for each outer loop, whose iterations start
-    the ring anew; a ring that goes on across items knows no other distance than that of its tiles. Register buffers belong to a warp and need only the right program order.
+    the ring anew; a ring that goes on across work items knows no distance but that of its tiles. Register buffers
+    belong to a warp and need only the right program order.
 
     PlanError where the program order of register tiles is wrong and where two ops do not count the tiles of a buffer
     alike; UnsupportedError where a global array is written and read by different threads.

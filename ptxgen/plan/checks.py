@@ -186,8 +186,7 @@ class Checks:
         return tile
 
     def walked(self, workers: object) -> None:
-        """Blocks that stay: a count, or as many as the device runs; all of them carry out one program for every tile.
-        """
+        """Blocks that stay: a count, or as many as the device runs. They carry out one program for every tile."""
         self.word("workers", workers, (int, Workers), "sms or a count of blocks")
         if isinstance(workers, bool) or (isinstance(workers, int) and workers < 1):
             raise self.refused(f"a work list has one worker or more, got {workers}")

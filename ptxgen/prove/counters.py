@@ -34,7 +34,8 @@ def _wrong(users: list[Op], waits: list[Synchronisation], own: list[Synchronisat
     atom = own[0].atom
     assert isinstance(atom, Advance)
     behind = own[0].time.place
-    for user in (*users, *waits):
+    everything: list[Op | Synchronisation] = [*users, *waits]
+    for user in everything:
         if user.time.place[:1] != behind[:1] or user.time.loops[:1] != own[0].time.loops or len(behind) != 2:
             yield f"is advanced elsewhere than in the loop of the items around {user}"
         elif user.time.place[1] >= behind[1]:

@@ -9,6 +9,7 @@ from attrs import evolve, frozen
 
 from isa.mechanisms import AtIssue, Group, GroupKind, IssuedBy, Mechanism, Transaction
 from ptxgen.order.atoms import (
+    Advance,
     Arrive,
     AtomProgram,
     Commit,
@@ -122,7 +123,7 @@ class _Builder:
                 self.arrive(role, ring, side, node, place if tail else None)
             case Expect(ring=ring):
                 self.arrive(role, ring, Side.FULL, node, place if tail else None)
-            case Commit() | Retire() | Join():
+            case Commit() | Retire() | Join() | Advance():
                 pass
         return node
 

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from isa.mechanisms import AtIssue, Group, IssuedBy, Proxy, Transaction
 from ptxgen.errors import InternalError
 from ptxgen.order.atoms import (
-    Advance,
     Arrive,
     AtomProgram,
     Commit,
@@ -85,11 +84,12 @@ def _role(synchronised: Synchronised, part: Part, key: Key, uses: Mapping[str, t
             place = op.time.place[depth]
             known = placed.get((place, 0))
             if known is None or not isinstance(op.mechanism.completes, AtIssue):
-                placed[place, 0] = Placed(_issue(op, depth, uses), op.time.ahead[depth - 1] if uses and depth else 0, op.line)
+                placed[place, 0] = Placed(
+                    _issue(op, depth, uses), op.time.ahead[depth - 1] if uses and depth else 0, op.line
+                )
                 if isinstance(op.mechanism.completes, Group) and len(op.time.loops) > depth:
                     placed[place, 1] = Placed(Commit(op.mechanism.completes.kind))
     for atom in part.atoms[key]:
-        assert not isinstance(atom.atom, Advance)
         place = atom.time.place[depth]
         if (place, 0) in placed:
             raise InternalError(f"{atom} stands at the place of {placed[place, 0]}")
@@ -99,7 +99,9 @@ def _role(synchronised: Synchronised, part: Part, key: Key, uses: Mapping[str, t
     body = tuple(placed[place] for place in sorted(placed))
     threads = part.threads.get(role, SEVERAL)
     tail = tuple(_tail(part.tails[key], body))
-    return RoleBody(role, threads.units, threads.threads, body, tail, periodic=depth > 0, resumes=bool(uses) and depth > 1)
+    return RoleBody(
+        role, threads.units, threads.threads, body, tail, periodic=depth > 0, resumes=bool(uses) and depth > 1
+    )
 
 
 def _issue(op: Op, depth: int, uses: Mapping[str, tuple[str, ...]]) -> Issue:
@@ -114,7 +116,6 @@ def _issue(op: Op, depth: int, uses: Mapping[str, tuple[str, ...]]) -> Issue:
 def _tail(tail: tuple[Synchronisation, ...], body: tuple[Placed, ...]) -> Iterator[Placed]:
     """What follows a loop, once for each step that its own arrivals lag behind."""
     for atom in tail:
-        assert not isinstance(atom.atom, Advance)
         if not isinstance(atom.atom, Arrive):
             yield Placed(atom.atom, -1)
             continue

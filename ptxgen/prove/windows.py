@@ -52,7 +52,9 @@ def _closes(synchronised: Synchronised, op: Op, depth: int) -> bool:
 
 
 def _inside(op: Op, other: Op, depth: int) -> bool:
-    return other.role == op.role and other.time.place[:depth] == op.time.place[:depth] and len(other.time.loops) >= depth
+    return (
+        other.role == op.role and other.time.place[:depth] == op.time.place[:depth] and len(other.time.loops) >= depth
+    )
 
 
 def _sums(op: Op) -> set[str]:

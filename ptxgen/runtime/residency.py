@@ -8,8 +8,8 @@ from ptxgen.runtime.loading import LoadedKernel
 
 def resident_ctas(kernel: LoadedKernel, *, threads: int, shared_bytes: int = 0) -> int:
     """The CTAs of `threads` threads with so many dynamic shared bytes that all multiprocessors of the kernel's device
-    hold together: what one of them holds by the driver's count (registers, shared memory, threads), times how many there
-    are. LaunchError beyond the device's shared memory."""
+    hold together: what one of them holds by the driver's count (registers, shared memory, threads), times how many
+    there are. LaunchError beyond the device's shared memory."""
     with on_device(kernel.module.device) as api:
         kernel.allow_shared(shared_bytes)
         which = call(api.cuDeviceGet, kernel.module.device)

@@ -64,10 +64,10 @@ from ptxgen.tile.nodes import (
 from ptxgen.tile.printer import show
 
 __all__ = [
-    "LANE_BITS", "Advance", "Arrive", "Arriving", "Buffer", "Carrier", "Commit", "Coordinate", "Copy", "Counter", "Covered",
-    "Distribution", "Expect", "Fact", "Factor", "Fill", "ForEachItem", "GlobalPlacement", "Grid", "GridDim", "Iteration",
-    "Let", "Loop", "Map", "MapOperand", "MatrixOrder", "MatrixRows", "Meet", "Multiply", "MultiplyRow", "Node", "Ordering", "Outside",
-    "Parameter", "ParameterKind", "Program", "Quotient", "Raster", "Reduce", "Region", "RegisterFence",
-    "RequirementKind", "Retire", "Ring", "Role", "Sequence", "SharedLayout", "Side", "Space", "Synchronisation",
-    "TensorBox", "Wait", "When", "WorkList", "bit_count", "matrix_rows", "show", "zero",
+    "LANE_BITS", "Advance", "Arrive", "Arriving", "Buffer", "Carrier", "Commit", "Coordinate", "Copy", "Counter",
+    "Covered", "Distribution", "Expect", "Fact", "Factor", "Fill", "ForEachItem", "GlobalPlacement", "Grid", "GridDim",
+    "Iteration", "Let", "Loop", "Map", "MapOperand", "MatrixOrder", "MatrixRows", "Meet", "Multiply", "MultiplyRow",
+    "Node", "Ordering", "Outside", "Parameter", "ParameterKind", "Program", "Quotient", "Raster", "Reduce", "Region",
+    "RegisterFence", "RequirementKind", "Retire", "Ring", "Role", "Sequence", "SharedLayout", "Side", "Space",
+    "Synchronisation", "TensorBox", "Wait", "When", "WorkList", "bit_count", "matrix_rows", "show", "zero",
 ]  # fmt: skip

@@ -7,7 +7,6 @@ from itertools import product
 from ptxgen.tile.machine.state import Launch, evaluate
 
 Place = tuple[int, ...]
-Items = tuple[Place, ...]
 RESIDENT_BLOCKS = 3
 
 
@@ -27,7 +26,7 @@ def tiles_of(launch: Launch) -> list[Place]:
     ]
 
 
-def items_of(launch: Launch, workers: int | None) -> list[Items]:
+def items_of(launch: Launch, workers: int | None) -> list[tuple[Place, ...]]:
     """What each block takes: a tile each, or with a work list every W-th tile. W is what the list says, `workers` where
     it leaves that to the device, and never more than the tiles."""
     tiles, shared = tiles_of(launch), launch.program.grid.work_list

@@ -16,7 +16,7 @@ from ptxgen.errors import LaunchError
 from ptxgen.tile.machine import products
 from ptxgen.tile.machine.clocks import OP_BITS, SEVERAL_BLOCKS, WARP_BITS, Clocks
 from ptxgen.tile.machine.faults import MachineFault
-from ptxgen.tile.machine.items import Items, items_of
+from ptxgen.tile.machine.items import Place, items_of
 from ptxgen.tile.machine.leaves import commit, perform, retire
 from ptxgen.tile.machine.rings import RingState
 from ptxgen.tile.machine.schedule import Blocked, Thread, interleave
@@ -68,8 +68,8 @@ def run(
     `arrays` are memories: their elements in C order are addressed with the program's strides, so a leading dimension
     larger than the row is a wider array; an array that is never accessed may be left out. `sizes` gives every size and
     stride, `scalars` every scalar. `seed` picks a random interleaving of warps and order of blocks (None: round robin,
-    in order), `blocks` the tile indices to run, a block each (None: all); `workers` how many blocks share a work list that
-    leaves that to the device. LaunchError: a size is missing, a fact does not hold, a dtype is wrong.
+    in order), `blocks` the tile indices to run, a block each (None: all), `workers` how many blocks share a work list
+    that leaves that to the device. LaunchError: a size is missing, a fact does not hold, a dtype is wrong.
     """
     launch = prepare(program, arrays, sizes, scalars or {})
     chance = None if seed is None else Random(seed)
@@ -137,7 +137,7 @@ def check_barriers(program: Program) -> None:
                 raise MachineFault("tile.deadlock", f"barrier {barrier} is used by {other} and by {role.name}", None)
 
 
-def run_block(launch: Launch, number: int, items: Items, chance: Random | None) -> Block:
+def run_block(launch: Launch, number: int, items: Items[Place], chance: Random | None) -> Block:
     """Runs one block through its tiles to its end."""
     program = launch.program
     launch.block_names[number] = ", ".join(f"({', '.join(map(str, place))})" for place in items)
@@ -188,9 +188,7 @@ def join_clocks(block: Block, role: str) -> None:
     block.meetings += 1
 
 
-def warp_steps(
-    warp: Warp, variables: dict[str, int], tiles: list[dict[str, int]]
-) -> Iterator[Meet | Blocked | None]:
+def warp_steps(warp: Warp, variables: dict[str, int], tiles: list[dict[str, int]]) -> Iterator[Meet | Blocked | None]:
     """The steps of a warp: each performs a leaf, or yields the meeting that it has reached or what it waits for."""
     for node, bound in walk_tree(warp.role.body, variables, tiles):
         match node:
