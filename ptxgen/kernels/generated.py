@@ -126,6 +126,20 @@ class GeneratedKernel:
             grid=launch.blocks, block=launch.threads, args=launch.arguments, shared_bytes=launch.shared_bytes, seed=seed
         )
 
+    def prepare(
+        self,
+        arrays: Mapping[str, Any],
+        scalars: Mapping[str, float] | None = None,
+        *,
+        sizes: Mapping[str, int] | None = None,
+    ) -> Launch:
+        """The launch on device 0, checked: where blocks share a work list that leaves their number to the device, as
+        many as it runs at once. LaunchError for arguments that do not fit."""
+        shared = self.program.grid.work_list
+        asks = shared is not None and shared.workers is None
+        resident = self.resident if asks else BLOCKS_ON_THE_CPU
+        return prepare(self.program, arrays, scalars or {}, sizes, resident=resident)
+
     def run(
         self,
         arrays: Mapping[str, Any],
@@ -138,9 +152,7 @@ class GeneratedKernel:
 
         LaunchError for arguments that do not fit, DriverError where there is no driver.
         """
-        shared = self.program.grid.work_list
-        resident = self.resident if shared is not None and shared.workers is None else BLOCKS_ON_THE_CPU
-        launch = prepare(self.program, arrays, scalars or {}, sizes, resident=resident)
+        launch = self.prepare(arrays, scalars, sizes=sizes)
         if launch.blocks:
             self.loaded(
                 *launch.arguments,

@@ -1,12 +1,13 @@
-"""Counters that go on across the items of a work list: each role moves its own on by what an item uses."""
+"""Numbers of tiles: atoms of a ring act for the tiles that its ops use, and counters that go on across the items of a
+work list are moved on by what an item uses."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from polyhedral import Set, System, var
+from polyhedral import Affine, Set, System, var
 from ptxgen.errors import Finding, Severity
-from ptxgen.order.atoms import Advance
+from ptxgen.order.atoms import Advance, Arrive, Expect, Wait
 from ptxgen.order.ops import Op
 from ptxgen.order.synchronisation import Synchronisation, Synchronised
 
@@ -21,6 +22,20 @@ def miscounted(synchronised: Synchronised) -> Iterator[Finding]:
         waits = [atom for atom in synchronised.atoms if atom.role == role and counter in atom.rank.names]
         own = [a for a in synchronised.atoms if a.role == role and _counts(a, counter)]
         yield from (_finding(role, counter, text) for text in _wrong(users, waits, own))
+
+
+def misnumbered(synchronised: Synchronised) -> Iterator[Finding]:
+    """Atoms of a ring for another tile than the ring's ops use at the same index (code `synchronisation.rank`)."""
+    ranks: dict[str, dict[Affine, None]] = {}
+    for op in synchronised.ops:
+        for touch in op.touches:
+            ranks.setdefault(touch.buffer.name, {})[touch.rank] = None
+    for atom in synchronised.atoms:
+        if isinstance(atom.atom, Wait | Arrive | Expect):
+            for rank in {rank: None for covered in atom.covers for rank in ranks.get(covered.buffer, {})}:
+                if rank != atom.rank:
+                    text = f"{atom.atom} by {atom.role} is for tile {atom.rank}, the ring's ops use tile {rank}"
+                    yield Finding("synchronisation.rank", Severity.ERROR, text)
 
 
 def _counts(atom: Synchronisation, counter: str) -> bool:

@@ -8,10 +8,11 @@ from ptxgen.errors import Finding
 from ptxgen.order.requirements import Requirement
 from ptxgen.order.synchronisation import Synchronised
 from ptxgen.prove.checker import Verdict, check
-from ptxgen.prove.counters import miscounted
+from ptxgen.prove.counters import miscounted, misnumbered
 from ptxgen.prove.ends import uneven, unserved
 from ptxgen.prove.parts import Threads, parts
 from ptxgen.prove.programs import program_of
+from ptxgen.prove.releases import released_early
 from ptxgen.prove.windows import escaping
 
 
@@ -27,8 +28,8 @@ def check_meetings(
     The event graph proves the steady state of each body, or of the bodies of several roles together. First and last
     steps are decided on the domains: no pair of instances may lie between meetings that do not exist, nor count on
     groups that are not closed, nor may the uses of a ring differ from the arrivals at it (code `synchronisation.ends`).
-    Counters that go on across work items are judged apart (`counters.py`), and what ptxas makes of products in flight
-    over a loop's end (`windows.py`).
+    The numbers of tiles, counted on across work items, are judged apart (`counters.py`), and what ptxas makes of
+    products in flight over a loop's end (`windows.py`).
     With `needless`, each atom must also be wanted. `requirements` are those of the same ops in the same order;
     `threads` tells who runs each role. Findings name the requirement and both ops, on the sink's line.
     """
@@ -38,7 +39,7 @@ def check_meetings(
         findings += verdict.findings
         if "synchronisation.covered" not in verdict.codes:
             findings += unserved(synchronised, part)
-        findings += uneven(synchronised, part)
-    findings += miscounted(synchronised)
+        findings += (*uneven(synchronised, part), *released_early(synchronised, part))
+    findings += (*misnumbered(synchronised), *miscounted(synchronised))
     findings += escaping(synchronised)
     return Verdict(tuple(findings))

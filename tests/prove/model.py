@@ -108,6 +108,7 @@ class Machine:
     depths: dict[str, int]
     rng: random.Random
     late: float
+    items: tuple[int, ...] = ()
     barriers: dict[tuple[str, Side, int], Barrier] = field(factory=dict)
     slots: dict[tuple[str, int], Slot] = field(factory=dict)
     flights: list[Flight] = field(factory=list)
@@ -139,7 +140,7 @@ class Machine:
         for role in self.program.roles:
             for unit in range(role.units):
                 for elected in (True,) if role.threads == 1 else (True, False):
-                    steps = list(instances(role, self.tiles))
+                    steps = list(in_items(role, self.items) if role.resumes else instances(role, self.tiles))
                     mine = [(p, n) for p, n in steps if elected or performed_by(role, p.atom) is not IssuedBy.ELECTED]
                     yield Thread(role, unit, elected, mine)
 
@@ -281,6 +282,24 @@ def instances(role: RoleBody, tiles: int) -> Iterator[tuple[Placed, int]]:
             yield placed, index
 
 
+def in_items(role: RoleBody, items: tuple[int, ...]) -> Iterator[tuple[Placed, int]]:
+    """The atoms that one thread performs for work items of so many tiles each, with their index through all of them.
+    What lags behind stays in its item: the tail does it for the last steps."""
+    most = max((p.ahead for p in role.body), default=0)
+    first = 0
+    for count in items:
+        for step in range(first - most, first + count):
+            for placed in role.body:
+                index = step + placed.ahead
+                if isinstance(placed.atom, Commit | Join | Fence) or first <= index < first + count:
+                    yield placed, index
+        first += count
+        for placed in role.tail:
+            index = first + placed.ahead
+            if isinstance(placed.atom, Wait | Retire | Join | Fence) or first - count <= index < first:
+                yield placed, index
+
+
 def faults(
     program: AtomProgram, uses: Mapping[str, tuple[Uses, ...]], depths: dict[str, int], runs: int = 60
 ) -> set[str]:
@@ -289,7 +308,8 @@ def faults(
     seen: set[str] = set()
     for run in range(runs):
         rng = random.Random(run)
-        machine = Machine(program, uses, rng.randrange(0, 10), depths, rng, rng.choice((0.05, 0.5, 0.95)))
+        items = tuple(rng.choice((0, 1, 1, 2, 3, 5)) for _ in range(rng.randrange(1, 5)))
+        machine = Machine(program, uses, rng.randrange(0, 10), depths, rng, rng.choice((0.05, 0.5, 0.95)), items)
         try:
             machine.run()
         except Fault as fault:
