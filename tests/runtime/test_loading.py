@@ -11,7 +11,7 @@ from cuda.bindings import driver as real
 from ptxgen.emit import Listing
 from ptxgen.errors import DriverError, LaunchError
 from ptxgen.ir import Origin
-from ptxgen.runtime import DeviceArray, compute_capability, device_count, driver_version, load
+from ptxgen.runtime import DeviceArray, compute_capability, device_count, driver_version, load, resident_ctas
 from ptxgen.runtime.driver import binding, stream_handle
 from tests.runtime.fake_driver import FIRST_CONTEXT, FakeDriver, Launched
 
@@ -354,3 +354,12 @@ def test_without_the_driver_library_the_error_says_what_to_do(monkeypatch: pytes
     assert device_count() == 0
     with pytest.raises(DriverError, match=r"needs the NVIDIA driver library libcuda"):
         driver_version()
+
+
+def test_what_a_device_holds_at_once(driver: FakeDriver, double: Any) -> None:
+    """Seven multiprocessors by the fake driver, each with 2048 threads and 228 KB of shared memory."""
+    assert resident_ctas(double, threads=256) == 7 * 8
+    assert resident_ctas(double, threads=384, shared_bytes=196608) == 7
+    assert driver.max_dynamic_shared == 196608
+    with pytest.raises(LaunchError, match="are more than the device has"):
+        resident_ctas(double, threads=384, shared_bytes=1 << 20)
