@@ -25,15 +25,17 @@ def miscounted(synchronised: Synchronised) -> Iterator[Finding]:
 
 
 def misnumbered(synchronised: Synchronised) -> Iterator[Finding]:
-    """Atoms of a ring for another tile than the ring's ops use at the same index (code `synchronisation.rank`)."""
-    ranks: dict[str, dict[Affine, None]] = {}
+    """Atoms of a ring for another tile than the ring's ops use at the same index; a wait behind a loop may be for the
+    tile that would next have the slot (code `synchronisation.rank`)."""
+    uses: dict[str, dict[tuple[Affine, int], None]] = {}
     for op in synchronised.ops:
         for touch in op.touches:
-            ranks.setdefault(touch.buffer.name, {})[touch.rank] = None
+            uses.setdefault(touch.buffer.name, {})[touch.rank, touch.buffer.depth] = None
     for atom in synchronised.atoms:
         if isinstance(atom.atom, Wait | Arrive | Expect):
-            for rank in {rank: None for covered in atom.covers for rank in ranks.get(covered.buffer, {})}:
-                if rank != atom.rank:
+            for rank, depth in {use: None for covered in atom.covers for use in uses.get(covered.buffer, {})}:
+                next_one = rank + depth if atom.tail and isinstance(atom.atom, Wait) else rank
+                if atom.rank not in (rank, next_one):
                     text = f"{atom.atom} by {atom.role} is for tile {atom.rank}, the ring's ops use tile {rank}"
                     yield Finding("synchronisation.rank", Severity.ERROR, text)
 
