@@ -70,10 +70,8 @@ def _faults(program: AtomProgram) -> Iterator[Finding]:
         cycle = tail.cycle()
         if cycle is not None:
             yield _deadlock(tail, cycle)
-            continue
-        yield from _obligations(program, tail, where)
-        if role.resumes:
-            yield from _phases(program, tail)
+        else:
+            yield from _obligations(program, tail, where)
     yield from _handovers(program)
 
 

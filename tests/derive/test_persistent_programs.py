@@ -9,9 +9,24 @@ import numpy as np
 import pytest
 from attrs import evolve
 
+from ptxgen.compute import ComputeBuilder, ReductionOp, f16, f32, relu
 from ptxgen.derive import derive
+from ptxgen.derive.derivation import most_registers
 from ptxgen.plan import Isolate, Onto, Persist, Place, Plan, Workers, sms
-from ptxgen.tile import Advance, Arrive, Commit, Expect, Meet, Program, RegisterFence, Retire, Sequence, Wait, show
+from ptxgen.tile import (
+    Advance,
+    Arrive,
+    Commit,
+    Expect,
+    Meet,
+    Program,
+    RegisterFence,
+    RequirementKind,
+    Retire,
+    Sequence,
+    Wait,
+    show,
+)
 from ptxgen.tile.machine import MachineFault, MachineReport, run
 from ptxgen.tile.machine.walking import ends_of
 from ptxgen.tile.mutants import Mutant, without_each_synchronisation
@@ -171,3 +186,34 @@ def test_loads_run_ahead_into_the_next_tile() -> None:
     arrays, sizes, _ = matmul_case("nt", 64, 64, 64)
     with pytest.raises(MachineFault, match=r"warp 0 of load waits for empty 0 of A.shared\+B.shared \(tile 3\)"):
         run(evolve(program, roles=(idle, load)), arrays, sizes, workers=1)
+
+
+def fixed_depth(k: int) -> Plan:
+    """D = relu(A @ B) with a sum of `k` products, which the kernel knows."""
+    c = ComputeBuilder("fixed")
+    i, j, inner = c.dims(i="M", j="N", k=k)
+    a, b = c.input("A", f16, (i, inner), ("lda", 1)), c.input("B", f16, (inner, j), (1, "ldb"))
+    product, d = c.local("C", f32, (i, j)), c.output("D", f16, (i, j), ("ldd", 1))
+    c.reduce(ReductionOp.ADD, product[i, j], a[i, inner] * b[inner, j], (i, j, inner), (inner,))
+    c.define(d[i, j], relu(product[i, j]), (i, j))
+    return persisted(hopper(c.build(), depth=3, tile=(64, 16, 64)))
+
+
+@pytest.mark.parametrize("slabs", [1, 2, 3, 4])
+def test_a_ring_deeper_than_an_item_is_long(slabs: int) -> None:
+    """No item fills a slot twice, yet the next one does."""
+    part = derive(fixed_depth(64 * slabs))
+    assert {r.distance for r in part.parts[0].requirements if r.kind is RequirementKind.REUSE and not r.own} == {3}
+    for tiles in (1, 3, 5):
+        arrays, sizes, _ = matmul_case("nt", 64, 16 * tiles, 64 * slabs)
+        wanted = np.maximum(arrays["A"].astype(float) @ arrays["B"].T.astype(float), 0)
+        del arrays["bias"], sizes["K"]
+        report = run(part.program, arrays, sizes, workers=1)
+        assert np.abs(report.arrays["D"] - wanted).max() < 2e-2
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_registers_are_held_as_long_as_by_a_block_for_each_tile(name: str) -> None:
+    make, _ = CASES[name]
+    alone, walked = (derive(plan).parts[-1].ops for plan in (without_isolation(make()), persisted(make())))
+    assert {buffer.name for buffer in most_registers(walked)} == {buffer.name for buffer in most_registers(alone)}

@@ -8,7 +8,7 @@ import pytest
 from attrs import evolve
 
 from isa.mechanisms import GroupKind, IssuedBy
-from ptxgen.order.atoms import Arrive, AtomProgram, Placed, Retire, RoleBody, Side
+from ptxgen.order.atoms import Arrive, AtomProgram, Placed, Retire, RoleBody, Side, Wait
 from ptxgen.prove.checker import check
 from tests.prove.model import faults
 from tests.prove.test_checker import USES, hopper
@@ -79,6 +79,13 @@ def test_checker_and_machine_agree(name: str) -> None:
     assert refused > 12
 
 
+def late_release() -> AtomProgram:
+    """At the end of an item the loads wait until its last tile is free, which is told in the first step of the next."""
+    program = resumed(hopper(3, 1, drain=False))
+    load = program.roles[0]
+    return program.replaced(load, evolve(load, tail=(Placed(Wait("ring", Side.EMPTY), 2),)))
+
+
 WRONG: dict[str, tuple[AtomProgram, str, str]] = {
     "no drain release": (resumed(hopper(3, 1, drain=False)), "arrivals", "deadlock"),
     "drained too early": (
@@ -95,6 +102,7 @@ WRONG: dict[str, tuple[AtomProgram, str, str]] = {
     "released one step late": (resumed(hopper(2, 2)), "deadlock", "deadlock"),
     "retired too late": (resumed(hopper(3, 1, pending=2)), "covered", "overwritten while read"),
     "counted too high": (resumed(hopper(3, 1, empty_count=3)), "count", "deadlock"),
+    "the writer awaits releases that the reader gives in the next item": (late_release(), "deadlock", "deadlock"),
     "counted too low": (resumed(hopper(3, 1, empty_count=1)), "count", "overwritten while read"),
 }
 
