@@ -13,7 +13,7 @@ from attrs import evolve, field, frozen
 from ptxgen.compute import Element
 from ptxgen.errors import LaunchError
 from ptxgen.kernels.epilogue import Activate, Activation, Bias, Piece, Residual
-from ptxgen.kernels.generated import GeneratedKernel, prepare
+from ptxgen.kernels.generated import GeneratedKernel
 from ptxgen.kernels.libraries import Key, Library, library_of
 from ptxgen.kernels.matmul import Machine, Matmul
 from ptxgen.kernels.matmul_compute import Layout, MatmulSpec
@@ -130,7 +130,7 @@ def _made(library: Library, arrays: Mapping[str, Any], wish: Wish, stream: objec
         stored["D"] = library.view("out", library.empty(dtype, shape, arrays["A"]))
     whole = product.with_outputs(stored)
     kernel = product.kernel_for(whole)
-    ready = prepare(kernel.program, whole, {})
+    ready = kernel.prepare(whole, device=device)
     if ready.blocks == 0:
         return Call(None, (), dtype, shape)
     launch = kernel.on_device(device).prepare(

@@ -95,10 +95,16 @@ class GeneratedKernel:
         return cubin
 
     @cached_property
-    def resident(self) -> int:
-        """The blocks that device 0 runs at once."""
-        threads = self.program.warps << LANE_BITS
-        return resident_ctas(self.loaded, threads=threads, shared_bytes=dynamic_shared_bytes(self.program))
+    def _resident(self) -> dict[int, int]:
+        return {}
+
+    def resident(self, device: int = 0) -> int:
+        """The blocks that a device runs at once."""
+        held = self._resident
+        if device not in held:
+            threads, shared = self.program.warps << LANE_BITS, dynamic_shared_bytes(self.program)
+            held[device] = resident_ctas(self.on_device(device), threads=threads, shared_bytes=shared)
+        return held[device]
 
     @cached_property
     def decoded(self) -> Simulator:
@@ -132,12 +138,13 @@ class GeneratedKernel:
         scalars: Mapping[str, float] | None = None,
         *,
         sizes: Mapping[str, int] | None = None,
+        device: int = 0,
     ) -> Launch:
-        """The launch on device 0, checked: where blocks share a work list that leaves their number to the device, as
+        """The launch on a device, checked: where blocks share a work list that leaves their number to the device, as
         many as it runs at once. LaunchError for arguments that do not fit."""
         shared = self.program.grid.work_list
         asks = shared is not None and shared.workers is None
-        resident = self.resident if asks else BLOCKS_ON_THE_CPU
+        resident = self.resident(device) if asks else BLOCKS_ON_THE_CPU
         return prepare(self.program, arrays, scalars or {}, sizes, resident=resident)
 
     def run(

@@ -12,7 +12,7 @@ from attrs import evolve
 from ptxgen.compute import ComputeBuilder, ReductionOp, f16, f32, relu
 from ptxgen.derive import derive
 from ptxgen.derive.derivation import most_registers
-from ptxgen.plan import Isolate, Onto, Persist, Place, Plan, Workers, sms
+from ptxgen.plan import Isolate, Onto, Persist, Place, Plan, Step, Workers, sms
 from ptxgen.tile import (
     Advance,
     Arrive,
@@ -38,7 +38,7 @@ Case = tuple[dict[str, np.ndarray], dict[str, int]]
 
 def persisted(plan: Plan, workers: int | Workers = sms) -> Plan:
     """The plan with blocks that stay, full tiles not apart."""
-    steps = []
+    steps: list[Step] = []
     for step in plan.steps:
         match step:
             case Place(level, Onto.BLOCKS, raster, dims, line):

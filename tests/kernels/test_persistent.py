@@ -114,13 +114,15 @@ def test_other_kernels(name: str) -> None:
     assert found[0] == found[1]
 
 
-def test_as_many_blocks_as_run_at_once_and_no_more_than_tiles() -> None:
-    for workers, resident, blocks in ((sms, 5, 5), (sms, 100, 6), (4, 100, 4), (12, 3, 6)):
-        product = Matmul(MatmulSpec(), "sm_90a", evolve(GROUPS, workers=workers))
-        arrays = product.with_outputs(random_inputs(product.compute, dict(zip("MNK", TILES, strict=True))))
-        program = product.kernel_for(arrays).program
-        assert prepare(program, arrays, {}, resident=resident).blocks == blocks
-    assert prepare(program, arrays, {}).blocks == min(6, BLOCKS_ON_THE_CPU, 12)
+@pytest.mark.parametrize(("workers", "resident", "blocks"), [(sms, 5, 5), (sms, 100, 6), (4, 100, 4), (12, 3, 6)])
+def test_as_many_blocks_as_run_at_once_and_no_more_than_tiles(
+    workers: int | Workers, resident: int, blocks: int
+) -> None:
+    product = Matmul(MatmulSpec(), "sm_90a", evolve(GROUPS, workers=workers))
+    arrays = product.with_outputs(random_inputs(product.compute, dict(zip("MNK", TILES, strict=True))))
+    program = product.kernel_for(arrays).program
+    assert prepare(program, arrays, {}, resident=resident).blocks == blocks
+    assert prepare(program, arrays, {}).blocks == min(6, BLOCKS_ON_THE_CPU if isinstance(workers, Workers) else workers)
     empty = product.with_outputs(random_inputs(product.compute, {"M": 0, "N": 8, "K": 8}))
     assert prepare(program, empty, {}).blocks == 0
 
