@@ -18,9 +18,10 @@ def figures(product: Matmul, kernel: GeneratedKernel, seconds: float) -> str:
     facts = [*map(str, kernel.program.facts)]
     facts += [f"{p.name} aligned to {p.alignment}" for p in kernel.program.parameters if p.alignment > 1]
     types = f"{spec.layout.value}, sums in {spec.accumulate}, result {spec.output}"
+    blocks = "blocks" if tiling.workers is None else f"{tiling.walking} that stay"
     return "\n".join([
         f"kernel     {kernel.program.name} for {product.target}: {types}, epilogue {pieces}",
-        f"tile       {tiling.i}x{tiling.j}x{tiling.k} on {kernel.program.warps} warps, blocks in {tiling.raster}",
+        f"tile       {tiling.i}x{tiling.j}x{tiling.k} on {kernel.program.warps} warps, {blocks} in {tiling.raster}",
         f"stages     {stages} in shared memory",
         f"registers  {registers(kernel)}",
         f"shared     {kernel.program.shared_bytes} bytes",

@@ -41,8 +41,8 @@ def run_matmul(options: MatmulOptions) -> int:
     spec = MatmulSpec(
         options.layout, options.accumulate, options.output, typed_epilogue(options.epilogue, loaded), batched
     )
-    tiling = None if options.warps is None else evolve(default_tiling(spec, options.target), warps=options.warps)
-    product = Matmul(spec, options.target, tiling)
+    tiling = evolve(default_tiling(spec, options.target), workers=options.workers)
+    product = Matmul(spec, options.target, evolve(tiling, warps=options.warps or tiling.warps))
     check_used(options, product.compute)
     inputs = inputs_of(options, product.stated, loaded)
     scalars = scalars_of(options, product.compute)

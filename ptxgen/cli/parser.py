@@ -14,6 +14,7 @@ from ptxgen.compute import Element, f16, f32
 from ptxgen.kernels.epilogue import PIECES, Epilogue, parse_epilogue
 from ptxgen.kernels.matmul_compute import Layout
 from ptxgen.kernels.matmul_plan import WARP_GRIDS
+from ptxgen.plan import Workers, sms
 
 ELEMENTS: dict[str, Element] = {"f16": f16, "f32": f32}
 FILES = {"A": "a", "B": "b", "bias": "bias", "row_bias": "row_bias", "R": "residual", "C": "c"}
@@ -33,6 +34,7 @@ class MatmulOptions:
     epilogue: Epilogue
     target: str
     warps: int | None
+    workers: int | Workers | None
     files: dict[str, Path]
     scalars: dict[str, float]
     seed: int
@@ -63,7 +65,8 @@ def parse(arguments: Sequence[str]) -> MatmulOptions | None:
     scalars = {name: value for name in SCALARS if (value := getattr(given, name)) is not None}
     return MatmulOptions(
         sizes, Layout(given.layout), ELEMENTS[given.accumulate], ELEMENTS[given.output_type], epilogue, given.target,
-        given.warps, files, scalars, given.seed, given.out, given.second_out, given.emit, given.run, given.explain,
+        given.warps, given.workers, files, scalars, given.seed, given.out, given.second_out, given.emit, given.run,
+        given.explain,
     )  # fmt: skip
 
 
@@ -101,8 +104,22 @@ def _add_shape(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--epilogue", default="", metavar="PIECES", help="what follows, in order: bias,relu")
     parser.add_argument("--target", default="sm_70", help="the GPU generation (default: sm_70)")
     parser.add_argument("--warps", type=int, choices=list(WARP_GRIDS), help="warps of a block (default: the plan's)")
+    parser.add_argument(
+        "--workers",
+        type=_workers,
+        metavar="COUNT",
+        help="blocks that stay and walk the tiles, sms: as many as run at once",
+    )
     for name, value in SCALARS.items():
         parser.add_argument(f"--{name}", type=float, metavar="NUMBER", help=f"of the epilogue (default: {value:g})")
+
+
+def _workers(text: str) -> int | Workers:
+    if text == sms.value:
+        return sms
+    if not text.isdecimal() or not int(text):
+        raise argparse.ArgumentTypeError(f"wants sms or a count of blocks, got {text!r}")
+    return int(text)
 
 
 def _add_files(parser: argparse.ArgumentParser) -> None:

@@ -227,7 +227,7 @@ def prepare(
 def workers_of(program: Program, tiles: int, resident: int) -> int:
     """The blocks that carry out so many tiles."""
     shared = program.grid.work_list
-    return tiles if shared is None else min(tiles, shared.workers or resident)
+    return tiles if shared is None else min(tiles, shared.workers or max(1, resident))
 
 
 def block_count(program: Program, sizes: Mapping[str, int]) -> int:

@@ -66,6 +66,17 @@ class MatmulTiling:
     workers: int | Workers | None = None
 
     @property
+    def walking(self) -> str:
+        """Who walks the tiles, in words; nothing where each has a block of its own."""
+        match self.workers:
+            case None:
+                return ""
+            case Workers.SMS:
+                return "as many blocks as run at once"
+            case count:
+                return f"{count} blocks"
+
+    @property
     def isolates(self) -> bool:
         """Whether full tiles are kept apart."""
         return self.isolate and self.workers is None
@@ -87,11 +98,7 @@ class MatmulTiling:
         return (
             f"{self.i}x{self.j}x{self.k}, {self.warps} warps, depth {self.depth}, prefetch {int(self.prefetch)}, "
             f"fragments {self.fragment_depth}, {'isolated' if self.isolates else 'guarded'}, {self.raster}"
-            + (
-                f", {self.workers if isinstance(self.workers, int) else self.workers.value} workers"
-                if self.workers
-                else ""
-            )
+            + (f", walked by {self.walking}" if self.workers else "")
         )
 
 

@@ -118,3 +118,24 @@ def test_python_m_ptxgen() -> None:
 def test_help_lists_the_pieces(capsys: Printed) -> None:
     assert main(["matmul", "--help"]) == 0
     assert "row_bias" in capsys.readouterr().out
+
+
+def test_blocks_that_stay(capsys: Printed) -> None:
+    assert main([*SMALL, "--target", "sm_80", "--m", "200", "--workers", "1"]) == 0
+    out, _ = capsys.readouterr()
+    assert "on 8 warps, 1 blocks that stay in grouped(8)" in out
+    assert "1 blocks, " in out
+    command = ["matmul", "--m", "256", "--n", "512", "--k", "64", "--target", "sm_90a", "--run", "none", "--explain"]
+    assert main([*command, "--workers", "sms"]) == 0
+    out, _ = capsys.readouterr()
+    assert "as many blocks as run at once that stay in grouped(8)" in out
+    assert "persist(cta, raster=grouped(8), workers=sms, dims=(i, j))" in out
+    assert "math: advance cta.k.past by floor((K + 63)/64), in item" in out
+    assert "    for each item, number t0:" in out
+    assert out.count("for each item\n") == 2
+
+
+@pytest.mark.parametrize("count", ["0", "-1", "some", "1.5", ""])
+def test_a_count_of_blocks_that_is_none(count: str, capsys: Printed) -> None:
+    assert main([*SMALL, f"--workers={count}"]) == 2
+    assert f"wants sms or a count of blocks, got {count!r}" in capsys.readouterr().err

@@ -139,8 +139,8 @@ def test_the_default_tile_is_assembled_without_a_note_and_without_spills(layout:
 
 
 def test_a_tiling_says_who_walks() -> None:
-    assert str(evolve(GROUPS, workers=sms)).endswith("guarded, grouped(8), sms workers")
-    assert str(evolve(GROUPS, workers=3)).endswith("guarded, grouped(8), 3 workers")
+    assert str(evolve(GROUPS, workers=sms)).endswith("guarded, grouped(8), walked by as many blocks as run at once")
+    assert str(evolve(GROUPS, workers=3)).endswith("guarded, grouped(8), walked by 3 blocks")
     assert str(GROUPS).endswith("isolated, grouped(8)")
 
 
