@@ -14,6 +14,7 @@ from ptxgen.ir import Space
 from ptxgen.simulate.asynchronous.columns import Columns
 from ptxgen.simulate.asynchronous.engines import Engines
 from ptxgen.simulate.batch import Batch, SpaceMemory
+from ptxgen.simulate.flags import Flags
 from ptxgen.simulate.group import LANES, Group
 from ptxgen.simulate.heap import Heap
 from ptxgen.simulate.journal import Check, Journal
@@ -30,6 +31,7 @@ Progress: TypeAlias = Callable[[int, int], None]
 _TURNS_BETWEEN = 256
 LANES_PER_BATCH = 32768
 BYTES_PER_BATCH = 64 << 20
+MOST_ACQUAINTED = 512
 
 
 @frozen
@@ -131,7 +133,7 @@ def _global(layout: Layout, memory: GlobalMemory, launch: Launch) -> SpaceMemory
     grain = layout.grain(Space.GLOBAL)
     tracker = None
     if Check.RACES in launch.checks and layout.writes_global:
-        across = not layout.fences_across
+        across = not layout.fences_across or grid_wide(launch, layout)
         width = _participants(launch, layout)
         tracker = Tracker(arena.size_bytes // grain, width, per_warp_reads=False, across=across)
     return SpaceMemory("global", arena, GLOBAL_BASE, arena.size_bytes, None, tracker, grain)
@@ -142,8 +144,22 @@ def _columns(launch: Launch, layout: Layout) -> Columns:
 
 
 def _participants(launch: Launch, layout: Layout) -> int:
-    """Warps and engines of a cluster."""
-    return launch.ctas_per_cluster * launch.warps_per_cta + _columns(launch, layout).count
+    """Warps and engines of the CTAs that know of each other."""
+    return _acquainted(launch, layout) * launch.warps_per_cta + _columns(launch, layout).count
+
+
+def _acquainted(launch: Launch, layout: Layout) -> int:
+    """How many CTAs have clocks of each other: those of a cluster, or all."""
+    return launch.ctas if grid_wide(launch, layout) else launch.ctas_per_cluster
+
+
+def grid_wide(launch: Launch, layout: Layout) -> bool:
+    """Whether the order of threads of different CTAs is kept: where fences make one, and the launch is small."""
+    if not layout.fences_across or layout.engines or launch.ctas_per_cluster > 1 or launch.ctas == 1:
+        return False
+    warps = launch.ctas * launch.warps_per_cta
+    cells = launch.ctas * layout.shared_bytes // layout.grain(Space.SHARED)
+    return warps <= MOST_ACQUAINTED and cells * warps * 8 <= BYTES_PER_BATCH and warps * LANES <= LANES_PER_BATCH
 
 
 def batches_of(launch: Launch, layout: Layout) -> Iterator[tuple[int, int]]:
@@ -151,6 +167,9 @@ def batches_of(launch: Launch, layout: Layout) -> Iterator[tuple[int, int]]:
     lanes = launch.warps_per_cta * LANES
     per_cta = layout.shared_bytes + lanes * layout.local_bytes + 1
     if Check.RACES in launch.checks:
+        if grid_wide(launch, layout):
+            yield 0, launch.ctas
+            return
         per_cta += layout.shared_bytes // layout.grain(Space.SHARED) * 8 * (_participants(launch, layout) + 1)
     clusters = min(LANES_PER_BATCH // lanes, BYTES_PER_BATCH // per_cta) // launch.ctas_per_cluster
     size = max(1, clusters) * launch.ctas_per_cluster
@@ -179,8 +198,8 @@ def _batch(
     for name in ("shared", "local", "const", "param"):
         spaces.setdefault(name, SpaceMemory(name, Arena(16), 0, 0))
     columns = _columns(launch, layout)
-    clocks = Clocks(ctas, warps_per_cta, launch.ctas_per_cluster, columns.count)
-    flags: dict[tuple[str, int, int], Array] | None = {} if layout.fences else None
+    clocks = Clocks(ctas, warps_per_cta, _acquainted(launch, layout), columns.count, fences=layout.fences)
+    flags = Flags(clocks, launch.ctas_per_cluster) if layout.fences else None
     return Batch(
         first, ctas, warps_per_cta, existing, existing.copy(), spaces, journal, clocks, flags=flags,
         cluster=launch.ctas_per_cluster, engines=Engines(columns),
