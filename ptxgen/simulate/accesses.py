@@ -272,6 +272,8 @@ def watch(request: Request, group: Group, batch: Batch, target: Target, values: 
         found = tracker.load(touches, batch.clocks)
     for conflict in found:
         _report(request, batch, target, touches, conflict, writes)
+    if request.strength is not None and request.strength.releases and batch.lateness is not None:
+        batch.lateness.show(touches.warps)
     if request.strength is not None and batch.flags is not None:
         batch.flags.exchange(target.memory.name, touches.cells, touches.warps, request.strength)
 

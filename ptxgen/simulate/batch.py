@@ -16,6 +16,7 @@ from ptxgen.simulate.group import LANES, Group
 from ptxgen.simulate.heap import Heap
 from ptxgen.simulate.journal import Journal
 from ptxgen.simulate.memory import Arena
+from ptxgen.simulate.lateness import Lateness
 from ptxgen.simulate.races import Clocks, Tracker
 
 Array: TypeAlias = NDArray[Any]
@@ -49,7 +50,7 @@ class Batch:
     warps]. `flags` holds what threads have released at an address; None in a kernel without fences, where addresses
     order nothing. `ballots` are, per barrier, the threads of each warp [warps, 2] that brought
     false and true, `copies` what is under way, `ticks` the readings of clocks, `heap` what `malloc` may give. `parked`
-    are groups that wait for something that the `engines` tell of. `last_whole` is what `whole_warps` gave last.
+    are groups that wait for something that the `engines` tell of. `lateness`, in a random order, is what CTAs see late of each other. `last_whole` is what `whole_warps` gave last.
     """
 
     first: int
@@ -72,6 +73,7 @@ class Batch:
     cluster: int = 1
     engines: Engines = field(factory=Engines)
     parked: list[Group] = field(factory=list)
+    lateness: Lateness | None = None
 
     @property
     def warps(self) -> int:

@@ -18,6 +18,7 @@ from ptxgen.simulate.flags import Flags
 from ptxgen.simulate.group import LANES, Group
 from ptxgen.simulate.heap import Heap
 from ptxgen.simulate.journal import Check, Journal
+from ptxgen.simulate.lateness import Lateness
 from ptxgen.simulate.layout import Layout
 from ptxgen.simulate.memory import FIRST_BYTE, GLOBAL_BASE, RANK_SHIFT, WRITTEN, Arena, GlobalMemory
 from ptxgen.simulate.program import Program
@@ -117,6 +118,8 @@ def sessions(
         batch = _batch(first, count, launch, layout, everywhere, journal, parameters)
         batch.engines.registers, batch.engines.chance = program.watched, chance
         batch.heap = heap
+        if chance is not None and batch.cluster == 1 and count > 1:
+            batch.lateness = Lateness(chance, batch.warps_per_cta)
         registers = _registers(program, batch, launch, layout, parameters)
         alive = None if batch.present.all() else batch.present.copy()
         start = Group(0, np.arange(batch.warps), alive, registers)

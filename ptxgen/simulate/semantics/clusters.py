@@ -132,7 +132,10 @@ def fence(site: Site) -> Step:
         if not len(warps):
             return
         if not initialisation and not proxy:
-            batch.clocks.fence(warps, wide=crosses(reach, batch.cluster))
+            wide = crosses(reach, batch.cluster)
+            batch.clocks.fence(warps, wide=wide)
+            if wide and batch.lateness is not None:
+                batch.lateness.show(warps)
         elif batch.engines.columns.count and initialisation:
             batch.clocks.fence_initialisations(warps)
         elif batch.engines.columns.count:

@@ -20,6 +20,7 @@ from tests.simulate.foreign.texts import chance, module
 def _pipeline(made: Pipeline) -> Case:
     def make() -> tuple[Any, tuple[Any, ...]]:
         args = made.args()
+        args[-1][:] = 77
         return args, (args[-1],)
 
     return Case(made.module, (Launch(made.grid, made.block, make, (made.wanted,), made.cluster),))
@@ -51,22 +52,26 @@ def _of_product(kernel: Any, arrays: dict[str, Any], exact: Any) -> Launch:
     return Launch(shape.blocks, shape.threads, make, (exact,), shared_bytes=shape.shared_bytes)
 
 
+# Sizes at which each comparison of a row, of a column and of a depth is just true, or just false.
+EDGES = ((57, 24, 40), (49, 16, 72), (41, 8, 8), (33, 24, 16), (25, 8, 24), (17, 16, 32), (9, 32, 56), (1, 8, 64))
+
+
 def volta() -> Case:
     """The product derived for Volta: registers to shared memory, two stages."""
     tiling = MatmulTiling(i=64, j=32, k=16, warps=2, isolate=False)
-    return _product("sm_70", tiling, ((64, 32, 48), (56, 24, 40)))
+    return _product("sm_70", tiling, ((64, 32, 48), *EDGES))
 
 
 def ampere() -> Case:
     """The product derived for Ampere: a ring of copies by lane."""
     tiling = MatmulTiling(i=64, j=32, k=16, warps=2, depth=3, isolate=False)
-    return _product("sm_80", tiling, ((64, 32, 80), (56, 24, 72)))
+    return _product("sm_80", tiling, ((64, 32, 80), *EDGES))
 
 
 def hopper_derived() -> Case:
     """The product derived for Hopper: a ring of tensor copies, a producer and a warpgroup."""
     tiling = MatmulTiling(i=64, j=32, k=32, warps=4, depth=2, isolate=False)
-    return _product("sm_90a", tiling, ((64, 32, 160), (56, 24, 168)))
+    return _product("sm_90a", tiling, ((64, 32, 160), *EDGES))
 
 
 def hopper_written() -> Case:
@@ -83,63 +88,78 @@ def hopper_written() -> Case:
     return Case(parse(hopper.text()), (Launch(2, hopper.THREADS, make, (exact,)),))
 
 
-def _cuda(name: str, grid: int, block: int, given: tuple[Any, ...], wanted: dict[int, Any]) -> Case:
-    return Case(module("cuda", name), (launch(grid, block, given, wanted),), name)
+def _cuda(name: str, *launches: Launch) -> Case:
+    return Case(module("cuda", name), launches, name)
 
 
 def scan() -> Case:
     """nvcc: prefix sums of a block between two buffers."""
     x = chance().integers(-1000, 1000, (2, 128), dtype=np.int32)
-    return _cuda("scan_block", 2, 128, (x, np.zeros_like(x)), {1: np.cumsum(x, axis=1).astype(np.int32)})
+    return _cuda("scan_block", launch(2, 128, (x, np.zeros_like(x)), {1: np.cumsum(x, axis=1).astype(np.int32)}))
 
 
 def histogram() -> Case:
     """nvcc: bytes counted by atomics in shared memory, then added in global memory."""
-    data = chance().integers(0, 256, 700, dtype=np.uint8) & np.uint8(0x7F)
-    bins = np.bincount(data, minlength=256).astype(np.uint32)
-    return _cuda("histogram", 2, 96, (data, np.zeros(256, np.uint32), 700), {1: bins})
+    launches = []
+    for count, block in ((700, 96), (100, 64), (0, 128)):
+        data = chance().integers(0, 256, count, dtype=np.uint8)
+        data[:2] = (255, 0)[: min(count, 2)]
+        bins = np.bincount(data, minlength=256).astype(np.uint32)
+        launches.append(launch(2, block, (np.append(data, np.uint8(3)), np.zeros(256, np.uint32), count), {1: bins}))
+    return _cuda("histogram", *launches)
 
 
 def last_block() -> Case:
     """nvcc: parts handed over by a fence and a counter to the block that finishes last."""
-    x = chance().integers(0, 1 << 32, 300, dtype=np.uint32)
-    given = (x, np.zeros(3, np.uint32), np.zeros(1, np.uint32), 300)
-    return _cuda("reduce_last_block", 3, 64, given, {2: x.sum(dtype=np.uint32, keepdims=True)})
+    launches = []
+    for count, blocks in ((300, 3), (100, 7), (448, 4), (0, 1)):
+        x = chance().integers(0, 1 << 32, count, dtype=np.uint32)
+        given = (np.append(x, np.uint32(5))[: max(count, 1)], np.zeros(blocks, np.uint32), np.zeros(1, np.uint32), count)
+        launches.append(launch(blocks, 64, given, {2: x.sum(dtype=np.uint32, keepdims=True)}))
+    return _cuda("reduce_last_block", *launches)
 
 
 def phases() -> Case:
     """nvcc and libcu++: a barrier whose phases order copies."""
-    x = chance().integers(-99, 99, (3, 256), dtype=np.int32)
-    sums = np.roll(x, -100, axis=1).reshape(3, 64, 4).sum(axis=(0, 2)).astype(np.int32)
-    count = np.array([max(3, int((sums & 1).sum()))], np.uint32)
-    given = (x, np.zeros(64, np.int32), np.zeros(1, np.uint32), 3)
-    return _cuda("barrier_pipeline", 1, 64, given, {1: sums, 2: count})
+    launches = []
+    for tiles in (3, 1, 0):
+        x = chance().integers(-99, 99, (tiles, 256), dtype=np.int32)
+        sums = np.roll(x, -100, axis=1).reshape(tiles, 64, 4).sum(axis=(0, 2)).astype(np.int32)
+        count = np.array([max(3, int((sums & 1).sum()))], np.uint32)
+        given = (np.append(x, np.int32(0)), np.full(64, 77, np.int32), np.zeros(1, np.uint32), tiles)
+        launches.append(launch(1, 64, given, {1: sums, 2: count}))
+    return _cuda("barrier_pipeline", *launches)
 
 
 def cluster_histogram() -> Case:
     """nvcc: bins shared out among the shared memories of a cluster."""
-    x = chance().integers(0, 64, 512, dtype=np.int32)
-    bins = np.bincount(x, minlength=64).astype(np.int32)
-    return _cuda("cluster_histogram", 2, 64, (x, np.zeros(64, np.int32), 512), {1: bins})
+    launches = []
+    for count, block in ((512, 64), (256, 32), (100, 16), (16, 16)):
+        x = chance().integers(0, 64, count, dtype=np.int32)
+        x[:4] = 31, 63, 0, 32
+        bins = np.bincount(x, minlength=64).astype(np.int32)
+        launches.append(launch(2, block, (x, np.zeros(64, np.int32), count), {1: bins}))
+    return _cuda("cluster_histogram", *launches)
 
 
 def triton_softmax() -> Case:
     """Triton: rows reduced by shuffles and through shared memory."""
-    x = chance().standard_normal((2, 200)).astype(np.float32)
-    given = (x, np.zeros((2, 200), np.float32), 200, 200, 0, 0)
-    return _triton("softmax", 2, 128, given, 1, 16)
+    launches = []
+    for count in (200, 128, 129, 256):
+        x = chance().standard_normal((2, count)).astype(np.float32)
+        given = (x, np.zeros((2, count), np.float32), count, count, 0, 0)
+        launches.append(launch(2, 128, given, {1: None}, shared_bytes=16))
+    return Case(module("triton", "softmax"), tuple(launches), "softmax")
 
 
 def triton_matmul() -> Case:
     """Triton: a product with copies by lane."""
-    a, b = chance(1).integers(-4, 5, (32, 96)), chance(2).integers(-4, 5, (96, 64))
-    given = (a.astype(np.float16), b.astype(np.float16), np.zeros((32, 64), np.float32), 32, 64, 96, 0, 0)
-    return _triton("matmul", 1, 128, given, 2, 12288)
-
-
-def _triton(name: str, grid: int, block: int, given: tuple[Any, ...], out: int, shared_bytes: int) -> Case:
-    """A case whose result is that of the good run, which other tests hold against numpy."""
-    return Case(module("triton", name), (launch(grid, block, given, {out: None}, shared_bytes=shared_bytes),), name)
+    launches = []
+    for depth in (192, 32, 64, 96):
+        a, b = chance(1).integers(-4, 5, (32, depth)), chance(2).integers(-4, 5, (depth, 64))
+        given = (a.astype(np.float16), b.astype(np.float16), np.zeros((32, 64), np.float32), 32, 64, depth, 0, 0)
+        launches.append(launch(1, 128, given, {2: (a @ b).astype(np.float32)}, shared_bytes=12288))
+    return Case(module("triton", "matmul"), tuple(launches), "matmul")
 
 
 CASES: dict[str, Callable[[], Case]] = {

@@ -45,7 +45,7 @@ class Subject(Enum):
 
 
 Replacement = Mapping[int, tuple[Statement, ...]]
-SPARE = {name: Register(f"%spare_{name}", type_named(name)) for name in ("b32", "pred")}
+SPARE = {name: Register(f"%spare_{name}", type_named(name)) for name in ("b16", "b32", "pred")}
 
 
 @frozen(eq=False)

@@ -157,6 +157,7 @@ def warps() -> Case:
                 k.st.global_.u32(out + 20, k.add.u32(chosen, 5, into=k.register(u32)))
             k.st.global_.u32(out + 24, k.shfl.sync.idx.b32(value, 3, 31, 0xFFFF))
     source = np.random.default_rng(0).integers(0, 2000, 64, dtype=np.uint32)
+    source[[3, 7, 40]] = 999, 1000, 1001
     wanted = _of_warps(source)
     return Case(module.build(), (launch(1, 64, (source, np.zeros((64, 8), np.uint32)), {1: wanted}),))
 

@@ -12,6 +12,11 @@ ALL, LAST, FIRST = 0xFFFFFFFF, 0x80000000, 0x00000001
 
 
 def faults(instruction: Instruction, threads: int) -> Iterator[Variant]:
+    if (ctas := slot(instruction, "ctas")) is not None:
+        spare = SPARE["b16"]
+        for how, mask in (("without CTA 1", 2), ("with CTA 2", 4)):
+            computed = made("xor.b16", spare, instruction.operands[ctas], Int(mask))
+            yield Verb.WEAKEN, Subject.MASK, how, (computed, with_operand(instruction, ctas, spare))
     place = slot(instruction, "membermask")
     if place is None:
         return

@@ -57,7 +57,7 @@ def _rules(instruction: Instruction) -> Iterator[tuple[Subject, int, Passed]]:
     elif "commit_group" in instruction.form.words.values():
         yield Subject.COMMIT, -1, starts
     elif is_fence(instruction):
-        yield Subject.FENCE, -1, lambda each: accesses(each) or (opcode == "wgmma" and bool(each.operands))
+        yield Subject.FENCE, -1, accesses
         yield Subject.FENCE, 1, lambda each: accesses(each) or meets(each)
     elif opcode == "mbarrier.arrive" and "expect_tx" not in instruction.form.words.values():
         yield Subject.ARRIVAL, -1, lambda each: accesses(each) or is_wait(each) or is_fence(each)

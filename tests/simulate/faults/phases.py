@@ -28,8 +28,8 @@ def faults(instruction: Instruction, threads: int) -> Iterator[Variant]:
     if "expect_tx" in words or opcode == "mbarrier.expect_tx":
         yield from _shifted(instruction, "tx_count", Subject.BYTES, _GRAIN)
     if opcode in _COPIES and not {"commit_group", "wait_group"} & words:
-        yield Verb.DROP, Subject.BYTES, "copy dropped", ()
-        yield from _shifted(instruction, "size", Subject.BYTES, _GRAIN)
+        yield Verb.DROP, Subject.WRITE, "copy dropped", ()
+        yield from _shifted(instruction, "bytes", Subject.BYTES, _GRAIN)
     if opcode in ASKING and (place := slot(instruction, "parity")) is not None:
         yield Verb.WEAKEN, Subject.PARITY, "flipped", _flipped(instruction, place)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from attrs import evolve
 
 from ptxgen.ir import Address, Instruction, Statement
-from tests.simulate.faults.edits import Subject, Verb, with_operand
+from tests.simulate.faults.edits import Subject, Verb, slot, with_operand
 
 Variant = tuple[Verb, Subject, str, tuple[Statement, ...]]
 FAR = 1 << 20
@@ -24,7 +24,7 @@ def faults(instruction: Instruction, threads: int) -> Iterator[Variant]:
         return
     for place, operand in enumerate(instruction.operands):
         if isinstance(operand, Address):
-            for bytes_ in _odd(instruction):
+            for bytes_ in _odd(instruction, place):
                 yield (Verb.WEAKEN, Subject.ALIGNMENT, f"operand {place} {bytes_:+} bytes",
                        (with_operand(instruction, place, evolve(operand, offset=operand.offset + bytes_)),))  # fmt: skip
             yield (Verb.MOVE, Subject.PLACE, f"operand {place} far away",
@@ -33,9 +33,11 @@ def faults(instruction: Instruction, threads: int) -> Iterator[Variant]:
         yield Verb.DROP, Subject.WRITE, "dropped", ()
 
 
-def _odd(instruction: Instruction) -> tuple[int, ...]:
+def _odd(instruction: Instruction, place: int) -> tuple[int, ...]:
     """Bytes that take an address off its alignment: one, and where the access has parts, the size of one."""
     opcode, words = instruction.form.opcode, instruction.form.words
+    if place == slot(instruction, "mbar"):
+        return 1, 4
     if opcode in ("ld", "ldu", "st", "atom", "red", "st.async", "red.async"):
         size = instruction.form.type_of().bytes
         parts = int(words["vec"][1:]) if "vec" in words else 1
