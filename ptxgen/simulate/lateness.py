@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 Array: TypeAlias = NDArray[Any]
 
-_LONGEST = 4096
+_LONGEST = 512
 
 
 @frozen(eq=False)

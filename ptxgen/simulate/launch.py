@@ -71,20 +71,18 @@ class Launch:
 
 
 def run(
-    program: Program, layout: Layout, memory: GlobalMemory, parameters: bytes, launch: Launch,
+    program: Program, layout: Layout, memory: GlobalMemory, parameters: bytes, launch: Launch, journal: Journal,
     progress: Progress | None = None,
-) -> Journal:  # fmt: skip
-    """Run all CTAs, batch after batch; `memory` is left as the kernel left it.
+) -> None:  # fmt: skip
+    """Run all CTAs, batch after batch; `memory` is left as the kernel left it, and `journal` tells of it.
 
     `progress` is called now and then with the threads that have ended and those of the whole launch.
     """
-    journal = journal_of(program, launch)
     for scheduler, start in sessions(program, layout, memory, parameters, launch, journal):
         if progress is None:
             scheduler.run(start)
         else:
             _told(scheduler, start, launch, progress)
-    return journal
 
 
 def _told(scheduler: Scheduler, start: Group, launch: Launch, progress: Progress) -> None:

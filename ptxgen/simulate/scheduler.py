@@ -22,11 +22,13 @@ from ptxgen.simulate.signals import Outcome, Parted, Signal
 Array: TypeAlias = NDArray[Any]
 
 PATIENCE = 32
-LONGEST_SLEEP = 256
+LONGEST_SLEEP = 128
 
 
 class LimitReached(PtxgenError):
-    """The run executed as many warp-instructions as it was allowed."""
+    """The run executed as many warp-instructions as it was allowed; `report` has what it found and counted until then."""
+
+    report: Any = None
 
 
 @frozen(eq=False)

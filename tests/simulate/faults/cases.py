@@ -53,7 +53,7 @@ def _of_product(kernel: Any, arrays: dict[str, Any], exact: Any) -> Launch:
 
 
 # Sizes at which each comparison of a row, of a column and of a depth is just true, or just false.
-EDGES = ((57, 24, 40), (49, 16, 72), (41, 8, 8), (33, 24, 16), (25, 8, 24), (17, 16, 32), (9, 32, 56), (1, 8, 64))
+EDGES = ((57, 24, 40), (49, 16, 72), (41, 24, 8), (33, 24, 16), (25, 32, 24), (17, 8, 32), (9, 32, 56), (1, 24, 64))
 
 
 def volta() -> Case:
@@ -65,7 +65,7 @@ def volta() -> Case:
 def ampere() -> Case:
     """The product derived for Ampere: a ring of copies by lane."""
     tiling = MatmulTiling(i=64, j=32, k=16, warps=2, depth=3, isolate=False)
-    return _product("sm_80", tiling, ((64, 32, 80), *EDGES))
+    return _product("sm_80", tiling, ((64, 32, 144), *EDGES))
 
 
 def hopper_derived() -> Case:
@@ -164,7 +164,7 @@ def triton_matmul() -> Case:
 
 CASES: dict[str, Callable[[], Case]] = {
     **{each.__name__: each for each in (
-        hand.reduction, hand.transpose, hand.bounded, hand.pipeline, hand.warps, scan, histogram, last_block, phases,
+        hand.reduction, hand.transpose, hand.bounded, hand.pipeline, hand.warps, hand.hand_over, scan, histogram, last_block, phases,
         cluster_histogram, triton_softmax, triton_matmul, volta, ampere, hopper_derived, hopper_written,
     )},
     **{name: (lambda each=each: _pipeline(each())) for name, each in PIPELINES.items()},

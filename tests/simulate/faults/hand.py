@@ -11,6 +11,7 @@ from attrs import frozen
 from isa.types import f32, u32
 from ptxgen import ir
 from ptxgen.build import Module, pointer
+from ptxgen.parse import parse
 
 
 @frozen(eq=False)
@@ -127,6 +128,58 @@ def pipeline() -> Case:
     source = np.arange(1, 193, dtype=np.uint32)
     turned = source.reshape(3, 2, 32)[:, ::-1].reshape(-1)
     return Case(module.build(), (launch(1, 64, (source, np.zeros(192, np.uint32)), {1: turned}),))
+
+
+HANDED = """.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry hand_over(.param .u64 source, .param .u64 data, .param .u64 flags, .param .u64 out)
+{
+.reg .pred %p<8>; .reg .b32 %r<20>; .reg .b64 %rd<20>;
+mov.u32 %r1, %tid.x; mov.u32 %r2, %ctaid.x;
+ld.param.u64 %rd1, [source]; ld.param.u64 %rd2, [data]; ld.param.u64 %rd3, [flags]; ld.param.u64 %rd4, [out];
+mul.wide.u32 %rd5, %r1, 4; xor.b32 %r3, %r1, 32; mul.wide.u32 %rd6, %r3, 4;
+add.s64 %rd1, %rd1, %rd5; add.s64 %rd7, %rd2, %rd5; add.s64 %rd8, %rd2, %rd6; add.s64 %rd4, %rd4, %rd6;
+setp.ne.u32 %p1, %r1, 0; setp.ne.u32 %p2, %r2, 0;
+@%p2 bra SECOND;
+ld.global.u32 %r4, [%rd1]; mul.lo.u32 %r4, %r4, 3; st.global.u32 [%rd7], %r4;
+bar.sync 0;
+@%p1 bra SENT;
+fence.acq_rel.gpu;
+st.relaxed.gpu.global.u32 [%rd3], 1;
+ANSWER:
+ld.acquire.gpu.global.u32 %r5, [%rd3+4];
+setp.eq.u32 %p3, %r5, 0;
+@%p3 bra ANSWER;
+SENT:
+bar.sync 0;
+ld.global.u32 %r6, [%rd8+256]; add.u32 %r6, %r6, 1; st.global.u32 [%rd4], %r6;
+bra END;
+SECOND:
+@%p1 bra CAME;
+ASK:
+ld.relaxed.gpu.global.u32 %r7, [%rd3];
+setp.eq.u32 %p4, %r7, 0;
+@%p4 bra ASK;
+fence.acq_rel.gpu;
+CAME:
+bar.sync 0;
+ld.global.u32 %r8, [%rd8]; mul.lo.u32 %r8, %r8, 5; st.global.u32 [%rd7+256], %r8;
+bar.sync 0;
+@%p1 bra END;
+st.release.gpu.global.u32 [%rd3+4], 1;
+END:
+ret;
+}
+"""
+
+
+def hand_over() -> Case:
+    """Words that a block hands over to another by a flag and fences, and back by a release and an acquire."""
+    source = np.arange(5, 69, dtype=np.uint32)
+    given = (source, np.zeros(128, np.uint32), np.zeros(2, np.uint32), np.zeros(64, np.uint32))
+    turned = source.reshape(2, 32)[::-1].reshape(-1)
+    return Case(parse(HANDED), (launch(2, 64, given, {3: 15 * turned + 1}),))
 
 
 def warps() -> Case:

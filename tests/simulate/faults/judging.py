@@ -44,6 +44,8 @@ PLAIN = frozenset({Subject.BOUND, Subject.GUARD})
 SILENT = PLAIN | {Subject.WRITE}
 # What orders strong accesses, which never race: in some random order a value comes too late.
 LATE = frozenset({Subject.FENCE})
+# What may leave others asking forever for what never comes.
+STALLING = PLAIN | frozenset(subject for subject, codes in KINDS.items() if codes & STUCK) | {Subject.WAIT}
 # Found where the changed instruction itself runs.
 AT = frozenset({Subject.ALIGNMENT, Subject.PLACE, Subject.MASK})
 # The two parties of a race lie on both sides of what ordered them.
@@ -87,6 +89,7 @@ class Paths:
         return there in self.behind[here] or (here == there and first <= then)
 
     def linked(self, one: int, other: int) -> bool:
+        """Whether a thread may run both."""
         return self.leads(one, other) or self.leads(other, one)
 
 
@@ -135,11 +138,11 @@ class Judge:
     def judge(self, mutant: Mutant) -> Outcome:
         """Run a mutant with all arguments, in the plain order, then in random ones, until something tells of it.
 
-        Bounds do not depend on the order: one random order more is enough.
+        Bounds do not depend on the order: one random order more is enough. What only comes too late does so in few.
         """
         best = Outcome(Verdict.SURVIVES)
         decoded = simulator(mutant.module, self.case.kernel)
-        for seed in SEEDS[:2] if mutant.change.subject in PLAIN else SEEDS:
+        for seed in seeds_for(mutant.change.subject):
             for launch, wanted, limit in zip(self.case.launches, self.wanted, self.limits, strict=True):
                 outcome = self._run(mutant, decoded, launch, wanted, seed, limit)
                 if outcome.verdict in (Verdict.FOUND, Verdict.WRONG, Verdict.ENDLESS):
@@ -154,12 +157,14 @@ class Judge:
         subject = mutant.change.subject
         try:
             report, made = run(decoded, launch, seed, limit)
-        except LimitReached:
-            return Outcome(Verdict.ENDLESS if subject in PLAIN | {Subject.WAIT} else Verdict.UNTOLD, seed)
+        except LimitReached as reached:
+            report, made = reached.report, None
         if any(self.tells(each, mutant) for each in report.findings):
             return Outcome(Verdict.FOUND, seed, report.findings)
         if report.findings:
             return Outcome(Verdict.MISNAMED, seed, report.findings)
+        if made is None:
+            return Outcome(Verdict.ENDLESS if subject in STALLING else Verdict.UNTOLD, seed)
         if all(map(np.array_equal, made, wanted)):
             return Outcome(Verdict.SURVIVES, seed)
         told = subject in SILENT or (subject in LATE and seed is not None)
@@ -176,6 +181,8 @@ class Judge:
             return any(each in places for each in parties)
         if subject in BETWEEN and finding.code in RACES and len(parties) == 2:
             one, other = parties
+            if not self.paths.linked(one, other):
+                return any(self.paths.linked(each, place) for each in parties for place in places)
             return any(
                 (self.paths.leads(one, each) and self.paths.leads(each, other))
                 or (self.paths.leads(other, each) and self.paths.leads(each, one))
@@ -184,6 +191,13 @@ class Judge:
         if finding.code in STUCK | UNWRITTEN:
             return True
         return any(self.paths.linked(each, place) for each in parties for place in places)
+
+
+def seeds_for(subject: Subject) -> tuple[int | None, ...]:
+    """The orders that faults of a kind are tried in."""
+    if subject in PLAIN:
+        return SEEDS[:2]
+    return (None, *range(40)) if subject in LATE else SEEDS
 
 
 def run(
