@@ -15,8 +15,8 @@ from ptxgen.simulate.fragments import Fragments
 from ptxgen.simulate.group import LANES, Group
 from ptxgen.simulate.heap import Heap
 from ptxgen.simulate.journal import Journal
-from ptxgen.simulate.memory import Arena
 from ptxgen.simulate.lateness import Lateness
+from ptxgen.simulate.memory import Arena
 from ptxgen.simulate.races import Clocks, Tracker
 
 Array: TypeAlias = NDArray[Any]
@@ -48,9 +48,10 @@ class Batch:
     CTAs of a cluster of `cluster` follow each other. `existing` [warps, 32] are the lanes that the block has, `present`
     those that have not ended. `arrivals` holds per barrier what `arrive` brought: threads [ctas] and knowledge [ctas,
     warps]. `flags` holds what threads have released at an address; None in a kernel without fences, where addresses
-    order nothing. `ballots` are, per barrier, the threads of each warp [warps, 2] that brought
-    false and true, `copies` what is under way, `ticks` the readings of clocks, `heap` what `malloc` may give. `parked`
-    are groups that wait for something that the `engines` tell of. `lateness`, in a random order, is what CTAs see late of each other. `last_whole` is what `whole_warps` gave last.
+    order nothing. `ballots` are, per barrier, the threads of each warp [warps, 2] that brought false and true, `copies`
+    what is under way, `ticks` the readings of clocks, `heap` what `malloc` may give. `parked` are groups that wait for
+    something that the `engines` tell of. `lateness`, in a random order, is what CTAs see late of each other.
+    `last_whole` is what `whole_warps` gave last.
     """
 
     first: int

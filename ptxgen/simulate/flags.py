@@ -7,7 +7,7 @@ scope of one CTA orders is for the threads of that CTA only.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -73,36 +73,40 @@ class Flags:
     def exchange(self, space: str, cells: Array, warps: Array, strength: Strength) -> None:
         """Strong accesses of warps to cells, one cell after the other."""
         for cell in np.unique(cells).tolist():
-            self._at(space, cell, np.unique(warps[cells == cell]), strength)
-
-    def _at(self, space: str, cell: int, warps: Array, strength: Strength) -> None:
-        clocks, wide = self.clocks, crosses(strength.reach, self.cluster)
-        if strength.writes:
-            near, far = clocks.handed_on(warps, fenced=not strength.releases)
-        for group in np.unique(warps // clocks.warps_per_cta).tolist():
-            here = warps // clocks.warps_per_cta == group
+            here = np.unique(warps[cells == cell])
             if strength.writes:
-                _merge(self.near, (space, cell, group), near[here])
+                self._hand_on(space, cell, here, strength)
             if strength.reads:
-                self._take(self.near, (space, cell, group), warps[here], strength, wide=False)
-        for group in np.unique(warps // clocks.warps_per_cluster).tolist() if wide else ():
-            here = warps // clocks.warps_per_cluster == group
-            if strength.writes:
-                _merge(self.far, (space, cell, group), (near if strength.releases else far)[here])
-            if strength.reads:
-                self._take(self.far, (space, cell, group), warps[here], strength, wide=True)
+                self._take(space, cell, here, strength)
 
-    def _take(
-        self, table: dict[tuple[str, int, int], Array], key: tuple[str, int, int], warps: Array, strength: Strength, *,
-        wide: bool,
-    ) -> None:  # fmt: skip
-        row = table.get(key)
+    def _hand_on(self, space: str, cell: int, warps: Array, strength: Strength) -> None:
+        near, far = self.clocks.handed_on(warps, fenced=not strength.releases)
+        for cta, here in _parts(warps // self.clocks.warps_per_cta):
+            _merge(self.near, (space, cell, cta), near[here])
+        if crosses(strength.reach, self.cluster):
+            for cluster, here in _parts(warps // self.clocks.warps_per_cluster):
+                _merge(self.far, (space, cell, cluster), far[here])
+
+    def _take(self, space: str, cell: int, warps: Array, strength: Strength) -> None:
+        for cta, here in _parts(warps // self.clocks.warps_per_cta):
+            self._learn(self.near.get((space, cell, cta)), warps[here], strength, wide=False)
+        if crosses(strength.reach, self.cluster):
+            for cluster, here in _parts(warps // self.clocks.warps_per_cluster):
+                self._learn(self.far.get((space, cell, cluster)), warps[here], strength, wide=True)
+
+    def _learn(self, row: Array | None, warps: Array, strength: Strength, *, wide: bool) -> None:
         if row is None:
             return
         if strength.acquires:
             self.clocks.acquire(warps, row)
         else:
             self.clocks.await_fence(warps, row, wide=wide)
+
+
+def _parts(groups: Array) -> Iterator[tuple[int, Array]]:
+    """Each group's number, and which belong to it."""
+    for group in np.unique(groups).tolist():
+        yield group, groups == group
 
 
 def _merge(table: dict[Any, Array], key: Any, rows: Array) -> None:

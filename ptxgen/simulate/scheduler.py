@@ -26,7 +26,7 @@ LONGEST_SLEEP = 128
 
 
 class LimitReached(PtxgenError):
-    """The run executed as many warp-instructions as it was allowed; `report` has what it found and counted until then."""
+    """The run executed as many warp-instructions as it was allowed; `report` is of what it did until then."""
 
     report: Any = None
 

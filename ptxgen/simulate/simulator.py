@@ -60,8 +60,8 @@ def simulate(
     an array parameter; `(array, TensorMap)` for the map of a tensor. `cluster` are the CTAs of a cluster, as of `grid`;
     by default what the kernel demands, else one. `shared_bytes` are dynamic shared memory. Tensor cores follow the
     numerics of `target`, by default the module's. `seed` replaces the order of the warps by a random one. LimitReached
-    after more than `limit` warp-instructions, with the report until then. `progress` is called now and then with the threads that have ended and
-    those of the whole launch. Approximate instructions give the correctly rounded value; with `approximate` values
+    after more than `limit` warp-instructions, with the report until then. `progress` is called now and then with the
+    threads that have ended and those of the whole launch. Approximate instructions give the correctly rounded value; with `approximate` values
     drawn by that seed from all that the manual allows. An `executor` runs batches of CTAs side by side where these do
     not communicate, with the same result.
 

@@ -60,8 +60,8 @@ class Operation:
     """Work under way. `read` takes what it reads, `write` writes it and gives the (engine, epoch) of its writes, for
     each of its landings, or the one where it has none.
 
-    With `far` what it wrote is known to who acquires for the cluster. It ends at a barrier for each of its `landings`, all at once, or with the group of that ordinal of the thread that
-    issued it. `reading` is the (engine, epoch) of its reads, `writing` that of its writes once it is complete.
+    It ends at a barrier for each of its `landings`, all at once, or with the group of that ordinal of the thread that
+    issued it; with `far` only who acquires for the cluster learns from the barrier what it wrote. `reading` is the (engine, epoch) of its reads, `writing` that of its writes once it is complete.
     """
 
     issue: Issue

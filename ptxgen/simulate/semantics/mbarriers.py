@@ -45,7 +45,9 @@ def init(site: Site) -> Step:
             address = int(target.addresses[rows[0], lanes[0]])
             if len(rows) > 1:
                 what = f"is run by {len(rows)} threads at once for {address:#x}; one of them may {_purpose(counts)} it"
-                batch.journal.fault("mbarrier.access", site.index, lambda what=what: what, thread=thread, address=address)  # type: ignore[misc]
+                batch.journal.fault(
+                    "mbarrier.access", site.index, lambda what=what: what, thread=thread, address=address
+                )  # type: ignore[misc]
             if counts is None:
                 _end(batch, where, site.index, thread, address)
             else:

@@ -30,6 +30,11 @@ def faults(instruction: Instruction, threads: int) -> Iterator[Variant]:
                     yield Verb.MOVE, Subject.BOUND, f"{by:+}", (moved,)
     if instruction.guard is not None:
         guard = instruction.guard
-        yield Verb.WEAKEN, Subject.GUARD, "negated", (evolve(instruction, guard=evolve(guard, negated=not guard.negated)),)
+        yield (
+            Verb.WEAKEN,
+            Subject.GUARD,
+            "negated",
+            (evolve(instruction, guard=evolve(guard, negated=not guard.negated)),),
+        )
         if opcode != "bra":
             yield Verb.DROP, Subject.GUARD, "dropped", (evolve(instruction, guard=None),)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,9 @@ from tests.simulate.faults.hand import Case, Launch, launch
 from tests.simulate.foreign.texts import chance, module
 
 
-def _pipeline(made: Pipeline) -> Case:
+def _pipeline(written: Callable[[], Pipeline]) -> Case:
+    made = written()
+
     def make() -> tuple[Any, tuple[Any, ...]]:
         args = made.args()
         args[-1][:] = 77
@@ -27,9 +30,11 @@ def _pipeline(made: Pipeline) -> Case:
 
 
 def _product(target: str, tiling: MatmulTiling, sizes: tuple[tuple[int, int, int], ...]) -> Case:
-    """The product that is derived for a target, with sizes that fill its tiles and sizes that do not."""
+    """The product that is derived for a target, with sizes that fill its tiles and sizes that do not; two of them
+    once more with infinities, which zeros do not hide.
+    """
     product = Matmul(MatmulSpec(), target, tiling)
-    kernels, launches = [], []
+    kernels, launches = [], list[Launch]()
     for m, n, k in sizes:
         arrays = product.with_outputs({
             "A": chance(1).integers(-4, 5, (m, k)).astype(np.float16),
@@ -39,6 +44,10 @@ def _product(target: str, tiling: MatmulTiling, sizes: tuple[tuple[int, int, int
         exact = arrays["A"].astype(np.float64) @ arrays["B"].astype(np.float64)
         kernels.append(kernel)
         launches.append(_of_product(kernel, arrays, exact.astype(arrays["D"].dtype)))
+        if (m, n, k) in (sizes[1], sizes[-1]):
+            arrays = {name: each.copy() for name, each in arrays.items()}
+            arrays["A"][::2, 0] = np.inf
+            launches.append(_of_product(kernel, arrays, None))
     assert all(each.module == kernels[0].module for each in kernels), "sizes that share no kernel"
     return Case(kernels[0].module, tuple(launches))
 
@@ -53,7 +62,8 @@ def _of_product(kernel: Any, arrays: dict[str, Any], exact: Any) -> Launch:
 
 
 # Sizes at which each comparison of a row, of a column and of a depth is just true, or just false.
-EDGES = ((57, 24, 40), (49, 16, 72), (41, 24, 8), (33, 24, 16), (25, 32, 24), (17, 8, 32), (9, 32, 56), (1, 24, 64))
+EDGES = ((57, 24, 40), (49, 16, 72), (41, 24, 8), (33, 24, 16), (25, 32, 24), (17, 24, 32), (9, 32, 56), (1, 24, 64),
+         (64, 8, 8))  # fmt: skip
 
 
 def volta() -> Case:
@@ -76,7 +86,7 @@ def hopper_derived() -> Case:
 
 def hopper_written() -> Case:
     """The product written for a cluster of two, one operand multicast."""
-    a, b = (chance(seed).integers(-4, 5, (rows, hopper.DEPTH * 4)).astype(np.float16)
+    a, b = (chance(seed).integers(-4, 5, (rows, hopper.DEPTH * 7)).astype(np.float16)
             for seed, rows in ((1, 2 * hopper.ROWS), (2, hopper.COLUMNS)))  # fmt: skip
 
     def make() -> tuple[Any, tuple[Any, ...]]:
@@ -112,9 +122,14 @@ def histogram() -> Case:
 def last_block() -> Case:
     """nvcc: parts handed over by a fence and a counter to the block that finishes last."""
     launches = []
-    for count, blocks in ((300, 3), (100, 7), (448, 4), (0, 1)):
+    for count, blocks in ((300, 3), (100, 7), (448, 4), (50, 1)):
         x = chance().integers(0, 1 << 32, count, dtype=np.uint32)
-        given = (np.append(x, np.uint32(5))[: max(count, 1)], np.zeros(blocks, np.uint32), np.zeros(1, np.uint32), count)
+        given = (
+            np.append(x, np.uint32(5))[: max(count, 1)],
+            np.zeros(blocks, np.uint32),
+            np.zeros(1, np.uint32),
+            count,
+        )
         launches.append(launch(blocks, 64, given, {2: x.sum(dtype=np.uint32, keepdims=True)}))
     return _cuda("reduce_last_block", *launches)
 
@@ -164,8 +179,9 @@ def triton_matmul() -> Case:
 
 CASES: dict[str, Callable[[], Case]] = {
     **{each.__name__: each for each in (
-        hand.reduction, hand.transpose, hand.bounded, hand.pipeline, hand.warps, hand.hand_over, scan, histogram, last_block, phases,
-        cluster_histogram, triton_softmax, triton_matmul, volta, ampere, hopper_derived, hopper_written,
+        hand.reduction, hand.transpose, hand.bounded, hand.pipeline, hand.warps, hand.hand_over, scan, histogram,
+        last_block, phases, cluster_histogram, triton_softmax, triton_matmul, volta, ampere, hopper_derived,
+        hopper_written,
     )},
-    **{name: (lambda each=each: _pipeline(each())) for name, each in PIPELINES.items()},
+    **{name: partial(_pipeline, each) for name, each in PIPELINES.items()},
 }  # fmt: skip

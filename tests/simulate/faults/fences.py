@@ -34,9 +34,9 @@ def faults(instruction: Instruction, threads: int) -> Iterator[Variant]:
 
 def _weaker(name: str) -> Iterator[tuple[str, str]]:
     """Of a narrower scope, of another proxy's space, of memory instead of a proxy."""
-    if name.startswith(("membar", "fence")) and name.rsplit(".", 1)[-1] in ("gl", "gpu", "sys", "cluster"):
-        if "mbarrier_init" not in name:
-            yield "of the CTA only", f"{name.rsplit('.', 1)[0]}.cta"
+    wide = name.rsplit(".", 1)[-1] in ("gl", "gpu", "sys", "cluster") and "mbarrier_init" not in name
+    if name.startswith(("membar", "fence")) and wide:
+        yield "of the CTA only", f"{name.rsplit('.', 1)[0]}.cta"
     if name.startswith("fence.proxy.async"):
         other = "shared::cta" if name.endswith("global") else "global"
         yield "of the other space", f"fence.proxy.async.{other}"

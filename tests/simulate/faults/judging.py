@@ -36,7 +36,7 @@ KINDS: dict[Subject, frozenset[str]] = {
     Subject.MASK: STUCK | {"warp.divergent", "warp.mask", "memory.bounds"},
     Subject.ALIGNMENT: frozenset({"memory.misaligned"}),
     Subject.PLACE: frozenset({"memory.bounds"}),
-    Subject.WRITE: UNWRITTEN | STUCK,
+    Subject.WRITE: UNWRITTEN | STUCK | RACES | {"memory.bounds", "async.shared"},
 }
 # Faults of arithmetic and of flow: they may break anything, or just compute something else.
 PLAIN = frozenset({Subject.BOUND, Subject.GUARD})
@@ -48,6 +48,8 @@ LATE = frozenset({Subject.FENCE})
 STALLING = PLAIN | frozenset(subject for subject, codes in KINDS.items() if codes & STUCK) | {Subject.WAIT}
 # Found where the changed instruction itself runs.
 AT = frozenset({Subject.ALIGNMENT, Subject.PLACE, Subject.MASK})
+# Told where another thread, perhaps of another role, waits or reads in vain, or has left work behind.
+ELSEWHERE = STUCK | UNWRITTEN | {"cluster.left", "async.leaked"}
 # The two parties of a race lie on both sides of what ordered them.
 BETWEEN = frozenset({Subject.BARRIER, Subject.WARP_BARRIER})
 SEEDS = (None, 1, 2, 3)
@@ -104,8 +106,7 @@ class Outcome:
 
 @define(eq=False)
 class Judge:
-    """A case with its good runs: the results, the limit that no run may reach, and how many lanes ran each instruction.
-    """
+    """A case with its good runs: the results, the limit that no run may reach, and the lanes that ran each instruction."""
 
     case: Case
     kernel: Kernel
@@ -129,7 +130,7 @@ class Judge:
             report, made = run(decoded, launch, None)
             report.raise_findings()
             for array, right in zip(made, launch.wanted, strict=True):
-                assert right is None or np.array_equal(array, right)
+                assert right is None or equal(array, right)
             wanted.append(made)
             limits.append(4 * report.total.warps + 2000)
             counts.append(tuple(each.count.lanes for each in report.statements))
@@ -165,7 +166,7 @@ class Judge:
             return Outcome(Verdict.MISNAMED, seed, report.findings)
         if made is None:
             return Outcome(Verdict.ENDLESS if subject in STALLING else Verdict.UNTOLD, seed)
-        if all(map(np.array_equal, made, wanted)):
+        if all(map(equal, made, wanted)):
             return Outcome(Verdict.SURVIVES, seed)
         told = subject in SILENT or (subject in LATE and seed is not None)
         return Outcome(Verdict.WRONG if told else Verdict.UNTOLD, seed)
@@ -188,9 +189,14 @@ class Judge:
                 or (self.paths.leads(other, each) and self.paths.leads(each, one))
                 for each in places
             )
-        if finding.code in STUCK | UNWRITTEN:
+        if finding.code in ELSEWHERE:
             return True
         return any(self.paths.linked(each, place) for each in parties for place in places)
+
+
+def equal(made: Any, wanted: Any) -> bool:
+    """Whether two results are the same, NaN included."""
+    return bool(np.array_equal(made, wanted, equal_nan=made.dtype.kind == "f"))
 
 
 def seeds_for(subject: Subject) -> tuple[int | None, ...]:

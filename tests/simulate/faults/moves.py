@@ -28,7 +28,9 @@ def starts(instruction: Instruction) -> bool:
     words = instruction.form.words
     if instruction.form.opcode == "wgmma":
         return "mma_async" in words.values()
-    return instruction.form.opcode in _COPIES and len(instruction.operands) >= 2 and "commit_group" not in words.values()
+    return (
+        instruction.form.opcode in _COPIES and len(instruction.operands) >= 2 and "commit_group" not in words.values()
+    )
 
 
 def meets(instruction: Instruction) -> bool:

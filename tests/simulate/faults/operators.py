@@ -10,16 +10,17 @@ from tests.simulate.faults.edits import Change, Kernel, Mutant, Subject, Verb
 
 # What stands in the place of one instruction: what was done in words, and the statements.
 Variant = tuple[Verb, Subject, str, tuple[Statement, ...]]
-Operator = Callable[[Instruction, int], Iterator[Variant]]
+OF_ONE: tuple[Callable[[Instruction, int], Iterator[Variant]], ...] = (
+    barriers.faults, waits.faults, fences.faults, phases.faults, masks.faults, bounds.faults, places.faults,
+)  # fmt: skip
+OF_SEVERAL: tuple[Callable[[Kernel], Iterator[Change]], ...] = (moves.faults, waits.unrepeated)
 
 
 def mutants(kernel: Kernel, threads: int) -> Iterator[Mutant]:
     """Every fault at every place of a kernel that runs with so many threads to a CTA."""
-    for operator in (barriers.faults, waits.faults, fences.faults, phases.faults, masks.faults, bounds.faults,
-                     places.faults):  # fmt: skip
+    for faults in OF_ONE:
         for place, instruction in enumerate(kernel.instructions):
-            for verb, subject, how, statements in operator(instruction, threads):
-                change = Change(verb, subject, how, (place,), {id(instruction): statements})
-                yield kernel.mutant(change)
-    for operator in (moves.faults, waits.unrepeated):
-        yield from map(kernel.mutant, operator(kernel))
+            for verb, subject, how, statements in faults(instruction, threads):
+                yield kernel.mutant(Change(verb, subject, how, (place,), {id(instruction): statements}))
+    for moved in OF_SEVERAL:
+        yield from map(kernel.mutant, moved(kernel))

@@ -28,8 +28,9 @@ def faults(instruction: Instruction, threads: int) -> Iterator[Variant]:
     if "expect_tx" in words or opcode == "mbarrier.expect_tx":
         yield from _shifted(instruction, "tx_count", Subject.BYTES, _GRAIN)
     if opcode in _COPIES and not {"commit_group", "wait_group"} & words:
+        told = Subject.WRITE if slot(instruction, "mbar") is None else Subject.BYTES
         yield Verb.DROP, Subject.WRITE, "copy dropped", ()
-        yield from _shifted(instruction, "bytes", Subject.BYTES, _GRAIN)
+        yield from _shifted(instruction, "bytes", told, _GRAIN)
     if opcode in ASKING and (place := slot(instruction, "parity")) is not None:
         yield Verb.WEAKEN, Subject.PARITY, "flipped", _flipped(instruction, place)
 

@@ -25,10 +25,10 @@ def faults(instruction: Instruction, threads: int) -> Iterator[Variant]:
     for place, operand in enumerate(instruction.operands):
         if isinstance(operand, Address):
             for bytes_ in _odd(instruction, place):
-                yield (Verb.WEAKEN, Subject.ALIGNMENT, f"operand {place} {bytes_:+} bytes",
-                       (with_operand(instruction, place, evolve(operand, offset=operand.offset + bytes_)),))  # fmt: skip
-            yield (Verb.MOVE, Subject.PLACE, f"operand {place} far away",
-                   (with_operand(instruction, place, evolve(operand, offset=operand.offset + FAR)),))  # fmt: skip
+                moved = with_operand(instruction, place, evolve(operand, offset=operand.offset + bytes_))
+                yield Verb.WEAKEN, Subject.ALIGNMENT, f"operand {place} {bytes_:+} bytes", (moved,)
+            moved = with_operand(instruction, place, evolve(operand, offset=operand.offset + FAR))
+            yield Verb.MOVE, Subject.PLACE, f"operand {place} far away", (moved,)
     if opcode in ("st", "stmatrix", "red") or (opcode == "cp.async" and len(instruction.operands) > 2):
         yield Verb.DROP, Subject.WRITE, "dropped", ()
 
