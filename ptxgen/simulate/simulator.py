@@ -61,9 +61,9 @@ def simulate(
     by default what the kernel demands, else one. `shared_bytes` are dynamic shared memory. Tensor cores follow the
     numerics of `target`, by default the module's. `seed` replaces the order of the warps by a random one. LimitReached
     after more than `limit` warp-instructions, with the report until then. `progress` is called now and then with the
-    threads that have ended and those of the whole launch. Approximate instructions give the correctly rounded value; with `approximate` values
-    drawn by that seed from all that the manual allows. An `executor` runs batches of CTAs side by side where these do
-    not communicate, with the same result.
+    threads that have ended and those of the whole launch. Approximate instructions give the correctly rounded value;
+    with `approximate` values drawn by that seed from all that the manual allows. An `executor` runs batches of CTAs
+    side by side where these do not communicate, with the same result.
 
     Raises KernelError naming every instruction that the simulator does not run, before anything ran, and
     LaunchError for arguments that do not fit. What goes wrong while it runs is in the report's findings.

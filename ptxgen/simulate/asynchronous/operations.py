@@ -61,7 +61,8 @@ class Operation:
     each of its landings, or the one where it has none.
 
     It ends at a barrier for each of its `landings`, all at once, or with the group of that ordinal of the thread that
-    issued it; with `far` only who acquires for the cluster learns from the barrier what it wrote. `reading` is the (engine, epoch) of its reads, `writing` that of its writes once it is complete.
+    issued it; with `far` only who acquires for the cluster learns from the barrier what it wrote. `reading` is the
+    (engine, epoch) of its reads, `writing` that of its writes once it is complete.
     """
 
     issue: Issue

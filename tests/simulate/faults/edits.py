@@ -44,6 +44,7 @@ class Subject(Enum):
     WRITE = "write"
 
 
+VARIABLE = "of a variable"
 Replacement = Mapping[int, tuple[Statement, ...]]
 SPARE = {name: Register(f"%spare_{name}", type_named(name)) for name in ("b16", "b32", "pred")}
 

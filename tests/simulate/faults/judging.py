@@ -12,7 +12,7 @@ from ptxgen.ir.flow import Flow, flow_of
 from ptxgen.simulate import Report, Simulator, simulator
 from ptxgen.simulate.journal import Fault
 from ptxgen.simulate.scheduler import LimitReached
-from tests.simulate.faults.edits import Kernel, Mutant, Subject
+from tests.simulate.faults.edits import VARIABLE, Kernel, Mutant, Subject
 from tests.simulate.faults.hand import Case, Launch
 
 RACES = frozenset({"race.shared", "race.global"})
@@ -106,7 +106,7 @@ class Outcome:
 
 @define(eq=False)
 class Judge:
-    """A case with its good runs: the results, the limit that no run may reach, and the lanes that ran each instruction."""
+    """A case with its good runs: the results, the limits that no run may reach, the lanes that ran each instruction."""
 
     case: Case
     kernel: Kernel
@@ -178,7 +178,7 @@ class Judge:
             return False
         parties = [mutant.homes[each] for each in (finding.statement, finding.other)
                    if each is not None and 0 <= each < len(mutant.homes)]  # fmt: skip
-        if subject in AT and finding.code not in STUCK:
+        if subject in AT and finding.code not in STUCK and mutant.change.how != VARIABLE:
             return any(each in places for each in parties)
         if subject in BETWEEN and finding.code in RACES and len(parties) == 2:
             one, other = parties

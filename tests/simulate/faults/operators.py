@@ -13,7 +13,7 @@ Variant = tuple[Verb, Subject, str, tuple[Statement, ...]]
 OF_ONE: tuple[Callable[[Instruction, int], Iterator[Variant]], ...] = (
     barriers.faults, waits.faults, fences.faults, phases.faults, masks.faults, bounds.faults, places.faults,
 )  # fmt: skip
-OF_SEVERAL: tuple[Callable[[Kernel], Iterator[Change]], ...] = (moves.faults, waits.unrepeated)
+OF_SEVERAL: tuple[Callable[[Kernel], Iterator[Change]], ...] = (moves.faults, waits.unrepeated, places.odd_variables)
 
 
 def mutants(kernel: Kernel, threads: int) -> Iterator[Mutant]:

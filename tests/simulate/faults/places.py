@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from attrs import evolve
 
-from ptxgen.ir import Address, Instruction, Statement
-from tests.simulate.faults.edits import Subject, Verb, slot, with_operand
+from isa.types import type_named
+from ptxgen.ir import Address, Instruction, Space, Statement, SymbolAddress, Variable
+from tests.simulate.faults.edits import VARIABLE, Change, Kernel, Subject, Verb, slot, with_operand
 
 Variant = tuple[Verb, Subject, str, tuple[Statement, ...]]
 FAR = 1 << 20
@@ -31,6 +32,23 @@ def faults(instruction: Instruction, threads: int) -> Iterator[Variant]:
             yield Verb.MOVE, Subject.PLACE, f"operand {place} far away", (moved,)
     if opcode in ("st", "stmatrix", "red") or (opcode == "cp.async" and len(instruction.operands) > 2):
         yield Verb.DROP, Subject.WRITE, "dropped", ()
+
+
+def odd_variables(kernel: Kernel) -> Iterator[Change]:
+    """Variables of shared memory that begin at an odd byte, without their alignment."""
+    for statement in (each for scope in kernel.sequences() for each in scope):
+        if not isinstance(statement, Variable) or statement.space is not Space.SHARED:
+            continue
+        if (statement.align or statement.type.bytes) > 1:
+            users = tuple(place for place, each in enumerate(kernel.instructions) if _names(each, statement.name))
+            byte = Variable("spare_byte", type_named("b8"), Space.SHARED)
+            by = {id(statement): (byte, evolve(statement, align=1))}
+            yield Change(Verb.WEAKEN, Subject.ALIGNMENT, VARIABLE, users or (0,), by)
+
+
+def _names(instruction: Instruction, name: str) -> bool:
+    bases = (each.base if isinstance(each, Address) else each for each in instruction.operands)
+    return any(isinstance(each, SymbolAddress) and each.name == name for each in bases)
 
 
 def _odd(instruction: Instruction, place: int) -> tuple[int, ...]:

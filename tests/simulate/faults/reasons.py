@@ -37,6 +37,7 @@ REASONS: dict[str, tuple[Known, ...]] = {
     ),
     "hand_over": (
         *elected(13),
+        Known(WEAKEN, BARRIER, "of another number", 4, "all threads of the one block that comes there meet"),
         Known(MOVE, BOUND, "+1", 1, "the blocks take each other's parts", places=(14,)),
         Known(WEAKEN, BOUND, ".eq", 1, "the blocks take each other's parts", places=(14,)),
         Known(WEAKEN, GUARD, "negated", 1, "the blocks take each other's parts", places=(15,)),
