@@ -44,10 +44,7 @@ def init(site: Site) -> Step:
             thread = batch.thread(group, int(rows[0]), int(lanes[0]))
             address = int(target.addresses[rows[0], lanes[0]])
             if len(rows) > 1:
-                what = f"is run by {len(rows)} threads at once for {address:#x}; one of them may {_purpose(counts)} it"
-                batch.journal.fault(
-                    "mbarrier.access", site.index, lambda what=what: what, thread=thread, address=address
-                )  # type: ignore[misc]
+                _report_several(batch, site.index, thread, address, len(rows))
             if counts is None:
                 _end(batch, where, site.index, thread, address)
             else:
@@ -58,8 +55,9 @@ def init(site: Site) -> Step:
     return step
 
 
-def _purpose(counts: Array | None) -> str:
-    return "end" if counts is None else "initialise"
+def _report_several(batch: Batch, site: int, thread: int, address: int, count: int) -> None:
+    what = f"is run for {address:#x} by {count} threads of a warp at once, of which one may"
+    batch.journal.fault("mbarrier.access", site, lambda: what, thread=thread, address=address, count=count)
 
 
 def _make(batch: Batch, place: int, site: int, owner: tuple[int, int], address: int, count: int) -> None:
