@@ -62,7 +62,7 @@ def _of_product(kernel: Any, arrays: dict[str, Any], exact: Any) -> Launch:
 
 
 # Sizes at which each comparison of a row, of a column and of a depth is just true, or just false.
-EDGES = ((57, 24, 40), (49, 16, 72), (41, 24, 8), (33, 24, 16), (25, 32, 24), (17, 24, 32), (9, 32, 56), (1, 24, 64),
+EDGES = ((57, 24, 40), (49, 16, 72), (41, 24, 8), (33, 32, 16), (25, 32, 24), (17, 24, 32), (9, 32, 56), (1, 24, 64),
          (64, 8, 8))  # fmt: skip
 
 

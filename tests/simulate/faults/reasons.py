@@ -13,6 +13,8 @@ APART = "the access to global memory that it passes is to words that no other th
 LAST = "nothing behind it touches what another thread touched before"
 PROXY = "a proxy fence orders wherever it stands on the way from the write to the copy, and all threads run it"
 NO_GROUPS = "threads that copy nothing commit and await groups without copies"
+UNTOUCHED = "nothing touches the accumulators between this product and the one before"
+UNAWAITED = "nobody awaits the last arrival"
 MET = "the barrier behind it orders the initialisations before all that uses them"
 
 
@@ -78,13 +80,13 @@ REASONS: dict[str, tuple[Known, ...]] = {
         Known(MOVE, FENCE, "behind bar.sync", 1, PROXY), Known(MOVE, BARRIER, "before fence.proxy", 1, PROXY),
     ),
     "hopper_derived": (
-        *elected(10, 120),
-        Known(DROP, FENCE, "dropped", 1, MET, "mbarrier_init"),
-        Known(WEAKEN, BOUND, ".gt", 1, "nobody awaits the last arrival", places=(126,)),
-        Known(MOVE, BOUND, "", 3, "nobody awaits the last arrival", places=(126, 132)),
-        Known(WEAKEN, GUARD, "negated", 1, "nobody awaits the last arrival", places=(127,)),
-        Known(DROP, GUARD, "dropped", 1, "nobody awaits the last arrival", places=(133,)),
-        Known(WEAKEN, GUARD, "negated", 1, "nobody awaits the last arrival", places=(133,)),
+        Known(MOVE, BOUND, "+1", 4, ELECTED, "setp.eq."),
+        Known(DROP, FENCE, "dropped", 1, MET, "mbarrier_init"), Known(MOVE, FENCE, "before mbarrier.init", 1, MET),
+        Known(DROP, FENCE, "dropped", 1, UNTOUCHED, "wgmma"), Known(MOVE, FENCE, "behind wgmma", 1, UNTOUCHED),
+        Known(MOVE, BOUND, "-1", 1, "of the role only the first warp works", "setp.lt.u32"),
+        Known(MOVE, BOUND, "-1", 1, UNAWAITED, "setp.eq.s32"),
+        Known(MOVE, BOUND, "+1", 1, UNAWAITED, "setp.ge.s32"), Known(WEAKEN, BOUND, ".gt", 1, UNAWAITED, "setp.ge.s32"),
+        Known(WEAKEN, GUARD, "negated", 1, UNAWAITED, "bra"),
     ),
     "hopper_written": (
         *elected(7, 22, 80),
@@ -107,6 +109,6 @@ REASONS: dict[str, tuple[Known, ...]] = {
               places=(226,)),
     ),
     "ampere": (
-        Known(MOVE, BOUND, "-1", 1, "a group without copies more lets waits only be longer", places=(149,)),
+        Known(MOVE, BOUND, "-1", 1, "a group without copies more lets waits only be longer", "setp.ge.s32"),
     ),
 }  # fmt: skip
