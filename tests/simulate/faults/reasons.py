@@ -92,6 +92,7 @@ REASONS: dict[str, tuple[Known, ...]] = {
         *elected(7, 22, 80),
         Known(DROP, FENCE, "dropped", 1, MET, "mbarrier_init"),
         Known(MOVE, FENCE, "before mbarrier.init", 1, MET),
+        Known(MOVE, FENCE, "behind barrier.sync", 1, PROXY), Known(MOVE, BARRIER, "before fence.proxy", 1, PROXY),
         Known(WEAKEN, Subject.CLUSTER_BARRIER, "relaxed", 1, "the fence before it makes the barriers seen"),
     ),
     "triton_matmul": (
