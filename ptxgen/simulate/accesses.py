@@ -11,6 +11,7 @@ from attrs import define, evolve, frozen
 from ptxgen.ir import Address, Int, Register
 from ptxgen.simulate.asynchronous.clusters import reach
 from ptxgen.simulate.batch import Batch, SpaceMemory
+from ptxgen.simulate.flags import Strength, strength_of
 from ptxgen.simulate.group import LANES, Group
 from ptxgen.simulate.journal import Check
 from ptxgen.simulate.memory import (
@@ -34,7 +35,7 @@ class Request:
     """An access as decoded: `space` None is generic; `width_bytes` per lane, all parts of a vector together.
 
     `strong` accesses (volatile, relaxed, acquire, release, atomic) do not race with each other; `remote` ones may go
-    to shared memory of other CTAs of the cluster.
+    to shared memory of other CTAs of the cluster. `strength` tells what a strong one orders.
     """
 
     index: int
@@ -44,6 +45,7 @@ class Request:
     guard: Reader | None
     strong: bool
     remote: bool = False
+    strength: Strength | None = None
 
 
 @frozen(eq=False)
@@ -60,11 +62,12 @@ def request_of(site: Site, operand: int, width_bytes: int) -> Request:
     """The request of a load or store whose address stands at `operand`."""
     words = site.instruction.form.words
     space = words.get("space")
-    strong = site.has("volatile", "relaxed", "acquire", "release", "mmio")
+    strength = strength_of(site.opcode, words)
     remote = space is None or space == "shared::cluster"
     if space is not None:
         space = "local" if space.startswith("param") else space.partition("::")[0]
-    return Request(site.index, space, width_bytes, address_reader(site, operand), site.guard(), strong, remote)
+    return Request(site.index, space, width_bytes, address_reader(site, operand), site.guard(),
+                   strength is not None, remote, strength)  # fmt: skip
 
 
 def address_reader(site: Site, operand: int) -> Callable[[list[Any]], Array]:
@@ -195,12 +198,12 @@ class _Attempt:
 
     def _check(self, index: Array) -> None:
         memory, width = self.memory, self.request.width_bytes
-        last = memory.size_bytes - width
-        outside = index.view(np.uint64) > np.uint64(last) if last >= 0 else np.ones(index.shape, np.bool_)
-        self.drop(outside, "memory.bounds", f"touches {width} bytes outside {memory.name} memory")
         if width > 1:
             what = f"touches {width} bytes of {memory.name} memory at an address that is no multiple of {width}"
             self.drop((index & (width - 1)) != 0, "memory.misaligned", what)
+        last = memory.size_bytes - width
+        outside = index.view(np.uint64) > np.uint64(last) if last >= 0 else np.ones(index.shape, np.bool_)
+        self.drop(outside, "memory.bounds", f"touches {width} bytes outside {memory.name} memory")
 
 
 def _checked(attempt: _Attempt, reads: bool) -> Target:
@@ -269,8 +272,10 @@ def watch(request: Request, group: Group, batch: Batch, target: Target, values: 
         found = tracker.load(touches, batch.clocks)
     for conflict in found:
         _report(request, batch, target, touches, conflict, writes)
-    if request.strong and batch.flags is not None:
-        _exchange(batch.flags, batch, target.memory.name, touches)
+    if request.strength is not None and request.strength.releases and batch.lateness is not None:
+        batch.lateness.show(touches.warps)
+    if request.strength is not None and batch.flags is not None:
+        batch.flags.exchange(target.memory.name, touches.cells, touches.warps, request.strength)
 
 
 def watch_delivery(
@@ -292,22 +297,6 @@ def watch_delivery(
     request = Request(site, "shared", width, lambda r: index, None, False)
     for conflict in memory.tracker.store(touches, batch.clocks, spread):
         _report(request, batch, Target(memory, index, index, None), touches, conflict, True)
-
-
-def _exchange(flags: dict[tuple[str, int, int], Array], batch: Batch, space: str, touches: Touches) -> None:
-    """A strong access in a kernel with fences releases and acquires at its address.
-
-    More is ordered so than the fences say: a race may be missed, none invented.
-    """
-    for cell in np.unique(touches.cells).tolist():
-        warps = np.unique(touches.warps[touches.cells == cell])
-        rows = batch.clocks.release(warps)
-        for cluster in np.unique(warps // batch.clocks.warps_per_cluster).tolist():
-            inside = warps // batch.clocks.warps_per_cluster == cluster
-            known = rows[inside].max(axis=0)
-            key = (space, cell, cluster)
-            flags[key] = np.maximum(known, flags[key]) if key in flags else known
-            batch.clocks.acquire(warps[inside], flags[key])
 
 
 def _touches(request: Request, group: Group, batch: Batch, target: Target) -> tuple[Touches, int]:

@@ -53,8 +53,9 @@ def _complete(batch: Batch, barrier: int) -> Array:
 def _free(batch: Batch, barrier: int, complete: Array) -> list[Group]:
     freed: list[Group] = []
     rest: list[Group] = []
+    going = _passing(batch, barrier, complete)
     for group in batch.waiting:
-        rows = complete[group.warps // batch.warps_per_cta]
+        rows = going[group.warps]
         if group.barrier != barrier or not rows.any():
             rest.append(group)
             continue
@@ -78,23 +79,47 @@ def _free(batch: Batch, barrier: int, complete: Array) -> list[Group]:
         batch.arrivals[barrier][1][complete] = 0
         if not count.any():
             del batch.arrivals[barrier]
-    _answer(batch, barrier, freed, complete)
+    _answer(batch, barrier, freed, going)
     warps = np.unique(np.concatenate([group.warps[group.lanes().any(axis=1)] for group in freed]))
     batch.clocks.barrier(warps, known)
     return freed
 
 
-def _answer(batch: Batch, barrier: int, freed: list[Group], complete: Array) -> None:
+def _passing(batch: Batch, barrier: int, complete: Array) -> Array:
+    """Which warps pass [warps]: all that wait, but no more than a number of threads that the barrier wants. Which of
+    them came first is open: those of the lowest number did, in a random order any.
+    """
+    lanes = _waiting_lanes(batch, barrier)
+    passing = lanes.any(axis=1) & np.repeat(complete, batch.warps_per_cta)
+    whole = (lanes == batch.present).all(axis=1)
+    wanted = {
+        cta: group.threads
+        for group in batch.waiting if group.barrier == barrier and group.threads is not None
+        for cta in np.unique(group.warps // batch.warps_per_cta).tolist() if complete[cta]
+    }  # fmt: skip
+    for cta, threads in wanted.items():
+        brought = int(batch.arrivals[barrier][0][cta]) if barrier in batch.arrivals else 0
+        start = cta * batch.warps_per_cta
+        warps = (np.flatnonzero(passing[start : start + batch.warps_per_cta]) + start).tolist()
+        if batch.engines.chance is not None:
+            batch.engines.chance.shuffle(warps)
+        warps.sort(key=lambda warp: not whole[warp])
+        passing[warps[max(-(-(threads - brought) // LANES), 1) :]] = False
+    return passing
+
+
+def _answer(batch: Batch, barrier: int, freed: list[Group], going: Array) -> None:
     """Give the groups of a reducing barrier what its threads brought, and forget it."""
     ballots = batch.ballots.get(barrier)
     if ballots is None:
         return
+    totals = (ballots * going[:, None]).reshape(batch.ctas, -1, 2).sum(axis=1)
     for group in freed:
         if group.answer is not None:
-            brought = ballots[group.warps // batch.warps_per_cta]
+            brought = totals[group.warps // batch.warps_per_cta]
             group.answer(group, brought[:, :1], brought[:, 1:])
             group.answer = None
-    ballots[complete] = 0
+    ballots[going] = 0
 
 
 def _judge(batch: Batch, group: Group, rows: Array) -> None:

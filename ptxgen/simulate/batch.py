@@ -10,10 +10,12 @@ from numpy.typing import NDArray
 
 from ptxgen.simulate.asynchronous.engines import Engines
 from ptxgen.simulate.copies import Copies
+from ptxgen.simulate.flags import Flags
 from ptxgen.simulate.fragments import Fragments
 from ptxgen.simulate.group import LANES, Group
 from ptxgen.simulate.heap import Heap
 from ptxgen.simulate.journal import Journal
+from ptxgen.simulate.lateness import Lateness
 from ptxgen.simulate.memory import Arena
 from ptxgen.simulate.races import Clocks, Tracker
 
@@ -45,10 +47,11 @@ class Batch:
 
     CTAs of a cluster of `cluster` follow each other. `existing` [warps, 32] are the lanes that the block has, `present`
     those that have not ended. `arrivals` holds per barrier what `arrive` brought: threads [ctas] and knowledge [ctas,
-    warps]. `flags` holds what threads of a CTA have released at an address, by space, cell and cluster; None in a
-    kernel without fences, where addresses order nothing. `ballots` are, per barrier, the threads [ctas, 2] that brought
-    false and true, `copies` what is under way, `ticks` the readings of clocks, `heap` what `malloc` may give. `parked`
-    are groups that wait for something that the `engines` tell of. `last_whole` is what `whole_warps` gave last.
+    warps]. `flags` holds what threads have released at an address; None in a kernel without fences, where addresses
+    order nothing. `ballots` are, per barrier, the threads of each warp [warps, 2] that brought false and true, `copies`
+    what is under way, `ticks` the readings of clocks, `heap` what `malloc` may give. `parked` are groups that wait for
+    something that the `engines` tell of. `lateness`, in a random order, is what CTAs see late of each other.
+    `last_whole` is what `whole_warps` gave last.
     """
 
     first: int
@@ -61,7 +64,7 @@ class Batch:
     clocks: Clocks
     arrivals: dict[int, tuple[Array, Array]] = field(factory=dict)
     waiting: list[Group] = field(factory=list)
-    flags: dict[tuple[str, int, int], Array] | None = None
+    flags: Flags | None = None
     fragments: Fragments = field(factory=Fragments)
     ballots: dict[int, Array] = field(factory=dict)
     copies: Copies = field(factory=Copies)
@@ -71,6 +74,7 @@ class Batch:
     cluster: int = 1
     engines: Engines = field(factory=Engines)
     parked: list[Group] = field(factory=list)
+    lateness: Lateness | None = None
 
     @property
     def warps(self) -> int:

@@ -38,6 +38,7 @@ CODES: dict[str, str] = {
     "uninitialised.register": "a register that nothing wrote, read",
     "uninitialised.shared": "shared memory that nothing wrote, read",
     "warp.divergent": "an instruction of a whole warp without lanes that its mask names",
+    "warp.mask": "an instruction of a whole warp run by lanes that its mask does not name, or names differently",
     "warpgroup.divergent": "an instruction of a warpgroup without some of its warps or lanes",
     "wgmma.descriptor": "a matrix descriptor that is not legal",
     "wgmma.fence": "registers of a warpgroup's product written without wgmma.fence before it",

@@ -33,7 +33,8 @@ NO_CHECKS: frozenset[Check] = frozenset()
 @frozen
 class Fault(Finding):
     """A finding of a run: the instruction by its place in the kernel from 0 and its text, the first thread concerned
-    (its CTA and itself, each x, y, z), the address it used, and how often it happened."""
+    (its CTA and itself, each x, y, z), the address it used, and how often it happened. `other` is the place of another
+    instruction concerned, such as the earlier one of a race."""
 
     statement: int = -1
     text: str = ""
@@ -41,6 +42,7 @@ class Fault(Finding):
     thread: tuple[int, int, int] | None = None
     address: int | None = None
     count: int = 1
+    other: int | None = None
 
 
 @define(eq=False)
@@ -95,7 +97,7 @@ class Journal:
         others = () if related is None else (self._related(related),)
         self.faults[(code, index)] = Fault(
             code, Severity.ERROR, f"{text} {what}{where}", instruction.origin if instruction is not None else None,
-            None, others, index, text, cta, place, address, count,
+            None, others, index, text, cta, place, address, count, related,
         )  # fmt: skip
 
     def _related(self, index: int) -> tuple[str, Any]:

@@ -14,9 +14,11 @@ from ptxgen.ir import Space
 from ptxgen.simulate.asynchronous.columns import Columns
 from ptxgen.simulate.asynchronous.engines import Engines
 from ptxgen.simulate.batch import Batch, SpaceMemory
+from ptxgen.simulate.flags import Flags
 from ptxgen.simulate.group import LANES, Group
 from ptxgen.simulate.heap import Heap
 from ptxgen.simulate.journal import Check, Journal
+from ptxgen.simulate.lateness import Lateness
 from ptxgen.simulate.layout import Layout
 from ptxgen.simulate.memory import FIRST_BYTE, GLOBAL_BASE, RANK_SHIFT, WRITTEN, Arena, GlobalMemory
 from ptxgen.simulate.program import Program
@@ -30,6 +32,7 @@ Progress: TypeAlias = Callable[[int, int], None]
 _TURNS_BETWEEN = 256
 LANES_PER_BATCH = 32768
 BYTES_PER_BATCH = 64 << 20
+MOST_ACQUAINTED = 512
 
 
 @frozen
@@ -68,20 +71,18 @@ class Launch:
 
 
 def run(
-    program: Program, layout: Layout, memory: GlobalMemory, parameters: bytes, launch: Launch,
+    program: Program, layout: Layout, memory: GlobalMemory, parameters: bytes, launch: Launch, journal: Journal,
     progress: Progress | None = None,
-) -> Journal:  # fmt: skip
-    """Run all CTAs, batch after batch; `memory` is left as the kernel left it.
+) -> None:  # fmt: skip
+    """Run all CTAs, batch after batch; `memory` is left as the kernel left it, and `journal` tells of it.
 
     `progress` is called now and then with the threads that have ended and those of the whole launch.
     """
-    journal = journal_of(program, launch)
     for scheduler, start in sessions(program, layout, memory, parameters, launch, journal):
         if progress is None:
             scheduler.run(start)
         else:
             _told(scheduler, start, launch, progress)
-    return journal
 
 
 def _told(scheduler: Scheduler, start: Group, launch: Launch, progress: Progress) -> None:
@@ -115,6 +116,8 @@ def sessions(
         batch = _batch(first, count, launch, layout, everywhere, journal, parameters)
         batch.engines.registers, batch.engines.chance = program.watched, chance
         batch.heap = heap
+        if chance is not None and batch.cluster == 1 and count > 1:
+            batch.lateness = Lateness(chance, batch.warps_per_cta)
         registers = _registers(program, batch, launch, layout, parameters)
         alive = None if batch.present.all() else batch.present.copy()
         start = Group(0, np.arange(batch.warps), alive, registers)
@@ -131,7 +134,7 @@ def _global(layout: Layout, memory: GlobalMemory, launch: Launch) -> SpaceMemory
     grain = layout.grain(Space.GLOBAL)
     tracker = None
     if Check.RACES in launch.checks and layout.writes_global:
-        across = not layout.fences_across
+        across = not layout.fences_across or grid_wide(launch, layout)
         width = _participants(launch, layout)
         tracker = Tracker(arena.size_bytes // grain, width, per_warp_reads=False, across=across)
     return SpaceMemory("global", arena, GLOBAL_BASE, arena.size_bytes, None, tracker, grain)
@@ -142,8 +145,22 @@ def _columns(launch: Launch, layout: Layout) -> Columns:
 
 
 def _participants(launch: Launch, layout: Layout) -> int:
-    """Warps and engines of a cluster."""
-    return launch.ctas_per_cluster * launch.warps_per_cta + _columns(launch, layout).count
+    """Warps and engines of the CTAs that know of each other."""
+    return _acquainted(launch, layout) * launch.warps_per_cta + _columns(launch, layout).count
+
+
+def _acquainted(launch: Launch, layout: Layout) -> int:
+    """How many CTAs have clocks of each other: those of a cluster, or all."""
+    return launch.ctas if grid_wide(launch, layout) else launch.ctas_per_cluster
+
+
+def grid_wide(launch: Launch, layout: Layout) -> bool:
+    """Whether the order of threads of different CTAs is kept: where fences make one, and the launch is small."""
+    if not layout.fences_across or layout.engines or launch.ctas_per_cluster > 1 or launch.ctas == 1:
+        return False
+    warps = launch.ctas * launch.warps_per_cta
+    cells = launch.ctas * layout.shared_bytes // layout.grain(Space.SHARED)
+    return warps <= MOST_ACQUAINTED and cells * warps * 8 <= BYTES_PER_BATCH and warps * LANES <= LANES_PER_BATCH
 
 
 def batches_of(launch: Launch, layout: Layout) -> Iterator[tuple[int, int]]:
@@ -151,6 +168,9 @@ def batches_of(launch: Launch, layout: Layout) -> Iterator[tuple[int, int]]:
     lanes = launch.warps_per_cta * LANES
     per_cta = layout.shared_bytes + lanes * layout.local_bytes + 1
     if Check.RACES in launch.checks:
+        if grid_wide(launch, layout):
+            yield 0, launch.ctas
+            return
         per_cta += layout.shared_bytes // layout.grain(Space.SHARED) * 8 * (_participants(launch, layout) + 1)
     clusters = min(LANES_PER_BATCH // lanes, BYTES_PER_BATCH // per_cta) // launch.ctas_per_cluster
     size = max(1, clusters) * launch.ctas_per_cluster
@@ -179,8 +199,8 @@ def _batch(
     for name in ("shared", "local", "const", "param"):
         spaces.setdefault(name, SpaceMemory(name, Arena(16), 0, 0))
     columns = _columns(launch, layout)
-    clocks = Clocks(ctas, warps_per_cta, launch.ctas_per_cluster, columns.count)
-    flags: dict[tuple[str, int, int], Array] | None = {} if layout.fences else None
+    clocks = Clocks(ctas, warps_per_cta, _acquainted(launch, layout), columns.count, fences=layout.fences)
+    flags = Flags(clocks, launch.ctas_per_cluster) if layout.fences else None
     return Batch(
         first, ctas, warps_per_cta, existing, existing.copy(), spaces, journal, clocks, flags=flags,
         cluster=launch.ctas_per_cluster, engines=Engines(columns),

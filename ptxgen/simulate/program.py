@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from itertools import product
 from typing import Any
 
@@ -18,6 +19,7 @@ from ptxgen.ir.flow import Flow, NaturalLoop, branch_target, flow_of, natural_lo
 from ptxgen.ir.liveness import Liveness, liveness
 from ptxgen.simulate.batch import Batch
 from ptxgen.simulate.catalogue import maker_of
+from ptxgen.simulate.flags import strength_of
 from ptxgen.simulate.functions import Body
 from ptxgen.simulate.group import Group
 from ptxgen.simulate.journal import Check
@@ -63,6 +65,14 @@ class Program:
     doubtful: dict[int, int]
     watched: dict[int, int]
     _places: dict[int, tuple[int, ...]] = field(factory=dict, repr=False)
+
+    @cached_property
+    def pauses(self) -> list[bool]:
+        """Block starts, and what stands behind strong accesses: where others may go on in a random order."""
+        made = self.leaders.copy()
+        for place, instruction in enumerate(self.instructions):
+            made[place + 1] |= strength_of(instruction.form.opcode, instruction.form.words) is not None
+        return made
 
     @property
     def flow(self) -> Flow:

@@ -6,6 +6,8 @@ barriers of the CTA and, within a warp, by `bar.warp.sync`; not by shuffles or b
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from enum import Enum
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -21,29 +23,47 @@ _LAST_CLOCK = np.int64((1 << 18) - 1)
 SITES = 1 << 16
 
 
+class Reach(Enum):
+    """Whose accesses a fence or a strong access orders; the value is PTX's word."""
+
+    CTA = "cta"
+    CLUSTER = "cluster"
+    ALL = "gpu"
+
+
+class ProxySpace(Enum):
+    """A space that proxy fences cover apart; its place in what they have covered."""
+
+    SHARED = 0
+    GLOBAL = 1
+
+
 class Clocks:
     """What each warp of a batch knows of the participants of its cluster (of its CTA, where clusters have one).
 
     The columns of a row are the warps of the cluster, then its `engines`, which copy and multiply beside them. `own[w]`
     is the warp's epoch, from 1. `known[w, v]` is the last epoch of participant v whose accesses are ordered before what
-    warp w does now; `known[w, itself]` counts for the other lanes of the warp. With engines a row has two more parts:
-    `proxied`, what a proxy fence has covered, and `initialised`, what a fence of mbarrier initialisations has.
+    warp w does now; `known[w, itself]` counts for the other lanes of the warp. With engines a row has three more
+    parts: `proxied`, what a proxy fence has covered of shared memory and of global memory, and `initialised`, what a
+    fence of mbarrier initialisations has.
     """
 
-    def __init__(self, ctas: int, warps_per_cta: int, cluster: int = 1, engines: int = 0) -> None:
+    def __init__(
+        self, ctas: int, warps_per_cta: int, cluster: int = 1, engines: int = 0, *, fences: bool = False
+    ) -> None:
         warps = ctas * warps_per_cta
         self.ctas, self.warps_per_cta, self.warps_per_cluster = ctas, warps_per_cta, cluster * warps_per_cta
         self.width = self.warps_per_cluster + engines
-        self.row = self.width * (3 if engines else 1)
+        self.row = self.width * (4 if engines else 1)
         self.own = np.ones(warps, np.int64)
         self.state = np.zeros((warps, self.row), np.int64)
         self.known = self.state[:, : self.width]
-        self.proxied = self.state[:, self.width : 2 * self.width]
-        self.initialised = self.state[:, 2 * self.width :]
+        self.initialised = self.state[:, 3 * self.width :]
         self.column = np.arange(warps) % self.warps_per_cluster
         self.epochs = np.ones((ctas // cluster, engines), np.int64)
-        self._fenced = np.zeros_like(self.state) if engines else self.state[:0]
-        self._unfenced = np.zeros_like(self.state) if engines else self.state[:0]
+        fenced = warps if engines or fences else 0
+        self._fenced = {wide: np.zeros((fenced, self.row), np.int64) for wide in (False, True)}
+        self._unfenced = {wide: np.zeros((fenced, self.row), np.int64) for wide in (False, True)}
 
     def warp_barrier(self, warps: Array) -> None:
         """The lanes of each of these warps meet."""
@@ -66,9 +86,9 @@ class Clocks:
 
         A relaxed release gives what their last fence had covered, and the initialisations of mbarriers.
         """
-        if relaxed and len(self._fenced):
-            rows = self._fenced[warps]
-            rows[:, 2 * self.width :] = self.initialised[warps]
+        if relaxed and len(self._fenced[False]):
+            rows = self._fenced[False][warps]
+            rows[:, 3 * self.width :] = self.initialised[warps]
             return rows
         rows = self.state[warps]
         rows[np.arange(len(warps)), self.column[warps]] = self.own[warps]
@@ -81,20 +101,50 @@ class Clocks:
 
     def acquire(self, warps: Array, rows: Array, *, relaxed: bool = False) -> None:
         """These warps learn what the rows say; of a relaxed acquire they do at their next fence."""
-        if relaxed and len(self._unfenced):
-            self._unfenced[warps] = np.maximum(self._unfenced[warps], rows)
+        if relaxed and len(self._unfenced[False]):
+            self.await_fence(warps, rows, wide=False)
         else:
             self.state[warps] = np.maximum(self.state[warps], rows)
 
-    def fence(self, warps: Array) -> None:
-        """A fence of these warps: relaxed releases after it and relaxed acquires before it count."""
-        if len(self._fenced):
-            self.state[warps] = np.maximum(self.state[warps], self._unfenced[warps])
-            self._fenced[warps] = self.release(warps)
+    def await_fence(self, warps: Array, rows: Array, *, wide: bool) -> None:
+        """What the rows say is learnt at the next fence; where `wide`, at the next that reaches beyond the CTA."""
+        pending = self._unfenced[wide]
+        pending[warps] = np.maximum(pending[warps], rows)
 
-    def fence_proxies(self, warps: Array) -> None:
-        """What these warps know, their own accesses included, is ordered before accesses through the async proxy."""
-        self.proxied[warps] = np.maximum(self.proxied[warps], self.release(warps)[:, : self.width])
+    def handed_on(self, warps: Array, *, fenced: bool) -> tuple[Array, Array]:
+        """What strong writes of these warps tell threads of their CTA, and all others: what they know now, or if
+        `fenced` what their fences have covered.
+        """
+        if fenced:
+            return self._fenced[False][warps], self._fenced[True][warps]
+        rows = self.release(warps)
+        return rows, rows
+
+    def fence(self, warps: Array, *, wide: bool = True) -> None:
+        """A fence of these warps: relaxed releases after it and relaxed acquires before it count, for all where it is
+        `wide`, else within the CTA.
+        """
+        if not len(self._fenced[False]):
+            return
+        for reach in (False, True) if wide else (False,):
+            self.state[warps] = np.maximum(self.state[warps], self._unfenced[reach][warps])
+        rows = self.release(warps)
+        for reach in (False, True) if wide else (False,):
+            self._fenced[reach][warps] = rows
+
+    def fence_proxies(self, warps: Array, spaces: Sequence[ProxySpace] = tuple(ProxySpace)) -> None:
+        """What these warps know of these spaces, their own accesses included, is ordered before accesses through the
+        async proxy.
+        """
+        known = self.release(warps)[:, : self.width]
+        for space in spaces:
+            part = self._proxied(space)
+            part[warps] = np.maximum(part[warps], known)
+
+    def _proxied(self, space: ProxySpace) -> Array:
+        """What proxy fences have covered of a space, [warps, width]."""
+        start = self.width * (1 + space.value)
+        return self.state[:, start : start + self.width]
 
     def fence_initialisations(self, warps: Array) -> None:
         """The mbarriers that these warps know of are seen as initialised by whoever they meet, relaxed or not."""
@@ -102,12 +152,12 @@ class Clocks:
 
     def engine_row(self, warp: int) -> tuple[Array, Array]:
         """What an operation that a lane of a warp issues now is ordered behind beside the lane's own accesses, [width],
-        and of that what it may see of writes through the generic proxy: what a proxy fence has covered, and all that
-        other operations have done.
+        and of that what it may see of writes through the generic proxy, [spaces, width]: what a proxy fence has
+        covered, and all that other operations have done.
         """
         known = self.known[warp].copy()
-        seen = self.proxied[warp].copy()
-        seen[self.warps_per_cluster :] = known[self.warps_per_cluster :]
+        seen = np.stack([self._proxied(space)[warp] for space in ProxySpace])
+        seen[:, self.warps_per_cluster :] = known[self.warps_per_cluster :]
         return known, seen
 
     def engine_step(self, cluster: int, engine: int) -> int:

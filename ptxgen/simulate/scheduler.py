@@ -22,10 +22,13 @@ from ptxgen.simulate.signals import Outcome, Parted, Signal
 Array: TypeAlias = NDArray[Any]
 
 PATIENCE = 32
+LONGEST_SLEEP = 128
 
 
 class LimitReached(PtxgenError):
-    """The run executed as many warp-instructions as it was allowed."""
+    """The run executed as many warp-instructions as it was allowed; `report` is of what it did until then."""
+
+    report: Any = None
 
 
 @frozen(eq=False)
@@ -42,7 +45,8 @@ class Scheduler:
     """Runs the groups of one batch to their end.
 
     Groups that were passed over for `PATIENCE` turns per ready group go first. With `chance` the order is
-    random, and groups are split at random. With `single` a turn is one instruction.
+    random, groups are split at random, and behind a strong access a turn ends too, now and then for long: such groups
+    are `asleep` until a turn. With `single` a turn is one instruction.
     """
 
     program: Program
@@ -52,6 +56,7 @@ class Scheduler:
     single: bool = False
     ready: Ready = field(factory=lambda: Ready(PATIENCE))
     apart: list[Group] = field(factory=list)
+    asleep: list[tuple[int, Group]] = field(factory=list)
     turn: int = 0
     seen: int = 0
 
@@ -63,7 +68,7 @@ class Scheduler:
     def turns(self, start: Group) -> Iterator[Turn]:
         """As `run`, turn by turn; each tells where a group stood and which lanes it had, after the turn."""
         self.ready.append(start)
-        while self.ready or self._unblock():
+        while self._rouse() or self.ready or self._unblock():
             if self.chance is not None:
                 self.batch.engines.some_completes(self.batch)
             group = self._next()
@@ -98,7 +103,8 @@ class Scheduler:
     def _advance(self, group: Group) -> None:
         """Run a group until it parts, waits or ends, or until others are ready and it reaches a block."""
         program, batch, journal = self.program, self.batch, self.batch.journal
-        steps, leaders, registers_of_end = program.steps, program.leaders, len(program.steps)
+        steps, registers_of_end = program.steps, len(program.steps)
+        leaders = program.leaders if self.chance is None else program.pauses
         pc = group.pc
         while True:
             start, census, outcome = pc, group.census(), None
@@ -119,10 +125,26 @@ class Scheduler:
             else:
                 self._handle(outcome, group, start, pc, census)
                 return
-            if self.ready or self.single or self.batch.parked:
+            if self.ready or self.single or self.batch.parked or self.asleep:
                 group.pc = pc
-                self.ready.append(group)
+                self._leave(group)
                 return
+
+    def _leave(self, group: Group) -> None:
+        """A group's turn is over, though it may go on; behind a strong access it may sleep."""
+        program, chance = self.program, self.chance
+        if chance is not None and not program.leaders[group.pc] and program.pauses[group.pc] and chance.random() < 0.25:
+            self.asleep.append((self.turn + chance.randrange(LONGEST_SLEEP), group))
+        else:
+            self.ready.append(group)
+
+    def _rouse(self) -> bool:
+        """Wake those whose sleep is over; all, where nobody else can go on."""
+        awake = [group for until, group in self.asleep if until <= self.turn or not self.ready]
+        if awake:
+            self.asleep = [each for each in self.asleep if all(each[1] is not group for group in awake)]
+            self.ready += awake
+        return bool(awake)
 
     def _handle(self, outcome: Outcome, group: Group, start: int, pc: int, census: tuple[int, int]) -> None:
         """Account for the instructions run, and put the group or its parts where they belong."""

@@ -212,6 +212,7 @@ class Simulation:
         for group in (
             *scheduler.ready,
             *scheduler.apart,
+            *(group for _, group in scheduler.asleep),
             *scheduler.batch.waiting,
             *scheduler.batch.parked,
         ):

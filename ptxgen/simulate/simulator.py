@@ -19,12 +19,13 @@ from ptxgen.ir import Directive, DirectiveKind, Function, Module
 from ptxgen.simulate.arguments import Argument, bind
 from ptxgen.simulate.functions import Body, body_of, reachable
 from ptxgen.simulate.journal import ALL_CHECKS, Check, Journal
-from ptxgen.simulate.launch import Launch, Progress, run
+from ptxgen.simulate.launch import Launch, Progress, journal_of, run
 from ptxgen.simulate.layout import Layout, layout_of
 from ptxgen.simulate.memory import FUNCTIONS_BASE
 from ptxgen.simulate.parallel import run_apart
 from ptxgen.simulate.program import Program, decode
 from ptxgen.simulate.report import Count, Region, Report, Statement
+from ptxgen.simulate.scheduler import LimitReached
 from ptxgen.simulate.semantics.calls import Callee
 from ptxgen.simulate.site import Bank
 from ptxgen.simulate.traffic import GlobalTraffic, SharedTraffic
@@ -59,10 +60,10 @@ def simulate(
     an array parameter; `(array, TensorMap)` for the map of a tensor. `cluster` are the CTAs of a cluster, as of `grid`;
     by default what the kernel demands, else one. `shared_bytes` are dynamic shared memory. Tensor cores follow the
     numerics of `target`, by default the module's. `seed` replaces the order of the warps by a random one. LimitReached
-    after more than `limit` warp-instructions. `progress` is called now and then with the threads that have ended and
-    those of the whole launch. Approximate instructions give the correctly rounded value; with `approximate` values
-    drawn by that seed from all that the manual allows. An `executor` runs batches of CTAs side by side where these do
-    not communicate, with the same result.
+    after more than `limit` warp-instructions, with the report until then. `progress` is called now and then with the
+    threads that have ended and those of the whole launch. Approximate instructions give the correctly rounded value;
+    with `approximate` values drawn by that seed from all that the manual allows. An `executor` runs batches of CTAs
+    side by side where these do not communicate, with the same result.
 
     Raises KernelError naming every instruction that the simulator does not run, before anything ran, and
     LaunchError for arguments that do not fit. What goes wrong while it runs is in the report's findings.
@@ -125,8 +126,13 @@ class Simulator:
             decode = partial(_decoded, self.source, shared_bytes)
             journal = run_apart(decode, layout, self.program, memory, parameters, launch, executor)
         if journal is None:
-            with np.errstate(all="ignore"):
-                journal = run(self.program, layout, memory, parameters, launch, progress)
+            journal = journal_of(self.program, launch)
+            try:
+                with np.errstate(all="ignore"):
+                    run(self.program, layout, memory, parameters, launch, journal, progress)
+            except LimitReached as reached:
+                reached.report = report_of(self.function, self.program, journal, launch)
+                raise
         memory.copy_back()
         return report_of(self.function, self.program, journal, launch)
 

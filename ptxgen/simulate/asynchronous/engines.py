@@ -86,7 +86,8 @@ class Engines:
             column = batch.clocks.warps_per_cluster + engine
             _check_phase(batch, operation, landing.bytes, barrier, landing.phase)
             if landing.bytes:
-                barrier.gathered[column] = max(int(barrier.gathered[column]), epoch)
+                told = barrier.far if operation.far else barrier.gathered
+                told[column] = max(int(told[column]), epoch)
                 if operation.reading is not None:
                     read = batch.clocks.warps_per_cluster + operation.reading[0]
                     barrier.gathered[read] = max(int(barrier.gathered[read]), operation.reading[1])

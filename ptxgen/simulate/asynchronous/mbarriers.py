@@ -22,7 +22,8 @@ class MBarrier:
     batch, `engine` the one whose writes it tells of. `maker` and `epoch` are the participant that initialised it and
     when. `phase` is the number of the phase not yet complete, which wants `pending` arrivals and `transactions` bytes;
     `under_way` bytes are on their way to it. `gathered` is what this phase's arrivals have released, `released` what
-    those of the last complete phase have, as rows of the clocks. `used` [warps of the cluster] are the epochs in which
+    those of the last complete phase have, as rows of the clocks; `far` and `released_far` what only those may know who
+    acquire for the cluster. `used` [warps of the cluster] are the epochs in which
     warps have used it last.
     """
 
@@ -38,6 +39,8 @@ class MBarrier:
     gathered: Array
     released: Array
     used: Array
+    far: Array
+    released_far: Array
     phase: int = 0
     transactions: int = 0
     under_way: int = 0
@@ -49,12 +52,19 @@ class MBarrier:
             return False
         self.phase += 1
         self.released, self.gathered = self.gathered, np.zeros_like(self.gathered)
+        self.released_far, self.far = self.far, np.zeros_like(self.far)
         self.pending, self.arrived = self.count, 0
         return True
 
-    def gather(self, row: Array) -> None:
-        """What an arrival releases."""
-        np.maximum(self.gathered, row, out=self.gathered)
+    def gather(self, row: Array, *, far: bool = False) -> None:
+        """What an arrival releases; that of another CTA is `far`."""
+        known = self.far if far else self.gathered
+        np.maximum(known, row, out=known)
+
+    @property
+    def everything(self) -> Array:
+        """What the last complete phase released."""
+        return np.maximum(self.released, self.released_far)
 
     def told(self) -> str:
         """The barrier and what its phase still wants, in words."""

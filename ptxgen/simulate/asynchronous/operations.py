@@ -10,7 +10,7 @@ from attrs import define, field, frozen
 from numpy.typing import NDArray
 
 from ptxgen.simulate.asynchronous.mbarriers import MBarrier
-from ptxgen.simulate.races import Conflict, EngineTouches
+from ptxgen.simulate.races import Conflict, EngineTouches, ProxySpace
 
 if TYPE_CHECKING:
     from ptxgen.simulate.batch import Batch, SpaceMemory
@@ -61,7 +61,8 @@ class Operation:
     each of its landings, or the one where it has none.
 
     It ends at a barrier for each of its `landings`, all at once, or with the group of that ordinal of the thread that
-    issued it. `reading` is the (engine, epoch) of its reads, `writing` that of its writes once it is complete.
+    issued it; with `far` only who acquires for the cluster learns from the barrier what it wrote. `reading` is the
+    (engine, epoch) of its reads, `writing` that of its writes once it is complete.
     """
 
     issue: Issue
@@ -71,6 +72,7 @@ class Operation:
     group: int | None = None
     reading: tuple[int, int] | None = None
     writing: tuple[int, int] = (0, 0)
+    far: bool = False
     has_read: bool = field(default=False)
 
     def take(self) -> None:
@@ -97,7 +99,8 @@ def judge(
     cluster = issue.warp // batch.clocks.warps_per_cluster
     thread = batch.engine_participant(cluster, engine[0])
     issuer = int(batch.participants(np.array([issue.warp]), np.array([issue.lane]))[0])
-    touches = EngineTouches(cells, thread, engine[1], issue.site, issue.known, issue.seen, issuer, issue.epoch, atomic)
+    seen = issue.seen[ProxySpace[memory.name.upper()].value]
+    touches = EngineTouches(cells, thread, engine[1], issue.site, issue.known, seen, issuer, issue.epoch, atomic)
     found = memory.tracker.engine_store(touches) if writes else memory.tracker.engine_load(touches)
     for conflict in found:
         _report(batch, memory, issue, cells, conflict, writes)

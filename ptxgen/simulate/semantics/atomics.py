@@ -41,7 +41,7 @@ def _atomic(site: Site, address: int, writers: list[Writer]) -> Step:
     update = update_of(str(site.instruction.form.words["op"]), of)
     operands = site.vector(address + 1, stored)
     swap = site.read(address + 2, stored) if site.has("cas") else None
-    first = evolve(request_of(site, address, of.bytes), strong=True)
+    first = request_of(site, address, of.bytes)
     requests = [evolve(first, address=_moved(first.address, of.bytes * place)) for place in range(len(operands))]
     law = law_of(str(site.instruction.form.words["op"]), of)
     flushes = of.name == "f32" and site.has("add") and not site.has("noftz")

@@ -6,8 +6,10 @@ import numpy as np
 
 from ptxgen.simulate.asynchronous.clusters import ClusterWait, barriers_of, neighbours_of, settle_clusters
 from ptxgen.simulate.batch import Batch
+from ptxgen.simulate.flags import crosses, reach_of
 from ptxgen.simulate.group import Group
 from ptxgen.simulate.memory import RANK_MASK, RANK_SHIFT, SHARED_WINDOW
+from ptxgen.simulate.races import ProxySpace
 from ptxgen.simulate.semantics.control import parted
 from ptxgen.simulate.signals import Outcome, Signal, Step
 from ptxgen.simulate.site import Array, Compute, Registers, Site
@@ -121,17 +123,29 @@ def fence(site: Site) -> Step:
     """Fences: of memory, of the initialisation of mbarriers, and between proxies."""
     guard = site.guard()
     proxy, initialisation = site.has("proxy"), site.has("mbarrier_init")
+    words = site.instruction.form.words
+    reach, spaces = reach_of(words), _proxy_spaces(words.get("space", ""))
 
     def step(group: Group, batch: Batch) -> None:
         active = group.active(guard(group.registers) if guard is not None else None)
         warps = group.warps if active is None else group.warps[active.any(axis=1)]
-        if not batch.engines.columns.count or not len(warps):
+        if not len(warps):
             return
-        if initialisation:
+        if not initialisation and not proxy:
+            wide = crosses(reach, batch.cluster)
+            batch.clocks.fence(warps, wide=wide)
+            if wide and batch.lateness is not None:
+                batch.lateness.show(warps)
+        elif batch.engines.columns.count and initialisation:
             batch.clocks.fence_initialisations(warps)
-        elif proxy:
-            batch.clocks.fence_proxies(warps)
-        else:
-            batch.clocks.fence(warps)
+        elif batch.engines.columns.count:
+            batch.clocks.fence_proxies(warps, spaces)
 
     return step
+
+
+def _proxy_spaces(space: str) -> tuple[ProxySpace, ...]:
+    """The spaces that a proxy fence is for; all where none is named."""
+    if not space:
+        return tuple(ProxySpace)
+    return (ProxySpace.GLOBAL,) if space == "global" else (ProxySpace.SHARED,)

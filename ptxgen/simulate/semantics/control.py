@@ -170,10 +170,9 @@ def _reduce(site: Site) -> Step:
         group.threads = None if threads is None else int(_one(threads, group))
         group.answer = answer
         lanes, true = group.lanes(), np.broadcast_to(truth(group.registers), group.shape)
-        ballots = batch.ballots.setdefault(group.barrier, np.zeros((batch.ctas, 2), np.int64))
-        ctas = group.warps // batch.warps_per_cta
+        ballots = batch.ballots.setdefault(group.barrier, np.zeros((batch.warps, 2), np.int64))
         brought = np.stack([(lanes & ~true).sum(axis=1), (lanes & true).sum(axis=1)], axis=1)
-        np.add.at(ballots, ctas, brought)
+        ballots[group.warps] += brought
         missing = batch.present[group.warps] & ~lanes
         group.missing = missing if missing.any() else None
         return Signal.WAIT

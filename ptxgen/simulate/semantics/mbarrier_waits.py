@@ -25,6 +25,7 @@ def wait(site: Site) -> Step:
         raise site.unsupported("reports of validity")
     request = barrier_request(site, place_of_slot(site, "a", "address"))
     parity, relaxed = site.has("parity"), site.has("relaxed")
+    near = site.instruction.form.words.get("scope") == "cta"
     wanted = site.read(place_of_slot(site, "parity") if parity else place_of_slot(site, "state"), np.uint64)
     write = assign(site, site.destinations()[0])
     if site.has("phase_type::conditional"):
@@ -50,7 +51,8 @@ def wait(site: Site) -> Step:
         group.forced = False
         for each in found:
             heard = np.unique(each.rows[done[each.rows, each.lanes]])
-            batch.clocks.acquire(group.warps[heard], each.barrier.released, relaxed=relaxed)
+            released = each.barrier.released if near else each.barrier.everything
+            batch.clocks.acquire(group.warps[heard], released, relaxed=relaxed)
         write(group.registers, done, kept(request, group))
         return None
 
@@ -72,7 +74,7 @@ def _answer(group: Group, batch: Batch, waiting: PhaseWait, warps: Array) -> Ans
     barrier, asked, clocks = waiting.barrier, batch.engines.asked, batch.clocks
     over = waiting.over()
     if over:
-        known = clocks.state[warps] >= barrier.released
+        known = clocks.state[warps] >= barrier.everything
         known[np.arange(len(warps)), clocks.column[warps]] = True
         if known[:, : clocks.width].all():
             return Answer.YES

@@ -43,6 +43,8 @@ def init(site: Site) -> Step:
         for where, rows, lanes in by_place(group, target.index, target.mask):
             thread = batch.thread(group, int(rows[0]), int(lanes[0]))
             address = int(target.addresses[rows[0], lanes[0]])
+            if len(rows) > 1:
+                _report_several(batch, site.index, thread, address, len(rows))
             if counts is None:
                 _end(batch, where, site.index, thread, address)
             else:
@@ -51,6 +53,11 @@ def init(site: Site) -> Step:
         batch.engines.version += 1
 
     return step
+
+
+def _report_several(batch: Batch, site: int, thread: int, address: int, count: int) -> None:
+    what = f"is run for {address:#x} by {count} threads of a warp at once, of which one may"
+    batch.journal.fault("mbarrier.access", site, lambda: what, thread=thread, address=address, count=count)
 
 
 def _make(batch: Batch, place: int, site: int, owner: tuple[int, int], address: int, count: int) -> None:
@@ -73,7 +80,7 @@ def _make(batch: Batch, place: int, site: int, owner: tuple[int, int], address: 
     row = np.zeros(clocks.row, np.int64)
     engines.mbarriers[place] = MBarrier(
         place, place % memory.stride + memory.base, cta, engine, count, count, owner[0] << 5 | owner[1], epoch, site,
-        row, row.copy(), np.zeros(clocks.warps_per_cluster, np.int64),
+        row, row.copy(), np.zeros(clocks.warps_per_cluster, np.int64), row.copy(), row.copy(),
     )  # fmt: skip
 
 
@@ -136,6 +143,7 @@ def arrive(site: Site) -> Step:
     request = barrier_request(site, place_of_slot(site, "a", "address"))
     counts, sizes = _operand(site, "count"), _operand(site, "tx_count")
     relaxed, drops, incomplete = site.has("relaxed"), site.opcode == "mbarrier.arrive_drop", site.has("noComplete")
+    near = site.instruction.form.words.get("scope") == "cta"
     writers = [assign(site, place) for place in site.destinations()]
 
     def step(group: Group, batch: Batch) -> None:
@@ -160,6 +168,7 @@ def arrive(site: Site) -> Step:
                 tx,
                 drops,
                 incomplete,
+                near,
             )
             states[each.rows, each.lanes] = arrivals(batch, each.barrier, given)
         keep = kept(request, group)
@@ -178,7 +187,8 @@ def _operand(site: Site, name: str) -> Reader | None:
 @frozen(eq=False)
 class Arrivals:
     """Arrivals of lanes at one barrier: their warps, how often each counts, what it releases, the bytes that it
-    expects, and whether the barrier loses its part for good (`drops`) or must not complete by it.
+    expects, whether the barrier loses its part for good (`drops`) or must not complete by it, and whether they release
+    to their own CTA only (`near`).
     """
 
     site: int
@@ -189,6 +199,7 @@ class Arrivals:
     sizes: Array | None = None
     drops: bool = False
     incomplete: bool = False
+    near: bool = False
 
 
 def arrivals(batch: Batch, barrier: MBarrier, given: Arrivals) -> Array:
@@ -205,7 +216,7 @@ def arrivals(batch: Batch, barrier: MBarrier, given: Arrivals) -> Array:
             expect(batch, barrier, int(given.sizes[number]), given.site, given.thread)
         if given.drops:
             barrier.count = max(barrier.count - count, 0)
-        barrier.gather(given.released[number])
+        _gather(batch, barrier, given, slice(number, number + 1))
         _arrive_once(batch, barrier, given, count)
     torn = (phases[1:] != phases[:-1]) & (given.warps[1:] == given.warps[:-1])
     if torn.any():
@@ -218,9 +229,19 @@ def _arrive_together(batch: Batch, barrier: MBarrier, given: Arrivals, total: in
     """Arrivals of which at most the last completes the phase."""
     before = barrier.pending - np.cumsum(given.counts) + given.counts
     states: Array = state_of(np.uint64(barrier.phase), before.astype(np.uint64))
-    barrier.gather(given.released.max(axis=0))
+    _gather(batch, barrier, given, slice(None))
     _arrive_once(batch, barrier, given, total)
     return states
+
+
+def _gather(batch: Batch, barrier: MBarrier, given: Arrivals, which: slice) -> None:
+    """What these arrivals release: at a barrier of another CTA to who acquires for the cluster, if they do so too."""
+    own = given.warps[which] // batch.warps_per_cta == barrier.cta
+    rows = given.released[which]
+    if own.any():
+        barrier.gather(rows[own].max(axis=0))
+    if not own.all() and not given.near:
+        barrier.gather(rows[~own].max(axis=0), far=True)
 
 
 def _arrive_once(batch: Batch, barrier: MBarrier, given: Arrivals, count: int) -> None:

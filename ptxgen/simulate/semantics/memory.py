@@ -35,7 +35,11 @@ def load(site: Site) -> Step:
     def step(group: Group, batch: Batch) -> None:
         parts: list[Array] | None = None
         for target in targets(request, group, batch, reads=True):
-            raw = _parts(target.memory.arena.load(target.index, request.width_bytes), dtype, count)
+            read = target.memory.arena.load(target.index, request.width_bytes)
+            if request.strength is not None and batch.lateness is not None and target.memory.name == "global":
+                now = batch.journal.scheduled
+                read = batch.lateness.seen(read, target.index, group.warps, request.width_bytes, now)
+            raw = _parts(read, dtype, count)
             watch(request, group, batch, target, None, writes=False)
             parts = raw if parts is None else _joined(raw, parts, target)
         if parts is None:
@@ -102,7 +106,17 @@ def store(site: Site) -> Step:
             mask = target.mask
             index = target.index.ravel() if mask is None else target.index[mask]
             flat = values.reshape(-1, count) if mask is None else values[mask]
+            if request.strength is not None and batch.lateness is not None and target.memory.name == "global":
+                _hold(batch, group, target, index, width)
             target.memory.arena.store(index, whole.ravel() if mask is None else whole[mask], width)
             watch(request, group, batch, target, flat, writes=True)
 
     return step
+
+
+def _hold(batch: Batch, group: Group, target: Target, index: Array, width: int) -> None:
+    """A strong store to global memory may be seen late by other CTAs."""
+    shape = target.index.shape
+    rows = np.nonzero(np.ones(shape, np.bool_) if target.mask is None else target.mask)[0]
+    if batch.lateness is not None:
+        batch.lateness.hold(target.memory.arena.data, index, group.warps[rows], width, batch.journal.scheduled)

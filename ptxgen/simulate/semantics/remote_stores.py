@@ -80,7 +80,8 @@ def _start(batch: Batch, issue: Issue, run: Run, bar: int, content: Array, combi
         return [done]
 
     landing = Landing(barrier, content.size, barrier.phase)
-    batch.engines.start(Operation(issue, lambda: None, write, (landing,)))
+    far = issue.warp // batch.warps_per_cta != barrier.cta
+    batch.engines.start(Operation(issue, lambda: None, write, (landing,), far=far))
 
 
 MAKERS: dict[str, Callable[[Site], Any]] = {"st.async": store, "red.async": store}

@@ -69,8 +69,8 @@ def _issues_of(batch: Batch, site: int, warps: Array) -> list[Issue]:
     engines = slice(batch.clocks.warps_per_cluster, batch.clocks.width)
     issues = []
     for row, warp in zip(rows, warps.tolist(), strict=True):
-        known, seen = row[: batch.clocks.width], batch.clocks.proxied[warp].copy()
-        seen[engines] = known[engines]
+        known, (_, seen) = row[: batch.clocks.width], batch.clocks.engine_row(warp)
+        seen[:, engines] = known[engines]
         issues.append(evolve(issue_of(batch, site, warp, 0), known=known, seen=seen))
     known, seen = (np.min([getattr(each, name) for each in issues], axis=0) for name in ("known", "seen"))
     return [*issues, evolve(issues[0], known=known, seen=seen)]

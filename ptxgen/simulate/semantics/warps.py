@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 from isa.types import Kind
+from ptxgen.ir import Int, Operand
 from ptxgen.simulate.batch import Batch
 from ptxgen.simulate.group import LANES, Group
 from ptxgen.simulate.signals import Outcome, Signal, Step
@@ -15,15 +16,19 @@ from ptxgen.simulate.site import Array, Reader, Site
 from ptxgen.simulate.steps import assign
 
 _LANE = np.arange(LANES)
+_ALL = 0xFFFFFFFF
 _BIT = np.uint32(1) << np.arange(LANES, dtype=np.uint32)
 
 
 def meeting(site: Site, members: Reader | None, then: Callable[[Group, Batch], None]) -> Step:
     """`then`, once all lanes of the member mask (None: all 32) that have not ended are here; others are reported."""
     guard = site.guard()
+    names_all = members is None or any(isinstance(each, Int) and each.value & _ALL == _ALL for each in _masks(site))
 
     def step(group: Group, batch: Batch) -> Outcome:
         if group.alive is None and guard is None:
+            if members is not None and not names_all:
+                _judge_masks(site, members, group, batch, np.ones(group.shape, np.bool_))
             then(group, batch)
             return None
         outcome = _gathered(site, members, guard, group, batch)
@@ -32,6 +37,32 @@ def meeting(site: Site, members: Reader | None, then: Callable[[Group, Batch], N
         return outcome
 
     return step
+
+
+def _masks(site: Site) -> Iterator[Operand]:
+    """The operand that names the lanes, if there is one."""
+    for slot, operand in zip(site.slots, site.operands, strict=False):
+        if slot.name == "membermask":
+            yield operand
+
+
+def _judge_masks(site: Site, members: Reader, group: Group, batch: Batch, here: Array) -> None:
+    """Report lanes that their own mask does not name, and lanes that name each other in different masks."""
+    masks = np.broadcast_to(members(group.registers), group.shape)
+    own = (masks & _BIT) != 0
+    wrong = here & ~own
+    what = "is run by lanes that their own mask does not name"
+    if not wrong.any() and (masks != masks[:, :1]).any():
+        named = (masks[:, :, None] & _BIT) != 0
+        differs = masks[:, :, None] != masks[:, None, :]
+        wrong = here & (named & differs & here[:, None, :]).any(axis=2)
+        what = "is run by lanes that name each other in different masks"
+    if not wrong.any():
+        return
+    row = int(wrong.any(axis=1).argmax())
+    lanes = np.flatnonzero(wrong[row])
+    told, thread = ", ".join(map(str, lanes)), batch.thread(group, row, int(lanes[0]))
+    batch.journal.fault("warp.mask", site.index, lambda: f"{what}: {told}", thread=thread, count=int(wrong.sum()))
 
 
 def _gathered(site: Site, members: Reader | None, guard: Reader | None, group: Group, batch: Batch) -> Outcome:
@@ -48,6 +79,8 @@ def _gathered(site: Site, members: Reader | None, guard: Reader | None, group: G
     if not absent.any() or group.forced:
         if absent.any():
             _report(site, group, batch, absent, here)
+        elif members is not None:
+            _judge_masks(site, members, group, batch, here)
         group.forced = False
         return None
     elsewhere = absent & batch.present[group.warps]

@@ -127,6 +127,12 @@ FAULTY = {
         "cp.async.bulk.global.shared::cta.bulk_group [%rd1], [tile], 128;\ncp.async.bulk.commit_group;\n"
         "cp.async.bulk.wait_group.read 0;\nEND:", "proxy.shared", "cp.async.bulk.global.shared::cta.bulk_group",
     ),
+    "a fence for global memory before a copy out of shared memory": (
+        MAKE + "st.shared.u32 [%r1], %t;\nfence.proxy.async.global;\nbar.sync 0;\n@%p1 bra END;\n"
+        "ld.param.u64 %rd1, [in0];\ncp.async.bulk.global.shared::cta.bulk_group [%rd1], [tile], 128;\n"
+        "cp.async.bulk.commit_group;\ncp.async.bulk.wait_group.read 0;\nEND:",
+        "proxy.shared", "cp.async.bulk.global.shared::cta.bulk_group",
+    ),
     "no barrier before a copy out": (
         MAKE + "st.shared.u32 [%r1], %t;\n" + STORE.replace("bar.sync 0;", "").format(
             copy="cp.async.bulk.global.shared::cta.bulk_group [%rd1], [tile], 128;", read=".read"),

@@ -306,6 +306,40 @@ def test_barriers_are_seen_behind_a_fence_and_a_relaxed_arrival(fence, wanted):
     assert sorted({each.code for each in report.findings}) == wanted
 
 
+@pytest.mark.parametrize("seed", [None, 1, 2])
+@pytest.mark.parametrize("arrive, wait, wanted", [
+    (".release.cluster", ".acquire.cluster", []), (".release.cluster", "", []), ("", "", []),
+    (".release.cluster", ".acquire.cta", ["race.shared"]), (".release.cta", ".acquire.cluster", ["race.shared"]),
+    (".relaxed.cluster", ".acquire.cluster", ["race.shared"]),
+])  # fmt: skip
+def test_arrivals_from_another_cta_release_to_who_acquires_for_the_cluster(arrive, wait, wanted, seed):
+    """One that names no scope counts for the cluster, as CUTLASS has it."""
+    body = (
+        """
+    mov.u32 %r6, bar; mapa.shared::cluster.u32 %r7, %r6, 0; mapa.shared::cluster.u32 %r8, %r1, 0;
+    setp.ne.u32 %p1, %t, 0; mov.u32 %r9, %cluster_ctarank; setp.eq.u32 %p3, %r9, 0;
+    @%p1 bra MADE;
+    mbarrier.init.shared::cta.b64 [bar], 32;
+    MADE:
+    """
+        + MEET
+        + f"""
+    @%p3 bra TAKE;
+    st.shared::cluster.u32 [%r8], 7;
+    mbarrier.arrive{arrive}.shared::cluster.b64 _, [%r7];
+    bra DONE;
+    TAKE:
+    W: mbarrier.try_wait.parity{wait}.shared::cta.b64 %p2, [bar], 0;
+    @!%p2 bra W;
+    xor.b32 %r1, %r1, 64; ld.shared.u32 %r3, [%r1]; st.global.u32 [%out], %r3;
+    DONE:
+    """
+        + MEET
+    )
+    report = run(MINE + body, SHARED, out=np.zeros(64, np.uint32), grid=2, cluster=2, seed=seed)
+    assert sorted({each.code for each in report.findings}) == wanted
+
+
 @pytest.mark.parametrize("more, words", [
     ({"grid": 3, "cluster": 2}, "no whole number of clusters"),
     ({"grid": 32, "cluster": 32}, "at most 16 CTAs"),

@@ -262,3 +262,15 @@ def test_a_deadlock_says_who_waits_where_for_what():
     assert "others wait at statement" in waiting
     assert "bar.sync 1, 64" in waiting
     assert "bar.sync" in told
+
+
+@pytest.mark.parametrize("guard, wanted", [("@!%p1", []), ("@%p1", ["mbarrier.access"]), ("", ["mbarrier.access"])])
+def test_one_thread_initialises(guard, wanted):
+    body = f"""
+    setp.ne.u32 %p1, %t, 0;
+    {guard} mbarrier.init.shared::cta.b64 [bar], 32;
+    bar.sync 0;
+    mbarrier.arrive.shared::cta.b64 _, [bar];
+    """
+    report = run(body, BARRIER, out=np.zeros(32, np.uint32))
+    assert codes(report) == [(each, "mbarrier.init.shared::cta.b64") for each in wanted]
