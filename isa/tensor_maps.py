@@ -22,6 +22,10 @@ MOST_DIMENSIONS = 5
 class Element:
     """A type of a tensor's elements: its word in PTX, its number in `tensormap.replace` and in the driver, its code in
     the map, the bits of an element in global memory, and those that it takes in shared memory, gaps included.
+
+    Copies change two kinds (seen of an H200): what comes from a tensor of `tf32` is rounded to tf32, to the nearest and
+    ties to even, subnormals kept and every NaN one; sums in a tensor that `flushes` take subnormals as zeros and give
+    zeros for them. Else words are copied as they are, and sums are those of `sums_as`.
     """
 
     name: str
@@ -31,6 +35,12 @@ class Element:
     bits: int
     shared_bits: int
     tf32: bool = False
+    flushes: bool = False
+
+    @property
+    def sums_as(self) -> str:
+        """The type by whose arithmetic copies combine elements."""
+        return "f32" if self.tf32 or self.flushes else self.name
 
     @property
     def bytes(self) -> int:
@@ -51,8 +61,8 @@ _ELEMENTS = tuple(
     for row in (
         ("u8", 0, 0, 0, 8, 8), ("u16", 1, 1, 1, 16, 16), ("u32", 2, 2, 2, 32, 32), ("s32", 3, 3, 3, 32, 32),
         ("u64", 4, 4, 4, 64, 64), ("s64", 5, 5, 5, 64, 64), ("f16", 6, 6, 6, 16, 16), ("f32", 7, 7, 7, 32, 32),
-        ("f32.ftz", 8, 10, 8, 32, 32), ("f64", 9, 8, 9, 64, 64), ("bf16", 10, 9, 10, 16, 16),
-        ("tf32", 11, 11, 7, 32, 32, True), ("tf32.ftz", 12, 12, 8, 32, 32, True),
+        ("f32.ftz", 8, 10, 8, 32, 32, False, True), ("f64", 9, 8, 9, 64, 64), ("bf16", 10, 9, 10, 16, 16),
+        ("tf32", 11, 11, 7, 32, 32, True), ("tf32.ftz", 12, 12, 8, 32, 32, True, True),
         ("b4x16", 13, 13, 11, 4, 4), ("b4x16_p64", 14, 14, 12, 4, 8), ("b6x16_p32", 15, 15, 13, 6, 8),
     )
 )  # fmt: skip
@@ -61,7 +71,12 @@ ELEMENTS: dict[str, Element] = {each.name: each for each in _ELEMENTS}
 
 
 class Interleave(Enum):
-    """The bytes of a slice of channels that lie together; the channels of a tensor are then cut into slices."""
+    """The bytes of a slice of channels that lie together; the channels of a tensor are then cut into slices.
+
+    An index of the first dimension of an interleaved tensor is a slice, in the coordinates and in the box too (seen of
+    an H200); so it is the width, and which slice of the channels is meant is a dimension further out: width, height,
+    depth, slices, images.
+    """
 
     NONE = 0
     BYTES_16 = 16
@@ -91,11 +106,11 @@ class Im2col:
 class TensorMap:
     """A tensor in global memory and the boxes that copies take of it; its address is given when it becomes bytes.
 
-    `dims` are elements, the contiguous dimension first; `strides` bytes from one index to the next of each other
-    dimension; `box` the elements that a copy walks over in each, every `element_strides`-th of them taken (in the first
-    only if the tensor is interleaved). With
-    `im2col` the box is the number of channels alone. `promotion` is the size in bytes of what L2 fetches, 0 for none;
-    `nan_fill` says that elements outside the tensor are a NaN instead of zero.
+    `dims` are elements (slices, if the tensor is interleaved), the contiguous dimension first; `strides` bytes from one
+    index to the next of each other dimension; `box` the elements that a copy walks over in each, every
+    `element_strides`-th of them taken (in the first only if the tensor is interleaved). With `im2col` the box is the
+    number of channels alone. `promotion` is the size in bytes of what L2 fetches, 0 for none; `nan_fill` says that
+    elements outside the tensor are a NaN instead of zero.
     """
 
     element: str
@@ -125,6 +140,11 @@ class TensorMap:
         return ELEMENTS[self.element].bytes
 
     @property
+    def first_stride(self) -> int:
+        """Bytes from one index to the next of the first dimension: an element's, or an interleaved tensor's slice's."""
+        return self.interleave.value or self.element_bytes
+
+    @property
     def box_elements(self) -> tuple[int, ...]:
         """Elements that a copy of a box takes in each dimension."""
         return tuple(-(-extent // step) for extent, step in zip(self.box, self.steps, strict=False))
@@ -141,11 +161,13 @@ class TensorMap:
         count = self.im2col.pixels if self.im2col else 1
         for extent in self.box_elements:
             count *= extent
-        return count * ELEMENTS[self.element].shared_bits // 8
+        return count * (8 * self.interleave.value or ELEMENTS[self.element].shared_bits) // 8
 
     @property
     def _driver_bytes(self) -> int:
-        """What the driver notes as the bytes of a box; it rounds down where elements are left out."""
+        """What the driver notes as the bytes of a box: it rounds down where elements are left out, and counts a slice
+        of an interleaved tensor as one element.
+        """
         count = self.im2col.pixels if self.im2col else 1
         for extent, step in zip(self.box, self.element_strides, strict=False):
             count *= extent // step

@@ -11,6 +11,8 @@ from ptxgen.kernels.generated import GeneratedKernel
 from ptxgen.tile import (
     Advance,
     Arrive,
+    ClusterArrive,
+    ClusterWait,
     Commit,
     Copy,
     Counter,
@@ -65,7 +67,7 @@ def _ops(part: Part) -> list[str]:
 
 
 def _synchronisation(part: Part) -> list[str]:
-    lines = []
+    lines = [f"all threads, before their roles: {atom}" for atom in part.synchronised.enter]
     for atom in part.synchronised.atoms:
         loops = ", ".join(atom.time.loops)
         where = f"behind the loop {loops}" if atom.tail else f"in {loops}" if loops else "outside the loops"
@@ -125,6 +127,10 @@ def skeleton(node: Node, indent: str = "") -> Iterator[str]:
             yield f"{indent}arrive {ring}{{{rank}}}"
         case Expect(ring, rank):
             yield f"{indent}expect {ring}{{{rank}}}"
+        case ClusterArrive():
+            yield f"{indent}arrive at the cluster's barrier"
+        case ClusterWait():
+            yield f"{indent}wait for the cluster's barrier"
         case RegisterFence():
             yield f"{indent}register fence"
         case Copy() | Fill() | Multiply() | Map() | Reduce():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from ptxgen.kernels.binding import arrays_in_memory, bind
 from ptxgen.kernels.generated import GeneratedKernel
 from ptxgen.kernels.matmul import Machine, Matmul, Outcome
 from ptxgen.kernels.matmul_compute import MatmulSpec
-from ptxgen.kernels.matmul_plan import default_tiling
+from ptxgen.kernels.matmul_plan import MatmulTiling, default_tiling
 from ptxgen.kernels.views import outline
 from ptxgen.runtime import compute_capability, device_count
 from ptxgen.testing import bounded
@@ -41,14 +42,15 @@ def run_matmul(options: MatmulOptions) -> int:
     spec = MatmulSpec(
         options.layout, options.accumulate, options.output, typed_epilogue(options.epilogue, loaded), batched
     )
-    tiling = evolve(default_tiling(spec, options.target), workers=options.workers)
-    product = Matmul(spec, options.target, evolve(tiling, warps=options.warps or tiling.warps))
+    product = Matmul(spec, options.target, _tiling(options, spec))
     check_used(options, product.compute)
     inputs = inputs_of(options, product.stated, loaded)
     scalars = scalars_of(options, product.compute)
     started = time.perf_counter()
     kernel = product.kernel_for(product.with_outputs(inputs, make=outline))
     text, seconds = str(kernel.listing), time.perf_counter() - started
+    if options.cluster and prod(options.cluster) != kernel.program.grid.cluster:
+        raise Unusable("--cluster: blocks of this product bring their own tiles, by no copy that several could share")
     _check_simulator(options, kernel)
     try:
         verdict = NOT_RUN if options.run == "none" else _judged(options, product, inputs, scalars)
@@ -62,6 +64,13 @@ def run_matmul(options: MatmulOptions) -> int:
             lines.append(write_array(path, verdict.arrays[name]))
     print("\n".join(lines))
     return 0 if verdict.good else 1
+
+
+def _tiling(options: MatmulOptions, spec: MatmulSpec) -> MatmulTiling | None:
+    """The plan's own tiling with what the options ask for; None where they ask for nothing."""
+    asked: dict[str, Any] = {"warps": options.warps, "workers": options.workers, "cluster": options.cluster}
+    changed = {name: value for name, value in asked.items() if value is not None}
+    return evolve(default_tiling(spec, options.target), **changed) if changed else None
 
 
 def _machine(options: MatmulOptions) -> Machine:

@@ -35,6 +35,7 @@ class MatmulOptions:
     target: str
     warps: int | None
     workers: int | Workers | None
+    cluster: tuple[int, int] | None
     files: dict[str, Path]
     scalars: dict[str, float]
     seed: int
@@ -65,7 +66,8 @@ def parse(arguments: Sequence[str]) -> MatmulOptions | None:
     scalars = {name: value for name in SCALARS if (value := getattr(given, name)) is not None}
     return MatmulOptions(
         sizes, Layout(given.layout), ELEMENTS[given.accumulate], ELEMENTS[given.output_type], epilogue, given.target,
-        given.warps, given.workers, files, scalars, given.seed, given.out, given.second_out, given.emit, given.run,
+        given.warps, given.workers, given.cluster, files, scalars, given.seed, given.out, given.second_out,
+        given.emit, given.run,
         given.explain,
     )  # fmt: skip
 
@@ -110,6 +112,9 @@ def _add_shape(parser: argparse.ArgumentParser) -> None:
         metavar="COUNT",
         help="blocks that stay and walk the tiles, sms: as many as run at once",
     )
+    parser.add_argument(
+        "--cluster", type=_two_counts, metavar="ROWSxCOLUMNS", help="blocks that bring each other what they share: 2x1"
+    )
     for name, value in SCALARS.items():
         parser.add_argument(f"--{name}", type=float, metavar="NUMBER", help=f"of the epilogue (default: {value:g})")
 
@@ -120,6 +125,13 @@ def _workers(text: str) -> int | Workers:
     if not text.isdecimal() or not int(text):
         raise argparse.ArgumentTypeError(f"wants sms or a count of blocks, got {text!r}")
     return int(text)
+
+
+def _two_counts(text: str) -> tuple[int, int]:
+    rows, _, columns = text.partition("x")
+    if not (rows.isdecimal() and columns.isdecimal()):
+        raise argparse.ArgumentTypeError(f"two whole numbers such as 2x1, got {text!r}")
+    return int(rows), int(columns)
 
 
 def _add_files(parser: argparse.ArgumentParser) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from isa.mechanisms import BULK_LOAD
-from polyhedral import const
+from polyhedral import Affine, const
 from ptxgen.compute import Array
 from ptxgen.derive.access import Reach
-from ptxgen.derive.draft import Draft, op, whole
+from ptxgen.derive.draft import Draft, op
 from ptxgen.derive.layouts import swizzled
 from ptxgen.derive.loops import Path
 from ptxgen.derive.placement import unit
+from ptxgen.derive.sharing import Sharing, Tile, sharing
 from ptxgen.derive.staging import ahead_in, check_instruction, distribution_moves, rank_of
 from ptxgen.errors import PlanError
 from ptxgen.order.ops import Op, Touch, TouchKind
@@ -58,7 +59,8 @@ def _layout(step: Stage, array: Array, shape: tuple[int, ...]) -> SharedLayout:
 
 
 def copy_box(draft: Draft, step: Stage, access: Reach, path: Path, ring: Buffer) -> Op:
-    """The op by which one thread has an array's tile copied. Outside the array it brings zeros.
+    """The op by which one thread has an array's tile copied. Outside the array it brings zeros. What blocks of a
+    cluster have in common they bring to each other, in slices or one for all.
 
     PlanError where the facts do not show what a tensor map needs: an address and strides that are multiples of 16
     bytes.
@@ -67,24 +69,41 @@ def copy_box(draft: Draft, step: Stage, access: Reach, path: Path, ring: Buffer)
     check_instruction(draft, TENSOR_COPY, step)
     _check_map(draft, step, array)
     origin = draft.at_origin(path, access)
-    source = Region(draft.global_buffer(array.name), const(0), origin)
+    contiguous = array.contiguous_dimension
+    assert contiguous is not None
+    whole_tile = Tile(ring.shape, contiguous, ring.layout.row_elements(contiguous))
+    shared = sharing(draft.space, step, origin, ring.layout, whole_tile)
+    shape, moved = part_of(ring.shape, shared)
+    source = Region(draft.global_buffer(array.name), const(0), tuple(o + m for o, m in zip(origin, moved, strict=True)))
     rank = rank_of(path)
+    masks, shares = (shared.masks, shared.shares) if shared else ((), 1)
     ragged = draft.ragged(path, access.named)
     guarded = tuple(place for place, dim in enumerate(access.dims) if dim in ragged)
     node = Copy(
         step.op,
         source,
-        whole(ring, rank),
-        by_one_thread(ring.shape),
+        Region(ring, rank, moved),
+        by_one_thread(shape),
         1,
         guarded,
         Outside.ZERO,
         step.line,
         Carrier.TENSOR,
+        masks=masks,
     )
-    touches = (Touch(source.buffer, TouchKind.READ, const(0)), Touch(ring, TouchKind.WRITE, rank))
+    filled = Touch(ring, TouchKind.WRITE, rank, masks=masks, shares=shares)
+    touches = (Touch(source.buffer, TouchKind.READ, const(0)), filled)
     early = ahead_in(draft, step.op, path)
     return op(step.op, path, draft.domain(path), BULK_LOAD, touches, node, step.line, early)
+
+
+def part_of(shape: tuple[int, ...], shared: Sharing | None) -> tuple[tuple[int, ...], tuple[Affine, ...]]:
+    """The box that a block brings, and where it starts in the tile."""
+    if shared is None:
+        return shape, tuple(const(0) for _ in shape)
+    extent = shape[shared.dimension] // shared.shares
+    part = tuple(extent if place == shared.dimension else whole for place, whole in enumerate(shape))
+    return part, tuple(shared.number * extent if place == shared.dimension else const(0) for place in range(len(shape)))
 
 
 def _check_map(draft: Draft, step: Stage, array: Array) -> None:
@@ -114,6 +133,6 @@ def tensor_box(array: Array, copy: Copy) -> TensorBox:
     assert contiguous is not None
     row = buffer.layout.row_elements(contiguous)
     others = [d for d in reversed(range(len(buffer.shape))) if d != contiguous and distribution_moves(array, d)]
-    extents = (row, *(buffer.shape[d] for d in others))
+    extents = (row, *(copy.distribution.shape[d] for d in others))
     span = row * array.element.byte_count
     return TensorBox(f"{copy.op.replace('.', '_')}_map", copy.op, array.name, (contiguous, *others), extents, span)

@@ -11,6 +11,7 @@ from isa.targets import target as target_named
 from polyhedral import Constraint, System, var
 from ptxgen.compute import ArrayKind, SourceLine
 from ptxgen.derive.boxes import tensor_box
+from ptxgen.derive.clusters import check_clusters, entered
 from ptxgen.derive.draft import Draft, placed_all
 from ptxgen.derive.facts import Facts
 from ptxgen.derive.fusion import fused_paths
@@ -22,14 +23,12 @@ from ptxgen.derive.scanning import scan_program
 from ptxgen.derive.sequencing import sequenced
 from ptxgen.derive.space import GROUP_BITS, IndexSpace
 from ptxgen.errors import InternalError, PlanError
-from ptxgen.order.atoms import Arrive
 from ptxgen.order.ops import Op
 from ptxgen.order.requirements import Requirement, requirements
 from ptxgen.order.synchronisation import Synchronised
+from ptxgen.order.threads import Threads
 from ptxgen.plan import IntoShared, MultiplyBy, Onto, Order, Place, Plan, Shift, Stage
 from ptxgen.prove.checker import Verdict
-from ptxgen.prove.parts import Threads
-from ptxgen.prove.programs import arrivals
 from ptxgen.prove.proof import check_meetings
 from ptxgen.synchronise.discharge import discharge
 from ptxgen.synchronise.widening import widened
@@ -100,9 +99,11 @@ def derive(plan: Plan) -> Derivation:
         grid(space, blocks),
         buffers,
         tuple(role_of(space, name, parts, full_conditions(space, ragged)) for name in role_names(parts[0], space)),
-        tuple(dict.fromkeys(ring for part in parts for ring in rings_of(space, part))),
+        tuple(dict.fromkeys(ring for part in parts for ring in rings_of(part))),
         tuple(dict.fromkeys(box for part in parts for box in boxes_of(space, part))),
+        entered(parts),
     )
+    check_clusters(space, program, parts)
     check_budgets(plan, program, parts)
     return Derivation(plan, tuple(parts), program)
 
@@ -146,13 +147,10 @@ def boxes_of(space: IndexSpace, part: Part) -> Iterator[TensorBox]:
             yield tensor_box(space.compute.array(node.source.buffer.array), node)
 
 
-def rings_of(space: IndexSpace, part: Part) -> Iterator[Ring]:
+def rings_of(part: Part) -> Iterator[Ring]:
     """The rings of a part with their counts."""
-    threads = threads_of(space)
     for use in part.synchronised.rings:
-        releases = [a for a in part.synchronised.atoms if isinstance(a.atom, Arrive) and a.atom.ring == use.name]
-        count = sum(arrivals(a.atom.by, threads[a.role]) for a in releases if isinstance(a.atom, Arrive) and not a.tail)
-        yield Ring(use.name, use.depth, use.byte_count, count)
+        yield Ring(use.name, use.depth, use.byte_count, use.empty_count, use.counts_by_rank)
 
 
 def derive_part(space: IndexSpace, facts: Facts, paths: dict[str, Path], full: bool) -> Part:
@@ -172,8 +170,9 @@ def derive_part(space: IndexSpace, facts: Facts, paths: dict[str, Path], full: b
     if space.persistent is not None:
         ops = over_items(ops)
     needed = requirements(ops)
-    synchronised = widened(discharge(ops, needed))
-    verdict = check_meetings(synchronised, needed, threads=threads_of(space))
+    threads = threads_of(space)
+    synchronised = widened(discharge(ops, needed, threads))
+    verdict = check_meetings(synchronised, needed, threads=threads)
     if verdict.findings:
         raise InternalError(
             "\n".join(["the derived meetings are refused by the checker:", *map(str, verdict.findings)])
@@ -209,7 +208,8 @@ def grid(space: IndexSpace, dims: tuple[str, ...]) -> Grid:
         tile = space.outer_tile(dim)
         assert tile is not None
         size = tile.sizes[dim]
-        found.append(GridDim(f"{tile.level}.{dim}", Quotient(space.extent(dim) + (size - 1), size)))
+        count = Quotient(space.extent(dim) + (size - 1), size)
+        found.append(GridDim(space.block_variable(dim), count, space.clustered.get(dim, 1)))
     rasters = [s.raster.group for s in space.plan.steps if isinstance(s, Place) and s.onto is Onto.BLOCKS]
     return Grid(tuple(found), Raster(rasters[0] if rasters else 1), work_list(space))
 

@@ -89,9 +89,10 @@ class Draft:
         return Set.of(names(path), *parts, *extra)
 
     def divides(self, dim: str) -> bool:
-        """Whether every tile along `dim` is known to be full."""
+        """Whether every tile along `dim` is known to be full, also those that only fill up a cluster."""
         extent, tile = self.space.extent(dim), self.space.outer_tile(dim)
-        return tile is None or self.facts.divisor(extent) % tile.sizes[dim] == 0
+        beside = self.space.clustered.get(dim, 1)
+        return tile is None or self.facts.divisor(extent) % (tile.sizes[dim] * beside) == 0
 
     def variants(self, path: Path, dims: Iterable[str]) -> list[tuple[Set, frozenset[str]]]:
         """The domains of an op that visits tiles of `dims`, each with the dims along which it must guard.

@@ -81,9 +81,9 @@ def _synchronising(item: Synchronisation) -> tile.Synchronisation:
             return Retire(kind, pending, item.covers)
         case atoms.Wait(ring=ring, side=side):
             return Wait(ring, Side(side.value), item.rank, item.covers)
-        case atoms.Arrive(ring=ring, by=by):
+        case atoms.Arrive(ring=ring, by=by, to=to):
             arriving = Arriving.WARP if by is IssuedBy.WARP else Arriving.WARPGROUP
-            return Arrive(ring, item.rank, arriving, item.covers)
+            return Arrive(ring, item.rank, arriving, item.covers, to)
         case atoms.Expect(ring=ring, byte_count=count):
             return Expect(ring, item.rank, count, item.covers)
         case atoms.Fence():

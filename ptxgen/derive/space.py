@@ -12,7 +12,7 @@ from ptxgen.compute import Compute, Statement
 from ptxgen.derive.loops import Path, RolledLoop
 from ptxgen.derive.placement import unit
 from ptxgen.errors import PlanError
-from ptxgen.plan import Isolate, Onto, Persist, Plan, Roles, Tile, Unroll, placement, tile_levels
+from ptxgen.plan import Cluster, Isolate, Onto, Persist, Plan, Roles, Tile, Unroll, placement, tile_levels
 from ptxgen.tile import Coordinate, bit_count
 
 GROUP_BITS = 2
@@ -47,6 +47,18 @@ class IndexSpace:
     def block_dims(self) -> tuple[str, ...]:
         """The dims dealt to blocks, in the order of their tile step."""
         return self._placed(Onto.BLOCKS)
+
+    @cached_property
+    def clustered(self) -> dict[str, int]:
+        """The blocks of a cluster along each dim that its step names, in the order of the grid."""
+        sizes = next((step.sizes for step in self.plan.steps if isinstance(step, Cluster)), {})
+        return {dim: sizes[dim] for dim in self.block_dims if dim in sizes}
+
+    def block_variable(self, dim: str) -> str:
+        """The tile index of the grid along a dim that is dealt to blocks."""
+        tile = self.outer_tile(dim)
+        assert tile is not None
+        return f"{tile.level}.{dim}"
 
     @cached_property
     def warp_level(self) -> Tile | None:

@@ -134,7 +134,12 @@ def _made(library: Library, arrays: Mapping[str, Any], wish: Wish, stream: objec
     if ready.blocks == 0:
         return Call(None, (), dtype, shape)
     launch = kernel.on_device(device).prepare(
-        *ready.arguments, grid=ready.blocks, block=ready.threads, shared_bytes=ready.shared_bytes, stream=stream
+        *ready.arguments,
+        grid=ready.blocks,
+        block=ready.threads,
+        cluster=ready.cluster,
+        shared_bytes=ready.shared_bytes,
+        stream=stream,
     )
     names = [*arrays, *({"D"} - set(arrays))]
     return Call(launch, tuple(_places(kernel, launch, name) for name in names), dtype, shape)

@@ -39,12 +39,14 @@ BEYOND_SINGLE = 2.0**128 - 2.0**103
 
 @frozen
 class Launch:
-    """A launch of a program, checked: blocks, threads of a block, dynamic shared bytes, arguments in launch order."""
+    """A launch of a program, checked: blocks, threads of a block, dynamic shared bytes, arguments in launch order, and
+    the blocks of a cluster."""
 
     blocks: int
     threads: int
     shared_bytes: int
     arguments: tuple[Any, ...] = field(repr=False)
+    cluster: int = 1
 
 
 @define(slots=False, frozen=True, eq=False)
@@ -129,7 +131,12 @@ class GeneratedKernel:
             return None
         decoded = self.decoded if checks == ALL_CHECKS else simulator(self.module, checks=checks)
         return decoded.run(
-            grid=launch.blocks, block=launch.threads, args=launch.arguments, shared_bytes=launch.shared_bytes, seed=seed
+            grid=launch.blocks,
+            block=launch.threads,
+            cluster=launch.cluster,
+            args=launch.arguments,
+            shared_bytes=launch.shared_bytes,
+            seed=seed,
         )
 
     def prepare(
@@ -165,6 +172,7 @@ class GeneratedKernel:
                 *launch.arguments,
                 grid=launch.blocks,
                 block=launch.threads,
+                cluster=launch.cluster,
                 shared_bytes=launch.shared_bytes,
                 stream=stream,
             )
@@ -221,7 +229,7 @@ def prepare(
     arguments = tuple(_argument(each.name, each.kind, bound, scalars, memory) for each in program.parameters)
     arguments += tuple(_tensor_map(program, box, bound, memory) for box in program.boxes)
     blocks = workers_of(program, block_count(program, bound.sizes), resident)
-    return Launch(blocks, program.warps << LANE_BITS, dynamic_shared_bytes(program), arguments)
+    return Launch(blocks, program.warps << LANE_BITS, dynamic_shared_bytes(program), arguments, program.grid.cluster)
 
 
 def workers_of(program: Program, tiles: int, resident: int) -> int:
@@ -231,9 +239,11 @@ def workers_of(program: Program, tiles: int, resident: int) -> int:
 
 
 def block_count(program: Program, sizes: Mapping[str, int]) -> int:
-    """The tiles of a launch with these sizes, a block each without a work list. LaunchError where no grid holds them,
-    or the kernel's 32-bit arithmetic cannot count a band of its raster."""
-    counts = [max(0, dim.count.numerator.evaluate(sizes) // dim.count.divisor) for dim in program.grid.dims]
+    """The tiles of a launch with these sizes, a block each without a work list, whole clusters of them: blocks whose
+    tiles lie beyond the last one find nothing inside the arrays, as those at an edge do. LaunchError where no grid
+    holds them, or the kernel's 32-bit arithmetic cannot count a band of its raster."""
+    tiles = [max(0, dim.count.numerator.evaluate(sizes) // dim.count.divisor) for dim in program.grid.dims]
+    counts = [-(-own // dim.cluster) * dim.cluster for own, dim in zip(tiles, program.grid.dims, strict=True)]
     count = math.prod(counts)
     if count > MOST_BLOCKS:
         raise LaunchError(f"{program.name}: {count} blocks, a grid has at most {MOST_BLOCKS}")

@@ -52,7 +52,8 @@ WARP_GRIDS: dict[int, tuple[int, int]] = {1: (1, 1), 2: (1, 2), 4: (2, 2), 8: (2
 class MatmulTiling:
     """The choices of a plan: the block's tile (i, j, k), warps, slabs and fragments held at once, how far they run
     ahead, whether full tiles are apart, and the order of blocks. With `workers` so many blocks stay and walk the tiles
-    in that order, and full tiles are not apart. `default_tiling` gives one for an epilogue and a target."""
+    in that order, and full tiles are not apart. `cluster` are the neighbours along i and j that bring each other what
+    they have in common, where tensor copies bring it. `default_tiling` gives one for an epilogue and a target."""
 
     i: int = 128
     j: int = 128
@@ -64,6 +65,7 @@ class MatmulTiling:
     isolate: bool = True
     raster: BlockOrder = field(factory=lambda: grouped(8))
     workers: int | Workers | None = None
+    cluster: tuple[int, int] = (1, 1)
 
     @property
     def walking(self) -> str:
@@ -99,6 +101,7 @@ class MatmulTiling:
             f"{self.i}x{self.j}x{self.k}, {self.warps} warps, depth {self.depth}, prefetch {int(self.prefetch)}, "
             f"fragments {self.fragment_depth}, {'isolated' if self.isolates else 'guarded'}, {self.raster}"
             + (f", walked by {self.walking}" if self.workers else "")
+            + (f", clusters of {self.cluster[0]}x{self.cluster[1]}" if self.cluster != (1, 1) else "")
         )
 
 
@@ -133,6 +136,8 @@ def _by_warpgroups(plan: Plan, spec: MatmulSpec, tiling: MatmulTiling) -> Plan:
     batch = {"b": 1} if spec.batched else {}
     groups = tiling.i // GROUP_ROWS
     plan = _on_blocks(plan.tile("cta", **batch, i=tiling.i, j=tiling.j, k=tiling.k), tiling)
+    if tiling.cluster != (1, 1):
+        plan = plan.cluster(i=tiling.cluster[0], j=tiling.cluster[1])
     plan = plan.tile("group", i=GROUP_ROWS).place("group", onto=warpgroups)
     for name, span in row_spans(spec, tiling).items():
         plan = plan.stage(name, at="cta.k", into=shared(tiling.depth, swizzle(span)), by=tensor)

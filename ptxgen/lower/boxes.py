@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 from attrs import frozen
 
+from polyhedral import const, var
 from ptxgen.build import Value
 from ptxgen.errors import UnsupportedError
 from ptxgen.lower.arithmetic import Number
 from ptxgen.lower.bases import pool_start
+from ptxgen.lower.clusters import by_rank
 from ptxgen.lower.context import Context
 from ptxgen.lower.rings import barrier_at, ring_of, slot_of
 from ptxgen.tile import Copy, Side, TensorBox
@@ -24,18 +28,19 @@ class Piece:
 
 
 def pieces(copy: Copy, box: TensorBox) -> tuple[Piece, ...]:
-    """The boxes that make up a tile: as many as rows of the swizzle's span lie beside each other."""
+    """The boxes that make up a tile, or the part of it that a block copies: as many as rows of the swizzle's span lie
+    beside each other."""
     buffer = copy.destination.buffer
     along, width = box.order[0], box.extents[0]
     found = []
-    for start in range(0, buffer.shape[along], width):
+    for start in range(0, copy.distribution.shape[along], width):
         corner = tuple(start if place == along else 0 for place in range(len(buffer.shape)))
         found.append(Piece(corner, buffer.layout.offset(corner) * buffer.element.byte_count))
     return tuple(found)
 
 
 def lower_box_copy(context: Context, copy: Copy) -> None:
-    """One copy for each box; all of them arrive at the full barrier of the tile's slot."""
+    """One copy for each box; all arrive at the full barrier of the tile's slot, in each block that they go to."""
     box = next((box for box in context.program.boxes if box.op == copy.op), None)
     if box is None:
         raise UnsupportedError(f"{copy.op}: no tensor map describes {copy.source.buffer.name}")
@@ -43,13 +48,47 @@ def lower_box_copy(context: Context, copy: Copy) -> None:
     rank = context.resolved(copy.destination.rank)
     slot = slot_of(context, ring.depth, rank)
     barrier = barrier_at(context, ring, Side.FULL, slot)
-    put = context.k.function(TENSOR_COPY.format(len(box.order)))
+    put = context.k.function(TENSOR_COPY.format(len(box.order)) + (".multicast::cluster" if copy.masks else ""))
+    to, condition = _blocks(context, copy)
+    first = part_address(context, copy, slot)
     for piece in pieces(copy, box):
         corner = [
             context.narrow.value(context.integer(context.resolved(copy.source.origin[place]) + piece.start[place]))
             for place in box.order
         ]
-        put(slot_address(context, copy, slot) + piece.byte_offset, (map_address(context, box), corner), barrier)
+        where, description = first + piece.byte_offset, map_address(context, box)
+        with nullcontext() if condition is None else context.k.guard(condition):
+            put(where, (description, corner), barrier, *to)
+
+
+def _blocks(context: Context, copy: Copy) -> tuple[tuple[Value, ...], Value | None]:
+    """The mask of the blocks that a copy goes to, and whether there are any where that is a question."""
+    if not copy.masks:
+        return (), None
+    mask = by_rank(context, copy.masks)
+
+    def narrowed() -> Value:
+        half: Value = context.k.mov.b16(mask) if isinstance(mask, int) else context.k.cvt.u16.u32(mask)
+        return half
+
+    some = None
+    if 0 in copy.masks:
+        some = context.once(("some blocks", copy.masks), lambda: context.k.setp.ne.s32(mask, 0))
+    return (context.once(("mask", copy.masks), narrowed),), some
+
+
+def part_address(context: Context, copy: Copy, slot: Number) -> Value:
+    """The first byte that a block's copy fills: parts of a tile lie one behind the other."""
+    start, layout = slot_address(context, copy, slot), copy.destination.buffer.layout
+    offset = const(0)
+    for place, corner in enumerate(copy.destination.origin):
+        unit = [0] * len(copy.destination.origin)
+        for name, coefficient in (*corner.terms, ("", corner.constant)):
+            unit[place] = coefficient
+            elements = layout.offset(tuple(unit))
+            offset = offset + (var(name) * elements if name else elements)
+    moved = context.integer(context.resolved(offset * copy.destination.buffer.element.byte_count))
+    return context.once(("part", start.node, offset), lambda: context.narrow.value(context.narrow.add(start, moved)))
 
 
 def slot_address(context: Context, copy: Copy, slot: Number) -> Value:

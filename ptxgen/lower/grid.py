@@ -1,4 +1,4 @@
-"""From the number of a block to the tile indices of the grid."""
+"""From the number of a block or cluster to the tile indices of the grid."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from contextlib import ExitStack, contextmanager
 
 from ptxgen.build import Value
 from ptxgen.lower.arithmetic import Number
+from ptxgen.lower.clusters import rank_digits
 from ptxgen.lower.context import Context
 from ptxgen.lower.loops import floor_quotient
-from ptxgen.tile import Grid
+from ptxgen.tile import Grid, GridDim, rank_name
 
 
 def counts_of(context: Context, grid: Grid) -> list[Number]:
@@ -20,13 +21,25 @@ def counts_of(context: Context, grid: Grid) -> list[Number]:
 @contextmanager
 def tile_indices(context: Context, grid: Grid, tile: Value | None = None) -> Iterator[None]:
     """Inside, the variables of the grid have their values for tile number `tile` along the grid's raster, None for the
-    block's own number."""
-    number = context.k.ctaid.x if tile is None else tile
-    indices = _indices(context, grid.raster.group, counts_of(context, grid), number)
+    block's own number; in clusters also the block's ranks along them."""
+    first = context.k.ctaid.x if grid.cluster == 1 else context.k.clusterid.x
+    counts = [_clusters(context, dim) for dim in grid.dims]
+    rows = grid.dims[-2].cluster if len(grid.dims) > 1 else 1
+    indices = _indices(context, max(1, grid.raster.group // rows), counts, first if tile is None else tile)
+    ranks = {name: context.expression(digit, name) for name, digit in rank_digits(context, grid)}
     with ExitStack() as stack:
+        for name, own in ranks.items():
+            stack.enter_context(context.bound(name, own))
         for dim, index in zip(grid.dims, indices, strict=True):
-            stack.enter_context(context.bound(dim.variable, context.expression(index, dim.variable)))
+            place = context.expression(index, dim.variable) * dim.cluster + ranks.get(rank_name(dim.variable), 0)
+            stack.enter_context(context.bound(dim.variable, place))
         yield
+
+
+def _clusters(context: Context, dim: GridDim) -> Number:
+    """How many clusters there are along a tile index."""
+    divisor, rest = dim.count.divisor * dim.cluster, dim.count.divisor * (dim.cluster - 1)
+    return floor_quotient(context, context.resolved(dim.count.numerator + rest), divisor)
 
 
 def _indices(context: Context, group: int, counts: list[Number], rest: Number) -> list[Number]:

@@ -25,6 +25,8 @@ from ptxgen.tile import (
     Advance,
     Arrive,
     Carrier,
+    ClusterArrive,
+    ClusterWait,
     Commit,
     Copy,
     Counter,
@@ -76,6 +78,10 @@ def lower_node(context: Context, node: Node) -> None:
             lower_arrive(context, node)
         case Expect():
             lower_expect(context, node)
+        case ClusterArrive():
+            context.k.barrier.cluster.arrive.release.aligned()
+        case ClusterWait():
+            context.k.barrier.cluster.wait.acquire.aligned()
         case RegisterFence():
             context.k.wgmma.fence.sync.aligned()
         case _:

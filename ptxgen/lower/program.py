@@ -15,6 +15,7 @@ from ptxgen.build.parameters import array
 from ptxgen.compute import Element, SourceLine
 from ptxgen.errors import UnsupportedError
 from ptxgen.lower.bases import pointer as global_pointer
+from ptxgen.lower.clusters import prepare_clusters
 from ptxgen.lower.context import Context, RoleThreads, origin_of
 from ptxgen.lower.grid import tile_indices
 from ptxgen.lower.initial import early_reads
@@ -55,13 +56,18 @@ def lower(program: Program) -> ir.Module:
         k.reqntid(program.warps << LANE_BITS)
         if any(role.registers is not None for role in program.roles):
             k.minnctapersm(1)
+        if program.grid.cluster > 1:
+            k.directive("reqnctapercluster", program.grid.cluster, 1, 1)
         pool = pooled(program)
         shared = _shared(k, program, pool)
         first_warp = 0
         if program.rings:
             everybody = RoleThreads(0, program.warps, alone=True)
             with k.attributed(origin_of(_first(program))):
-                start_barriers(Context(k, program, pool, shared, everybody))
+                start = Context(k, program, pool, shared, everybody)
+                start_barriers(start)
+                for node in program.enter:
+                    lower_node(start, node)
         for role in program.roles:
             threads = RoleThreads(first_warp, role.warps, len(program.roles) == 1)
             _lower_role(Context(k, program, pool, shared, threads), role)
@@ -144,6 +150,7 @@ def _lower_body(context: Context, role: Role) -> None:
     for (_, slot), buffer in early_reads(role.body).items():
         for register in context.tiles.slot(buffer, slot):
             context.k.mov.b32(0, into=register)
+    prepare_clusters(context, role.body)
     grid = context.program.grid
     with nullcontext() if grid.work_list else tile_indices(context, grid):
         lower_node(context, role.body)

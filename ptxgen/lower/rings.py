@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from isa.types import b64, pred
 from polyhedral import Affine
-from ptxgen.build import Offset
+from ptxgen.build import Offset, Value
+from ptxgen.errors import UnsupportedError
 from ptxgen.lower.arithmetic import Number
 from ptxgen.lower.bases import first_replica, pool_start
+from ptxgen.lower.clusters import GROUP_LANES, LANES, by_rank, far_barriers
 from ptxgen.lower.context import Context
 from ptxgen.lower.pool import BARRIER_BYTES
-from ptxgen.tile import LANE_BITS, Arrive, Arriving, Expect, Program, Ring, Side, Wait
-
-LANES = (1 << LANE_BITS) - 1
-GROUP_LANES = (4 << LANE_BITS) - 1
+from ptxgen.tile import Arrive, Arriving, ClusterWait, Expect, Program, Ring, Side, Wait
 
 
 def ring_of(program: Program, name: str) -> Ring:
@@ -21,25 +20,32 @@ def ring_of(program: Program, name: str) -> Ring:
 
 
 def start_barriers(context: Context) -> None:
-    """One thread gives every barrier its count; then all threads and the copies see them (PTX ISA, mbarrier.init)."""
+    """One thread gives every barrier its count; then all threads and the copies see them (PTX ISA, mbarrier.init).
+
+    Where the block's threads meet those of its cluster next, that is their meeting too.
+    """
     k, program = context.k, context.program
     pool_start(context)
     with k.when(k.setp.eq.u32(k.tid.x, 0)):
         for ring in program.rings:
             for slot in range(ring.depth):
                 k.mbarrier.init.shared.b64(barrier_at(context, ring, Side.FULL, slot), 1)
-                k.mbarrier.init.shared.b64(barrier_at(context, ring, Side.EMPTY, slot), ring.empty_count)
+                count = by_rank(context, ring.counts_by_rank or (ring.empty_count,))
+                k.mbarrier.init.shared.b64(barrier_at(context, ring, Side.EMPTY, slot), count)
         k.fence.mbarrier_init.release.cluster()
-    k.bar.sync(0)
+    if not any(isinstance(node, ClusterWait) for node in program.enter):
+        k.bar.sync(0)
 
 
-def barrier_at(context: Context, ring: Ring, side: Side, slot: Number) -> Offset:
-    """The address of the barrier of a slot: all full ones of a ring, then all empty ones."""
+def barrier_at(context: Context, ring: Ring, side: Side, slot: Number, pool: Value | None = None) -> Offset:
+    """The address of the barrier of a slot: all full ones of a ring, then all empty ones; in this block, or in the one
+    whose pool starts at `pool`."""
     start = context.pool.barriers[ring.name] + (ring.depth * BARRIER_BYTES if side is Side.EMPTY else 0)
+    first = pool_start(context) if pool is None else pool
     if isinstance(slot, int):
-        return pool_start(context) + (start + slot * BARRIER_BYTES)
+        return first + (start + slot * BARRIER_BYTES)
     base = context.once(
-        ("barrier", ring.name, slot.node), lambda: context.k.mad.lo.u32(slot, BARRIER_BYTES, pool_start(context))
+        ("barrier", ring.name, slot.node, first.node), lambda: context.k.mad.lo.u32(slot, BARRIER_BYTES, first)
     )
     address: Offset = base + start
     return address
@@ -80,9 +86,26 @@ def lower_wait(context: Context, node: Wait) -> None:
 
 
 def lower_arrive(context: Context, node: Arrive) -> None:
-    """One thread of each warp or warpgroup arrives."""
+    """One thread of each warp or warpgroup arrives; at several blocks one for each of them.
+
+    Other blocks are told that products have read a tile, which they have when their group is complete: no generic
+    access has to be seen there, so the arrival releases to its own block only. To the whole cluster it would be a
+    barrier of memory as wide as the device in every step (MEMBAR.ALL.GPU, ptxas 12.9).
+    """
     ring, rank = ring_of(context.program, node.ring), context.resolved(node.rank)
-    where = barrier_at(context, ring, Side.EMPTY, slot_of(context, ring.depth, rank))
+    slot = slot_of(context, ring.depth, rank)
+    if node.to and node.by is Arriving.WARP:
+        text = (
+            "other blocks are told of what warpgroups have read; of generic reads they would have to be told by a fence"
+        )
+        raise UnsupportedError(f"arrive at empty of {node.ring} from each warp: {text}")
+    if node.to:
+        far = far_barriers(context, node)
+        there = barrier_at(context, ring, Side.EMPTY, slot, far.start)
+        with context.k.guard(far.tells):
+            context.k.mbarrier.arrive.shared__cluster.b64(there)
+        return
+    where = barrier_at(context, ring, Side.EMPTY, slot)
     mask = LANES if node.by is Arriving.WARP else GROUP_LANES
     chosen = first_replica(context, mask)
     with context.k.guard(chosen):

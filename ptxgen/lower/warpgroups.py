@@ -18,6 +18,7 @@ from ptxgen.tile import Coordinate, Distribution, Factor, Multiply
 
 UNIT_BYTES = 16
 ADDRESS_SHIFT = 4
+ADDRESS_MASK = (1 << 14) - 1
 PATTERN_ROWS = 8
 SWIZZLED_SPANS = (32, 64, 128)
 
@@ -106,12 +107,18 @@ def _address(context: Context, factor: Factor, threads: ThreadMap) -> Value:
 
 
 def _descriptor(context: Context, first: Value, told: Described, byte_offset: int) -> Value:
-    """The descriptor of what lies `byte_offset` behind an address: its low word counts units of 16 bytes."""
+    """The descriptor of what lies `byte_offset` behind an address: its low word counts units of 16 bytes. In a cluster
+    the block's rank stands in the high bits of shared addresses, where the descriptor has other fields."""
     k = context.k
-    low = context.once(
-        ("descriptor", first.node, told.bits),
-        lambda: k.add.u32(k.shr.u32(first, ADDRESS_SHIFT), told.bits & 0xFFFFFFFF),
-    )
+
+    def word() -> Value:
+        units = k.shr.u32(first, ADDRESS_SHIFT)
+        if context.program.grid.cluster > 1:
+            units = k.and_.b32(units, ADDRESS_MASK)
+        made: Value = k.add.u32(units, told.bits & 0xFFFFFFFF)
+        return made
+
+    low = context.once(("descriptor", first.node, told.bits), word)
     moved = k.add.u32(low, byte_offset >> ADDRESS_SHIFT) if byte_offset else low
     made: Value = k.mov.b64((moved, k.mov.b32(told.bits >> 32)))
     return made

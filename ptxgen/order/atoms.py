@@ -9,6 +9,7 @@ from attrs import evolve, field, frozen
 from isa.mechanisms import Group, GroupKind, IssuedBy, Mechanism
 from polyhedral import FloorDiv
 from ptxgen.errors import Place
+from ptxgen.order.clusters import Masks
 from ptxgen.order.requirements import EventKind
 
 
@@ -23,12 +24,14 @@ class Side(Enum):
 
 @frozen
 class Issue:
-    """One instance of an op. With a transaction, `byte_count` bytes land on the full barrier of `ring`."""
+    """One instance of an op. With a transaction, `byte_count` bytes land on the full barrier of `ring`, in a cluster on
+    that of each block in `to[c]` when block c issues it."""
 
     op: str
     mechanism: Mechanism
     ring: str = ""
     byte_count: int = 0
+    to: Masks = ()
 
     def __str__(self) -> str:
         return self.op
@@ -71,12 +74,13 @@ class Wait:
 
 @frozen
 class Arrive:
-    """One arrival per arriving unit on a barrier of a ring, from `ctas` blocks (more than one: remote arrivals)."""
+    """One arrival per arriving unit on a barrier of a ring, in a cluster on that of each block in `to[c]` when block c
+    arrives."""
 
     ring: str
     side: Side
     by: IssuedBy
-    ctas: int = 1
+    to: Masks = ()
 
     def __str__(self) -> str:
         return f"arrive at {self.side.value} of {self.ring}"
@@ -133,7 +137,24 @@ class Fence:
         return f"{self.kind.value} fence"
 
 
-Atom = Issue | Commit | Retire | Wait | Arrive | Expect | Join | Fence | Advance
+@frozen
+class ClusterArrive:
+    """Every thread of the block tells its cluster that it has come here."""
+
+    def __str__(self) -> str:
+        return "arrive at the cluster's barrier"
+
+
+@frozen
+class ClusterWait:
+    """Every thread waits until all threads of the cluster have told so."""
+
+    def __str__(self) -> str:
+        return "wait for the cluster's barrier"
+
+
+Entering = ClusterArrive | ClusterWait
+Atom = Issue | Commit | Retire | Wait | Arrive | Expect | Join | Fence | Advance | Entering
 
 
 @frozen
@@ -170,12 +191,14 @@ class RoleBody:
 
 @frozen
 class Ring:
-    """Slots with a full and an empty barrier: the initial counts."""
+    """Slots with a full and an empty barrier: the initial counts. Where those of the empty one are not the same in all
+    blocks of a cluster, `counts_by_rank` has them."""
 
     name: str
     depth: int
     full_count: int
     empty_count: int
+    counts_by_rank: tuple[int, ...] = ()
 
 
 @frozen
@@ -183,7 +206,9 @@ class Obligation:
     """`event` of instance n of op `source` must happen before instance n + `distance` of op `sink` is issued.
 
     `own` asks it of each thread (or collective) by itself, for registers; `fence` is one that the path must pass, in
-    the source's thread or, where `remote`, in the sink's. `label` is the requirement in words.
+    the source's thread or, where `remote`, in the sink's. `label` is the requirement in words. In a cluster it is asked
+    for each of `ctas`: the source's block, the block whose tile both touch, the sink's block; without any, in each
+    block by itself.
     """
 
     source: str
@@ -194,6 +219,7 @@ class Obligation:
     fence: FenceKind | None = None
     own: bool = False
     remote: bool = False
+    ctas: tuple[tuple[int, int, int], ...] = ()
 
 
 @frozen
@@ -218,13 +244,16 @@ class Budget:
 
 @frozen
 class AtomProgram:
-    """The roles of a kernel in steps of one loop, and what must hold between their ops."""
+    """The roles of a kernel in steps of one loop, and what must hold between their ops. Each of `cluster` blocks runs
+    all of it; `enter` is what their threads do behind the initialisation of the barriers, before anything else."""
 
     roles: tuple[RoleBody, ...]
     rings: tuple[Ring, ...]
     obligations: tuple[Obligation, ...]
     turns: tuple[Turn, ...] = ()
     budget: Budget = Budget()
+    cluster: int = 1
+    enter: tuple[Entering, ...] = ()
 
     def ring(self, name: str) -> Ring:
         """The ring called `name`; KeyError where there is none."""
@@ -258,7 +287,7 @@ def performed_by(role: RoleBody, atom: Atom) -> IssuedBy:
             return by
         case Expect():
             return IssuedBy.ELECTED
-        case Wait() | Join() | Fence() | Advance():
+        case Wait() | Join() | Fence() | Advance() | ClusterArrive() | ClusterWait():
             return IssuedBy.LANE
 
 

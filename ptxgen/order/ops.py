@@ -11,6 +11,7 @@ from attrs import field, frozen
 from isa.mechanisms import Mechanism
 from polyhedral import Affine, Set, var
 from ptxgen.compute import SourceLine
+from ptxgen.order.clusters import Masks
 from ptxgen.tile import Buffer, Node
 
 
@@ -27,12 +28,17 @@ class Touch:
 
     Where a ring goes on from one item of a work list to the next, `rank` has the term `counter`: the tiles of all items
     before, which no affine expression gives.
+
+    In a cluster the op of block c touches the tile of each block in `masks[c]`, or its own where there are none; of
+    each it touches one of `shares` equal parts.
     """
 
     buffer: Buffer
     kind: TouchKind
     rank: Affine
     counter: str = ""
+    masks: Masks = ()
+    shares: int = 1
 
 
 @frozen

@@ -11,6 +11,7 @@ from attrs import frozen
 from isa.mechanisms import Group, Proxy
 from polyhedral import Affine
 from ptxgen.errors import PlanError, UnsupportedError
+from ptxgen.order.clusters import Masks, joined, ranks_in, reached
 from ptxgen.order.nest import Nest, nest
 from ptxgen.order.ops import Op, TouchKind
 from ptxgen.order.ranks import Access, Pair, check_ascending, later_tile, next_round, same_tile, surely_in_order
@@ -65,12 +66,31 @@ class Requirement:
         return self.distance + self.source.op.time.ahead[level] - self.sink.op.time.ahead[level]
 
     @property
+    def ctas(self) -> tuple[tuple[int, int, int], ...]:
+        """In a cluster: the source's block, the block whose tile both ends touch, the sink's block, for each three of
+        them; none where every block keeps to its own tiles."""
+        first, second = (_masks(event.op, self.buffer) for event in (self.source, self.sink))
+        size = max(len(first), len(second))
+        here, there = reached(first, size), reached(second, size)
+        return tuple(
+            (source, place, sink)
+            for source in range(size)
+            for place in ranks_in(here[source])
+            for sink in range(size)
+            if there[sink] >> place & 1
+        )
+
+    @property
     def covered(self) -> Covered:
         """The requirement as a tile program's synchronisation node names it."""
         return Covered(self.kind, str(self.source.op), str(self.sink.op), self.distance, self.buffer.name)
 
     def __str__(self) -> str:
         return str(self.covered)
+
+
+def _masks(op: Op, buffer: Buffer) -> Masks:
+    return joined(touch.masks for touch in op.touches if touch.buffer == buffer)
 
 
 def requirements(ops: tuple[Op, ...]) -> tuple[Requirement, ...]:

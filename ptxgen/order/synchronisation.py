@@ -5,7 +5,8 @@ from __future__ import annotations
 from attrs import field, frozen
 
 from polyhedral import Affine, Set, var
-from ptxgen.order.atoms import Advance, Arrive, Commit, Expect, Fence, Join, Retire, Wait
+from ptxgen.order.atoms import Advance, Arrive, Commit, Entering, Expect, Fence, Join, Retire, Wait
+from ptxgen.order.clusters import Masks
 from ptxgen.order.ops import Op, Time
 from ptxgen.tile import Buffer, Covered
 
@@ -34,7 +35,8 @@ class Synchronisation:
 class RingUse:
     """The buffers that share a pair of barriers: equal roles, depth, rank and loop. Ops are given by number; `window`
     tells how many steps behind its reads a reader releases a slot. Where tiles are counted on across the items of a
-    work list, `counter` is the term of their rank that does so."""
+    work list, `counter` is the term of their rank that does so. Block c of a cluster releases the slots of each block
+    in `masks[c]`; `empty_count` arrivals free a slot, where that is not the same in all of them `counts_by_rank`."""
 
     name: str
     buffers: tuple[Buffer, ...]
@@ -44,6 +46,9 @@ class RingUse:
     window: int
     covers: tuple[Covered, ...]
     counter: str = ""
+    masks: Masks = ()
+    empty_count: int = 0
+    counts_by_rank: tuple[int, ...] = ()
 
     @property
     def rank(self) -> Affine:
@@ -63,11 +68,13 @@ class RingUse:
 
 @frozen(eq=False)
 class Synchronised:
-    """Ops and synchronisation on one scale of places: no two of them stand at the same place of a body."""
+    """Ops and synchronisation on one scale of places: no two of them stand at the same place of a body. All threads of
+    the block do what `enter` says before their roles begin."""
 
     ops: tuple[Op, ...]
     atoms: tuple[Synchronisation, ...]
     rings: tuple[RingUse, ...] = ()
+    enter: tuple[Entering, ...] = ()
 
     @property
     def meetings(self) -> tuple[Synchronisation, ...]:

@@ -5,6 +5,7 @@ from ptxgen.plan.nest import TileLoop, nest, placement, show_nest, tile_levels
 from ptxgen.plan.plan import Plan
 from ptxgen.plan.steps import (
     Assume,
+    Cluster,
     Drain,
     Finish,
     Isolate,
@@ -69,6 +70,7 @@ __all__ = [
     "Assume",
     "BlockOrder",
     "By",
+    "Cluster",
     "Drain",
     "Fact",
     "Finish",

@@ -11,6 +11,7 @@ from ptxgen.plan.checks import Checks
 from ptxgen.plan.nest import show_nest
 from ptxgen.plan.steps import (
     Assume,
+    Cluster,
     Drain,
     Finish,
     Isolate,
@@ -113,19 +114,33 @@ class Plan:
         checks.not_named(level, chosen)
         return self._with(Persist(level, Onto.BLOCKS, raster, chosen, checks.line, workers))
 
-    def stage(self, array: Named, at: str, into: Into, by: By) -> Plan:
+    def cluster(self, **extents: int) -> Plan:
+        """`block of cta.d` -> `block rank of a cluster`: neighbours along the named dims form a cluster, and boxes that
+        they have in common are brought once and multicast. Tiles beyond the last one fill up the last cluster.
+
+        Refuses when a dim is not dealt to blocks, an extent is no whole number of at least 1, the cluster has one block
+        or more than 8, or there is one already. Whether any box is in common is seen when the plan is derived.
+        """
+        checks = self._checks(caller())
+        Uses(checks).clustered(extents)
+        return self._with(Cluster(tuple(extents.items()), checks.line))
+
+    def stage(self, array: Named, at: str, into: Into, by: By, slices: int | None = None) -> Plan:
         """Adds a buffer for the box of `array` that the loops inside `at` use, and the op that fills it there.
 
-        `at` is a loop (`"cta.k"`) or a level whose loops all stay outside (`"cta"`). Refuses an unknown array or loop,
-        an array that no statement reads, a second buffer of the same sort, or a transport that cannot fill it.
+        `at` is a loop (`"cta.k"`) or a level whose loops all stay outside (`"cta"`). Of a box that blocks of a cluster
+        have in common, `slices` of them bring equal parts (1: one brings all of it; None: all do where it divides).
+        Refuses an unknown array or loop, an array that no statement reads, a second buffer of the same sort, or a
+        transport that cannot fill it.
         """
         checks = self._checks(caller())
         name = checks.array(array)
         checks.loop(at)
         checks.word("into", into, (IntoRegisters, IntoShared, IntoFragments), "registers(), shared() or fragments()")
         checks.word("by", by, By, "ld(bytes) or st(bytes)")
-        step = Stage(name, at, into, by, checks.line)
+        step = Stage(name, at, into, by, checks.line, slices)
         checks.stage(step)
+        Uses(checks).sliced(step)
         return self._with(step)
 
     def multiply(self, statement: Named, instruction: MatrixInstruction, at: str, in_flight: int = 0) -> Plan:

@@ -75,12 +75,32 @@ class Persist(Place):
 
 
 @frozen
+class Cluster:
+    """`extents` are the neighbours along each dim that form a cluster of blocks."""
+
+    extents: tuple[tuple[str, int], ...]
+    line: SourceLine = field(eq=False)
+
+    @property
+    def sizes(self) -> Mapping[str, int]:
+        """The cluster's extent along each dim."""
+        return dict(self.extents)
+
+    def __str__(self) -> str:
+        return f"cluster({', '.join(f'{dim}={size}' for dim, size in self.extents)})"
+
+
+@frozen
 class Stage:
+    """`slices`: how many blocks of a cluster bring equal parts of a box that they have in common, None for as many as
+    there are where the box divides."""
+
     array: str
     at: str
     into: Into
     by: By
     line: SourceLine = field(eq=False)
+    slices: int | None = None
 
     @property
     def op(self) -> str:
@@ -94,7 +114,8 @@ class Stage:
                 return f"{self.array}.fragments"
 
     def __str__(self) -> str:
-        return f"stage({self.array}, at={self.at}, into={self.into}, by={self.by})"
+        slices = f", slices={self.slices}" if self.slices is not None else ""
+        return f"stage({self.array}, at={self.at}, into={self.into}, by={self.by}{slices})"
 
 
 @frozen
@@ -183,4 +204,4 @@ class Roles:
         return f"roles({', '.join(f'{name}={found}' for name, found in self.roles)})"
 
 
-Step = Assume | Roles | Tile | Place | Stage | MultiplyBy | Finish | Drain | Shift | Order | Unroll | Isolate
+Step = Assume | Roles | Tile | Place | Cluster | Stage | MultiplyBy | Finish | Drain | Shift | Order | Unroll | Isolate

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import prod
 
 from attrs import frozen
 
@@ -11,11 +12,13 @@ from ptxgen.plan.checks import Checks
 from ptxgen.plan.nest import placement, tile_levels
 from ptxgen.plan.running import bodies, rolled, shiftable
 from ptxgen.plan.steps import (
+    Cluster,
     Drain,
     Finish,
     Isolate,
     MultiplyBy,
     Persist,
+    Place,
     Roles,
     Stage,
     Unroll,
@@ -23,9 +26,12 @@ from ptxgen.plan.steps import (
 from ptxgen.plan.words import (
     By,
     MatrixInstruction,
+    Onto,
     Role,
     Transport,
 )
+
+MOST_BLOCKS_OF_A_CLUSTER = 8
 
 
 @frozen
@@ -74,6 +80,38 @@ class Uses:
         rest = [name for name, found in roles.items() if not found.ops]
         if len(rest) != 1:
             raise checks.refused(f"one role names no op and takes the rest, got {', '.join(rest) or 'none'}")
+
+    def clustered(self, extents: Mapping[str, int]) -> None:
+        """A cluster of several blocks, along dims that blocks are dealt."""
+        checks = self.checks
+        if any(isinstance(step, Cluster) for step in checks.steps):
+            raise checks.refused("a cluster is given already")
+        if any(isinstance(step, Persist) for step in checks.steps):
+            raise checks.refused(
+                "blocks that stay and walk the tiles form no clusters so far: place the level onto blocks"
+            )
+        dealt = [d for s in checks.steps if isinstance(s, Place) and s.onto is Onto.BLOCKS for d in s.dims]
+        for dim, size in extents.items():
+            if dim not in dealt:
+                known = ", ".join(dealt) or "none: place a level onto blocks first"
+                raise checks.refused(f"cluster({dim}={size}): dims dealt to blocks are {known}")
+            checks.word(f"cluster: the extent of {dim}", size, int, "a whole number of blocks")
+            if size < 1:
+                raise checks.refused(f"cluster({dim}={size}): an extent is 1 or more")
+        count = prod(extents.values())
+        if not 1 < count <= MOST_BLOCKS_OF_A_CLUSTER:
+            raise checks.refused(f"a cluster has 2 to {MOST_BLOCKS_OF_A_CLUSTER} blocks, got {count}")
+
+    def sliced(self, step: Stage) -> None:
+        """A box brought in slices: by tensor copies, which alone can be multicast."""
+        checks = self.checks
+        if step.slices is None:
+            return
+        checks.word("slices", step.slices, int, "a whole number of blocks")
+        if step.slices < 1 or step.slices & (step.slices - 1):
+            raise checks.refused(f"{step.op}: slices is a power of two, got {step.slices}")
+        if step.by.transport is not Transport.TENSOR:
+            raise checks.refused(f"{step.op}: boxes are cut into slices that are copied by tensor, not by {step.by}")
 
     def finished(self, statement: Statement, at: str) -> None:
         """A statement on the registers of the innermost placed level, or in a loop that it runs in."""

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import product
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from ptxgen.errors import Finding
 from ptxgen.order.atoms import (
@@ -19,6 +20,7 @@ from ptxgen.order.atoms import (
     Side,
     is_synchronisation,
 )
+from ptxgen.prove.clusters import cluster_faults, representatives
 from ptxgen.prove.constants import constant_faults, finding
 from ptxgen.prove.events import event_graph, handover_graph, tail_graphs, without
 from ptxgen.prove.graph import FAR, Cycle, Graph, Member
@@ -48,7 +50,7 @@ def check(program: AtomProgram, *, needless: bool = True) -> Verdict:
     """Tests every property that the steady state shows, and with `needless` also that no atom could be left out.
 
     Codes of the findings, behind `synchronisation.`: covered, deadlock, seen, kept, arrivals, count, bytes, pending,
-    barrier, budget, needless. Each finding names the requirement and both ops, or the barrier and its roles.
+    barrier, budget, enter, needless. Each finding names the requirement and both ops, or the barrier and its roles.
     """
     findings = tuple(_faults(program))
     if not findings and needless:
@@ -58,6 +60,7 @@ def check(program: AtomProgram, *, needless: bool = True) -> Verdict:
 
 def _faults(program: AtomProgram) -> Iterator[Finding]:
     yield from constant_faults(program)
+    yield from cluster_faults(program)
     graph = event_graph(program)
     cycle = graph.cycle()
     if cycle is not None:
@@ -82,16 +85,23 @@ def _deadlock(graph: Graph, cycle: Cycle) -> Finding:
 
 def _obligations(program: AtomProgram, graph: Graph, where: str) -> Iterator[Finding]:
     lines = {p.atom.op: p.line for r in program.roles for p in (*r.body, *r.tail) if isinstance(p.atom, Issue)}
+    chosen = representatives(program)
     for obligation in program.obligations:
-        sources = graph.completions.get((obligation.source, obligation.event), ())
-        sinks = graph.issues.get(obligation.sink, ())
-        if not sources or not sinks:
-            missing = obligation.source if not sources else obligation.sink
-            yield finding("covered", f"{obligation.label}: no role issues {missing}")
-            continue
-        best = max((_path(graph, obligation, a, b) for a, b in _ends(obligation, sources, sinks)), default=0)
-        if best > obligation.distance:
-            yield finding("covered", _uncovered(obligation, best, where), lines.get(obligation.sink))
+        places = obligation.ctas or tuple((cta, cta, cta) for cta in range(program.cluster))
+        for first, place, second in (found for found in places if found[0] in chosen):
+            done = graph.completions.get((obligation.source, obligation.event, place), ())
+            sources = tuple(found for found in done if found[0].cta == first)
+            sinks = tuple(found for found in graph.issues.get(obligation.sink, ()) if found[0].cta == second)
+            if not sources or not sinks:
+                missing = obligation.source if not sources else obligation.sink
+                yield finding("covered", f"{obligation.label}: no role issues {missing}")
+                break
+            best = max((_path(graph, obligation, a, b) for a, b in _ends(obligation, sources, sinks)), default=0)
+            if best > obligation.distance:
+                blocks = f" from block {first} to block {second}" if first != second else ""
+                text = _uncovered(obligation, best, blocks + where)
+                yield finding("covered", text, lines.get(obligation.sink))
+                break
 
 
 def _uncovered(obligation: Obligation, best: int, where: str) -> str:
@@ -130,18 +140,19 @@ def _path(graph: Graph, obligation: Obligation, source: tuple[Member, int], sink
 
 
 def _phases(program: AtomProgram, graph: Graph) -> Iterator[Finding]:
+    chosen = representatives(program)
     for ring in program.rings:
-        for side in Side:
-            phase = graph.phases[ring.name, side]
+        for side, cta in product(Side, chosen):
+            phase = graph.phases[ring.name, side, cta]
             lag = ring.depth if side is Side.EMPTY else 0
-            for member, wait in graph.waits.get((ring.name, side), ()):
+            for member, wait in graph.waits.get((ring.name, side, cta), ()):
                 if graph.best(phase, wait, ring.depth + lag) > ring.depth + lag:
                     yield finding("seen", _phase(ring, side, member, "may still see the phase before the last one"))
                 if graph.best(wait, phase, ring.depth - lag) > ring.depth - lag:
                     yield finding(
                         "kept", _phase(ring, side, member, "may miss its phase: the next but one can complete")
                     )
-            for arrival in graph.arrivals.get((ring.name, side), ()):
+            for arrival in graph.arrivals.get((ring.name, side, cta), ()):
                 if graph.best(phase, arrival, ring.depth) > ring.depth:
                     text = f"{graph.labels[arrival]}: may arrive before the phase of the slot's last use is complete"
                     yield finding("arrivals", f"ring {ring.name}, {side.value}: {text}")
@@ -160,9 +171,9 @@ def _handovers(program: AtomProgram) -> Iterator[Finding]:
         if cycle is not None:
             yield _deadlock(graph, cycle)
             continue
-        for (name, side), waits in graph.waits.items():
+        for (name, side, cta), waits in graph.waits.items():
             lag = program.ring(name).depth if side is Side.EMPTY else 0
-            phase = graph.phases[name, side]
+            phase = graph.phases[name, side, cta]
             own = [wait for member, wait in waits if member.role == role.name and member.unit]
             if any(graph.best(phase, wait, 1 + lag) > 1 + lag for wait in own):
                 text = "the unit that takes the next item may wait before the last item's phases are complete"
@@ -172,6 +183,10 @@ def _handovers(program: AtomProgram) -> Iterator[Finding]:
 
 
 def _needless(program: AtomProgram) -> Iterator[Finding]:
+    for place, entering in enumerate(program.enter):
+        rest = program.enter[:place] + program.enter[place + 1 :]
+        if next(_faults(evolve(program, enter=rest)), None) is None:
+            yield finding("needless", f"{entering} serves no requirement")
     for role in program.roles:
         seen: Counter[str] = Counter()
         for place, placed in enumerate((*role.body, *role.tail)):

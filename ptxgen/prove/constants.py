@@ -18,8 +18,8 @@ from ptxgen.order.atoms import (
     Ring,
     RoleBody,
     Side,
-    Wait,
 )
+from ptxgen.order.clusters import Masks
 
 NAMED_BARRIERS = 16
 TRANSACTION_BYTES = 1 << 20
@@ -34,9 +34,12 @@ def constant_faults(program: AtomProgram) -> Iterator[Finding]:
     """Arrivals against counts and uses, bytes against expectations, pending numbers, named barriers and budgets."""
     yield from _pending(program)
     for ring in program.rings:
-        yield from _bytes(program, ring)
+        for cta in range(program.cluster):
+            yield from _bytes(program, ring, cta)
         for side, count in ((Side.FULL, ring.full_count), (Side.EMPTY, ring.empty_count)):
-            yield from _count(program, ring, side, count)
+            for cta in range(program.cluster):
+                own = ring.counts_by_rank[cta] if side is Side.EMPTY and ring.counts_by_rank else count
+                yield from _count(program, ring, side, cta, own)
             yield from _ends_of(program, ring, side)
     yield from _named_barriers(program)
     yield from _budget(program)
@@ -55,14 +58,23 @@ def _arriving(role: RoleBody, by: IssuedBy) -> int:
             return threads
 
 
-def _count(program: AtomProgram, ring: Ring, side: Side, count: int) -> Iterator[Finding]:
+def _reaching(to: Masks, cta: int) -> int:
+    """How many blocks of the cluster reach a block."""
+    return sum(mask >> cta & 1 for mask in to) if to else 1
+
+
+def _in_block(program: AtomProgram, cta: int) -> str:
+    return f" of block {cta}" if program.cluster > 1 else ""
+
+
+def _count(program: AtomProgram, ring: Ring, side: Side, cta: int, count: int) -> Iterator[Finding]:
     total = 0
     names: list[str] = []
     for role in program.roles:
         for placed in role.body:
             match placed.atom:
-                case Arrive(ring=ring.name, side=at, by=by, ctas=ctas) if at is side:
-                    total += _arriving(role, by) * ctas
+                case Arrive(ring=ring.name, side=at, by=by, to=to) if at is side:
+                    total += _arriving(role, by) * _reaching(to, cta)
                     names.append(role.name)
                 case Expect(ring=ring.name) if side is Side.FULL:
                     total += _arriving(role, IssuedBy.ELECTED)
@@ -71,13 +83,12 @@ def _count(program: AtomProgram, ring: Ring, side: Side, count: int) -> Iterator
                     pass
     if total != count:
         who = ", ".join(dict.fromkeys(names)) or "nobody"
-        yield finding(
-            "count", f"ring {ring.name}: the count of {side.value} is {count}, but {total} arrive each phase ({who})"
-        )
+        text = f"the count of {side.value}{_in_block(program, cta)} is {count}, but {total} arrive each phase ({who})"
+        yield finding("count", f"ring {ring.name}: {text}")
 
 
 def _ends_of(program: AtomProgram, ring: Ring, side: Side) -> Iterator[Finding]:
-    """Arrivals as many as uses: what lags behind the loop follows it; remote arrivals are awaited before leaving."""
+    """Arrivals as many as uses: what lags behind the loop follows it."""
     for role in program.roles:
         lag = max((-p.ahead for p in role.body if _is_arrival(p, ring, side)), default=0)
         behind = sorted(p.ahead for p in role.tail if _is_arrival(p, ring, side))
@@ -87,15 +98,6 @@ def _ends_of(program: AtomProgram, ring: Ring, side: Side) -> Iterator[Finding]:
                 f"{side.value} arrivals of {role.name} lag {lag} steps, {len(behind)} follow the loop (wanted {wanted})"
             )
             yield finding("arrivals", f"ring {ring.name}: arrivals differ from uses: {text}, got {behind}")
-    if any(
-        isinstance(p.atom, Arrive) and _is_arrival(p, ring, side) and p.atom.ctas > 1
-        for r in program.roles
-        for p in r.body
-    ):
-        awaited = {p.ahead for r in program.roles for p in r.tail if p.atom == Wait(ring.name, side)}
-        if not awaited >= set(range(ring.depth)):
-            text = f"the last {ring.depth} arrivals at {side.value} from other blocks are not awaited before leave"
-            yield finding("arrivals", f"ring {ring.name}: remote arrive not before leave: {text}")
 
 
 def _is_arrival(placed: Placed, ring: Ring, side: Side) -> bool:
@@ -108,19 +110,20 @@ def _is_arrival(placed: Placed, ring: Ring, side: Side) -> bool:
             return False
 
 
-def _bytes(program: AtomProgram, ring: Ring) -> Iterator[Finding]:
+def _bytes(program: AtomProgram, ring: Ring, cta: int) -> Iterator[Finding]:
     expected = landing = 0
     for role in program.roles:
         for placed in role.body:
             match placed.atom:
                 case Expect(ring=ring.name, byte_count=count):
                     expected += count
-                case Issue(ring=ring.name, byte_count=count):
-                    landing += count
+                case Issue(ring=ring.name, byte_count=count, to=to):
+                    landing += count * _reaching(to, cta)
                 case _:
                     pass
     if expected != landing:
-        yield finding("bytes", f"ring {ring.name}: {expected} bytes are expected, {landing} land")
+        where = _in_block(program, cta)
+        yield finding("bytes", f"ring {ring.name}{where}: {expected} bytes are expected, {landing} land")
     if expected >= TRANSACTION_BYTES:
         yield finding("bytes", f"ring {ring.name}: {expected} bytes in one phase, fewer than {TRANSACTION_BYTES} fit")
 

@@ -32,12 +32,25 @@ def uneven(synchronised: Synchronised, part: Part) -> Iterator[Finding]:
         uses: dict[str, list[Set]] = {}
         for own in (*part.atoms.values(), *part.tails.values()):
             for atom in own:
-                if isinstance(atom.atom, Wait | Arrive | Expect) and atom.atom.ring == name:
+                if not isinstance(atom.atom, Wait | Arrive | Expect) or atom.atom.ring != name:
+                    continue
+                if isinstance(atom.atom, Wait) and atom.tail:
+                    yield from _not_last(name, atom, filled[0])
+                else:
                     uses.setdefault(f"{atom.atom} by {atom.role}", []).append(atom.domain)
         for what, domains in uses.items():
             if not _same_once(domains, filled[0]) or any(not other.equals(filled[0]) for other in filled[1:]):
                 text = f"ring {name}: {what} is not done once for every filling"
                 yield Finding("synchronisation.ends", Severity.ERROR, text)
+
+
+def _not_last(name: str, atom: Synchronisation, filled: Set) -> Iterator[Finding]:
+    """A wait behind a loop that is not done for the last filling, and for it alone."""
+    last = filled - _moved(filled, (0,) * len(filled.dims), 1)
+    counts = atom.time.loops == filled.dims and (atom.rank - var(filled.dims[-1])).is_constant
+    if not counts or not atom.domain.equals(last):
+        text = f"ring {name}: {atom.atom} by {atom.role} behind the loop is not done for the last filling alone"
+        yield Finding("synchronisation.ends", Severity.ERROR, text)
 
 
 def _same_once(parts: list[Set], whole: Set) -> bool:

@@ -7,11 +7,13 @@ from itertools import pairwise
 
 from attrs import evolve, frozen
 
-from isa.mechanisms import AtIssue, Group, GroupKind, IssuedBy, Mechanism, Transaction
+from isa.mechanisms import Group, GroupKind, IssuedBy, Mechanism, Transaction
 from ptxgen.order.atoms import (
     Advance,
     Arrive,
     AtomProgram,
+    ClusterArrive,
+    ClusterWait,
     Commit,
     Expect,
     Fence,
@@ -25,6 +27,7 @@ from ptxgen.order.atoms import (
     Wait,
     performed_by,
 )
+from ptxgen.order.clusters import Masks, ranks_in, reached
 from ptxgen.order.requirements import EventKind
 from ptxgen.prove.graph import Edge, Graph, Member, Why
 
@@ -43,15 +46,21 @@ class _Builder:
         self.labels: list[str] = []
         self.edges: list[Edge] = []
         self.issues: dict[str, list[tuple[Member, int]]] = {}
-        self.completions: dict[tuple[str, EventKind], list[tuple[Member, int]]] = {}
+        self.completions: dict[tuple[str, EventKind, int], list[tuple[Member, int]]] = {}
         self.fences: dict[tuple[Member, FenceKind], list[int]] = {}
-        self.waits: dict[tuple[str, Side], list[tuple[Member, int]]] = {}
-        self.arrivals: dict[tuple[str, Side], list[int]] = {}
-        self.joins: dict[tuple[str, int], int] = {}
-        self.shared: dict[tuple[str, int, str], int] = {}
+        self.waits: dict[tuple[str, Side, int], list[tuple[Member, int]]] = {}
+        self.arrivals: dict[tuple[str, Side, int], list[int]] = {}
+        self.joins: dict[tuple[str, int, int], int] = {}
+        self.shared: dict[tuple[str, int, int, str], int] = {}
         self.phases = {
-            (ring.name, side): self.node(f"{side.value} of {ring.name}") for ring in program.rings for side in Side
+            (ring.name, side, cta): self.node(f"{side.value} of {ring.name}" + self.where(cta))
+            for ring in program.rings
+            for side in Side
+            for cta in range(program.cluster)
         }
+
+    def where(self, cta: int) -> str:
+        return f" in block {cta}" if self.program.cluster > 1 else ""
 
     def node(self, label: str) -> int:
         self.labels.append(label)
@@ -62,9 +71,10 @@ class _Builder:
 
     def graph(self) -> Graph:
         for role in self.program.roles:
-            bodies = [self.thread(role, member) for member in members(role)]
+            everybody = tuple(m for cta in range(self.program.cluster) for m in members(role, cta))
+            bodies = [self.thread(role, member) for member in everybody]
             if role.name == self.variant.handover:
-                self.hand_over(role, bodies)
+                self.hand_over(role, list(zip(everybody, bodies, strict=True)))
         return Graph(
             tuple(self.labels),
             tuple(self.edges),
@@ -106,12 +116,12 @@ class _Builder:
             return None
         match atom:
             case Join():
-                key = (role.name, -1 - place if tail else place)
+                key = (role.name, member.cta, -1 - place if tail else place)
                 if key not in self.joins:
-                    self.joins[key] = self.node(str(placed))
+                    self.joins[key] = self.node(f"{placed}{self.where(member.cta)}")
                 return self.joins[key]
             case _:
-                node = self.node(str(placed))
+                node = self.node(f"{placed}{self.where(member.cta)}")
         match atom:
             case Issue():
                 self.issue(member, atom, node)
@@ -120,51 +130,61 @@ class _Builder:
             case Wait(ring=ring, side=side):
                 self.wait(role, member, ring, side, node, tail=tail)
             case Arrive(ring=ring, side=side):
-                self.arrive(role, ring, side, node, place if tail else None)
+                for cta in self.targets(atom.to, member.cta):
+                    self.arrive(role, (ring, side, cta), node, place if tail else None)
             case Expect(ring=ring):
-                self.arrive(role, ring, Side.FULL, node, place if tail else None)
-            case Commit() | Retire() | Join() | Advance():
+                self.arrive(role, (ring, Side.FULL, member.cta), node, place if tail else None)
+            case Commit() | Retire() | Join() | Advance() | ClusterArrive() | ClusterWait():
                 pass
         return node
 
+    def targets(self, masks: Masks, cta: int) -> tuple[int, ...]:
+        """The blocks that an atom of a block reaches."""
+        return ranks_in(reached(masks, self.program.cluster)[cta])
+
     def wait(self, role: RoleBody, member: Member, ring: str, side: Side, node: int, *, tail: bool) -> None:
         if not tail:
-            self.waits.setdefault((ring, side), []).append((member, node))
+            self.waits.setdefault((ring, side, member.cta), []).append((member, node))
         if role.name == self.variant.handover and member.unit > 0:
             return
         depth = self.program.ring(ring).depth if side is Side.EMPTY else 0
-        self.edge(self.phases[ring, side], node, depth, Why.WAIT)
+        self.edge(self.phases[ring, side, member.cta], node, depth, Why.WAIT)
 
-    def arrive(self, role: RoleBody, ring: str, side: Side, node: int, tail_place: int | None) -> None:
+    def arrive(self, role: RoleBody, barrier: tuple[str, Side, int], node: int, tail_place: int | None) -> None:
         chosen = self.variant.tail_arrival
         if tail_place is None:
-            if chosen is not None and chosen[0] == role.name and _same_barrier(role, chosen[1], ring, side):
+            if chosen is not None and chosen[0] == role.name and _same_barrier(role, chosen[1], *barrier[:2]):
                 return
         elif chosen != (role.name, tail_place):
             return
-        self.arrivals.setdefault((ring, side), []).append(node)
-        self.edge(node, self.phases[ring, side], 0, Why.ARRIVAL)
+        self.arrivals.setdefault(barrier, []).append(node)
+        self.edge(node, self.phases[barrier], 0, Why.ARRIVAL)
 
     def issue(self, member: Member, atom: Issue, node: int) -> None:
         self.issues.setdefault(atom.op, []).append((member, node))
-        read = done = node
         match atom.mechanism.completes:
-            case AtIssue():
-                pass
             case Group(owner=owner):
                 scope = atom.op if owner is IssuedBy.WARPGROUP else f"{atom.op} of {member}"
-                read, done = self.completion(member, atom.op, scope, node)
+                self.complete(member, atom.op, member.cta, node, *self.completion(member, atom.op, scope, node))
             case Transaction():
-                read, done = self.completion(member, atom.op, f"{atom.op} of {member}", node)
-                if atom.ring:
-                    self.edge(done, self.phases[atom.ring, Side.FULL], 0, Why.BYTES)
+                for cta in self.targets(atom.to, member.cta):
+                    scope = f"{atom.op} of {member}{self.where(cta)}"
+                    read, done = self.completion(member, atom.op, scope, node)
+                    self.complete(member, atom.op, cta, node, read, done)
+                    if atom.ring:
+                        self.edge(done, self.phases[atom.ring, Side.FULL, cta], 0, Why.BYTES)
+            case _:
+                self.complete(member, atom.op, member.cta, node, node, node)
+
+    def complete(self, member: Member, op: str, cta: int, node: int, read: int, done: int) -> None:
+        """Notes where an op's events are, as far as they concern the tiles of a block."""
         for kind, found in ((EventKind.READ_DONE, read), (EventKind.DONE, done), (EventKind.ISSUE, node)):
-            known = self.completions.setdefault((atom.op, kind), [])
+            known = self.completions.setdefault((op, kind, cta), [])
             if found not in (n for _, n in known):
                 known.append((member, found))
 
     def completion(self, member: Member, op: str, scope: str, node: int) -> tuple[int, int]:
-        key = (member.role, member.unit, scope)
+        key = (member.role, member.cta, member.unit, scope)
         if key not in self.shared:
             self.shared[key] = self.node(f"{op} read")
             self.edge(self.shared[key], self.node(f"{op} done"), 0, Why.RUN)
@@ -180,20 +200,25 @@ class _Builder:
                 for op, ahead, steps in retired(role, place):
                     owner = op.mechanism.completes
                     collective = isinstance(owner, Group) and owner.owner is IssuedBy.WARPGROUP
-                    key = (member.role, member.unit, op.op if collective else f"{op.op} of {member}")
+                    scope = op.op if collective else f"{op.op} of {member}"
+                    key = (member.role, member.cta, member.unit, scope)
                     if key in self.shared:
                         source = self.shared[key] + (0 if entry.atom.reads_only else 1)
                         self.edge(source, node, steps + entry.ahead - ahead, Why.GROUP)
 
-    def hand_over(self, role: RoleBody, bodies: list[list[int | None]]) -> None:
-        own = [(member, body) for member, body in zip(members(role), bodies, strict=True)]
+    def hand_over(self, role: RoleBody, own: list[tuple[Member, list[int | None]]]) -> None:
         for turn in self.program.turns:
             if turn.role == role.name:
                 distance = role.body[turn.after].ahead - role.body[turn.before].ahead + 1
                 for member, body in own:
                     for other, later in own:
                         first, second = body[turn.before], later[turn.after]
-                        if member.unit < other.unit and first is not None and second is not None:
+                        if (
+                            member.cta == other.cta
+                            and member.unit < other.unit
+                            and first is not None
+                            and second is not None
+                        ):
                             self.edge(first, second, distance, Why.TURN)
 
 
@@ -205,11 +230,11 @@ def _same_barrier(role: RoleBody, tail_place: int, ring: str, side: Side) -> boo
             return False
 
 
-def members(role: RoleBody) -> tuple[Member, ...]:
+def members(role: RoleBody, cta: int = 0) -> tuple[Member, ...]:
     """The representative threads of a role: an elected and another thread of one unit, and of a second unit."""
     units = range(min(role.units, 2))
     elections = (True,) if role.threads == 1 else (True, False)
-    return tuple(Member(role.name, unit, elected) for unit in units for elected in elections)
+    return tuple(Member(role.name, unit, elected, cta) for unit in units for elected in elections)
 
 
 def retired(role: RoleBody, place: int) -> Iterator[tuple[Issue, int, int]]:

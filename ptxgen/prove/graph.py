@@ -32,11 +32,12 @@ class Why(Enum):
 
 @frozen
 class Member:
-    """A representative thread: one of a role's `unit`, elected there or not."""
+    """A representative thread: one of a role's `unit`, elected there or not, in the block of rank `cta`."""
 
     role: str
     unit: int
     elected: bool
+    cta: int = 0
 
 
 @frozen(eq=False)
@@ -58,17 +59,17 @@ class Cycle:
 
 @frozen(eq=False)
 class Graph:
-    """Nodes by number and edges, and where things are: issues and completions of ops, fences of threads, phases of
-    barriers with their waits and arrivals."""
+    """Nodes by number and edges, and where things are: issues of ops and their completions in the tiles of a block,
+    fences of threads, phases of the barriers of a block with their waits and arrivals."""
 
     labels: tuple[str, ...]
     edges: tuple[Edge, ...]
     issues: dict[str, tuple[tuple[Member, int], ...]]
-    completions: dict[tuple[str, EventKind], tuple[tuple[Member, int], ...]]
+    completions: dict[tuple[str, EventKind, int], tuple[tuple[Member, int], ...]]
     fences: dict[tuple[Member, FenceKind], tuple[int, ...]]
-    phases: dict[tuple[str, Side], int]
-    waits: dict[tuple[str, Side], tuple[tuple[Member, int], ...]]
-    arrivals: dict[tuple[str, Side], tuple[int, ...]]
+    phases: dict[tuple[str, Side, int], int]
+    waits: dict[tuple[str, Side, int], tuple[tuple[Member, int], ...]]
+    arrivals: dict[tuple[str, Side, int], tuple[int, ...]]
     _after: list[list[tuple[int, int, bool, bool]]] = field(factory=list)
     _known: dict[tuple[int, int, int], list[int]] = field(factory=dict)
 

@@ -11,20 +11,10 @@ from ptxgen.order.atoms import Advance, Fence, FenceKind, Retire
 from ptxgen.order.ops import Op
 from ptxgen.order.requirements import Event, Requirement
 from ptxgen.order.synchronisation import Synchronisation, Synchronised
+from ptxgen.order.threads import Threads
 
 Loops = tuple[tuple[int, str], ...]
 Key = tuple[str, Loops]
-
-
-@frozen
-class Threads:
-    """Who runs a role: `units` warps or warpgroups with `threads` threads in all."""
-
-    units: int
-    threads: int
-
-
-SEVERAL = Threads(1, 2)
 
 
 @frozen(eq=False)

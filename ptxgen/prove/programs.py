@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from isa.mechanisms import AtIssue, Group, IssuedBy, Proxy, Transaction
+from attrs import evolve
+
+from isa.mechanisms import AtIssue, Group, Proxy, Transaction
 from ptxgen.errors import InternalError
 from ptxgen.order.atoms import (
     Arrive,
@@ -17,22 +19,30 @@ from ptxgen.order.atoms import (
     Placed,
     Ring,
     RoleBody,
-    Side,
     Wait,
 )
 from ptxgen.order.ops import Op, TouchKind
 from ptxgen.order.requirements import Requirement
 from ptxgen.order.synchronisation import Synchronisation, Synchronised
-from ptxgen.prove.parts import SEVERAL, Key, Part, Threads, op_of, path_of
+from ptxgen.order.threads import SEVERAL
+from ptxgen.prove.clusters import reaches_others
+from ptxgen.prove.parts import Key, Part, op_of, path_of
 
 
 def program_of(synchronised: Synchronised, part: Part) -> AtomProgram:
     """The bodies as atoms in time steps, with the rings between them."""
     uses = rings_of(synchronised, part)
     roles = tuple(_role(synchronised, part, key, uses) for key in part.keys)
-    rings = tuple(_ring(part, name, buffers) for name, buffers in uses.items())
+    rings = tuple(_ring(synchronised, part, name, buffers) for name, buffers in uses.items())
     obligations = (_obligation(synchronised, r, counted=bool(uses)) for r in part.requirements)
-    return AtomProgram(roles, rings, tuple(obligations))
+    program = AtomProgram(roles, rings, tuple(obligations), cluster=_cluster(roles))
+    return evolve(program, enter=synchronised.enter) if reaches_others(program) else program
+
+
+def _cluster(roles: tuple[RoleBody, ...]) -> int:
+    """The blocks that some atom tells apart."""
+    reach = (p.atom.to for role in roles for p in role.body if isinstance(p.atom, Issue | Arrive))
+    return max((len(masks) for masks in reach), default=0) or 1
 
 
 def rings_of(synchronised: Synchronised, part: Part) -> dict[str, tuple[str, ...]]:
@@ -44,30 +54,11 @@ def rings_of(synchronised: Synchronised, part: Part) -> dict[str, tuple[str, ...
     return {name: tuple(buffers) for name, buffers in found.items()}
 
 
-def _ring(part: Part, name: str, buffers: tuple[str, ...]) -> Ring:
-    """A ring with the counts that its barriers are given: one announcement, and the arrivals of the readers."""
+def _ring(synchronised: Synchronised, part: Part, name: str, buffers: tuple[str, ...]) -> Ring:
+    """A ring with the counts that its barriers are given: one announcement, and what was counted of the readers."""
     depth = next(r.buffer.depth for r in part.requirements if r.buffer.name in buffers)
-    empty = 0
-    for (role, _), own in part.atoms.items():
-        threads = part.threads.get(role, SEVERAL)
-        for atom in own:
-            match atom.atom:
-                case Arrive(ring=ring, side=Side.EMPTY, by=by) if ring == name:
-                    empty += arrivals(by, threads)
-                case _:
-                    pass
-    return Ring(name, depth, 1, empty)
-
-
-def arrivals(by: IssuedBy, threads: Threads) -> int:
-    """Arrivals of a role at one phase: one of each unit, warp or thread."""
-    match by:
-        case IssuedBy.ELECTED | IssuedBy.WARPGROUP:
-            return threads.units
-        case IssuedBy.WARP:
-            return max(1, threads.threads // 32)
-        case IssuedBy.LANE:
-            return threads.threads
+    use = next(use for use in synchronised.rings if use.name == name)
+    return Ring(name, depth, 1, use.empty_count, use.counts_by_rank)
 
 
 def _role(synchronised: Synchronised, part: Part, key: Key, uses: Mapping[str, tuple[str, ...]]) -> RoleBody:
@@ -109,13 +100,18 @@ def _issue(op: Op, depth: int, uses: Mapping[str, tuple[str, ...]]) -> Issue:
         for touch in op.touches:
             for ring, buffers in uses.items():
                 if touch.kind is TouchKind.WRITE and touch.buffer.name in buffers:
-                    return Issue(_name(op, depth), op.mechanism, ring, touch.buffer.slot_bytes)
+                    byte_count = touch.buffer.slot_bytes // touch.shares
+                    return Issue(_name(op, depth), op.mechanism, ring, byte_count, touch.masks)
     return Issue(_name(op, depth), op.mechanism)
 
 
 def _tail(tail: tuple[Synchronisation, ...], body: tuple[Placed, ...]) -> Iterator[Placed]:
-    """What follows a loop, once for each step that its own arrivals lag behind."""
+    """What follows a loop, once for each step that its own arrivals lag behind; a wait acts for the tile that it names,
+    counted from the loop's last one."""
     for atom in tail:
+        if isinstance(atom.atom, Wait):
+            yield Placed(atom.atom, atom.rank.constant - 1)
+            continue
         if not isinstance(atom.atom, Arrive):
             yield Placed(atom.atom, -1)
             continue
@@ -139,6 +135,7 @@ def _obligation(synchronised: Synchronised, requirement: Requirement, *, counted
         str(requirement),
         _fence(requirement),
         requirement.own,
+        ctas=requirement.ctas,
     )
 
 

@@ -7,10 +7,13 @@ from collections.abc import Iterable, Mapping
 from ptxgen.errors import Finding
 from ptxgen.order.requirements import Requirement
 from ptxgen.order.synchronisation import Synchronised
+from ptxgen.order.threads import Threads
 from ptxgen.prove.checker import Verdict, check
+from ptxgen.prove.clusters import reaches_others
+from ptxgen.prove.constants import finding
 from ptxgen.prove.counters import miscounted, misnumbered
 from ptxgen.prove.ends import uneven, unserved
-from ptxgen.prove.parts import Threads, parts
+from ptxgen.prove.parts import parts
 from ptxgen.prove.programs import program_of
 from ptxgen.prove.releases import released_early
 from ptxgen.prove.windows import escaping
@@ -34,12 +37,17 @@ def check_meetings(
     `threads` tells who runs each role. Findings name the requirement and both ops, on the sink's line.
     """
     findings: list[Finding] = []
+    remote = False
     for part in parts(synchronised, tuple(requirements), threads or {}):
-        verdict = check(program_of(synchronised, part), needless=needless)
+        program = program_of(synchronised, part)
+        remote |= reaches_others(program)
+        verdict = check(program, needless=needless)
         findings += verdict.findings
         if "synchronisation.covered" not in verdict.codes:
             findings += unserved(synchronised, part)
         findings += (*uneven(synchronised, part), *released_early(synchronised, part))
     findings += (*misnumbered(synchronised), *miscounted(synchronised))
     findings += escaping(synchronised)
+    if synchronised.enter and not remote and needless:
+        findings.append(finding("needless", f"{synchronised.enter[0]} serves no requirement"))
     return Verdict(tuple(findings))

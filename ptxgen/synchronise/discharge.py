@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from attrs import evolve
 
@@ -14,15 +14,19 @@ from ptxgen.order.nest import Body, Nest, nest
 from ptxgen.order.ops import Op, Time, time_domain
 from ptxgen.order.requirements import Requirement, check_order
 from ptxgen.order.synchronisation import Synchronisation, Synchronised
+from ptxgen.order.threads import Threads
+from ptxgen.synchronise.clusters import counted, entering
 from ptxgen.synchronise.counters import advances
 from ptxgen.synchronise.groups import lane_group
 from ptxgen.synchronise.meetings import meetings
 from ptxgen.synchronise.rings import between_roles, landing, ring_atoms, rings
 
 
-def discharge(ops: tuple[Op, ...], requirements: Iterable[Requirement]) -> Synchronised:
+def discharge(
+    ops: tuple[Op, ...], requirements: Iterable[Requirement], threads: Mapping[str, Threads] | None = None
+) -> Synchronised:
     """The fewest meetings that serve `requirements`, the commits and waits of copies that complete in groups, and the
-    ops with places renumbered to make room for them.
+    ops with places renumbered to make room for them. `threads` tells who runs each role, which rings count.
 
     A requirement is served in the body where its ends part, since a nested loop may run no step at all. Of equally few
     gaps, those directly before a sink are taken. Each meeting exists where a requirement that it covers does. What a
@@ -57,7 +61,8 @@ def discharge(ops: tuple[Op, ...], requirements: Iterable[Requirement]) -> Synch
         _add(atoms, body, {gap: [fence]})
     for part in advances(uses, ops, places):
         _add(atoms, part.body, {part.gap: list(part.atoms)})
-    return evolve(_renumbered(landing(ops, uses), places, atoms), rings=uses)
+    placed = _renumbered(landing(ops, uses), places, atoms)
+    return evolve(placed, rings=tuple(counted(use, placed.atoms, threads or {}) for use in uses), enter=entering(uses))
 
 
 def _add(

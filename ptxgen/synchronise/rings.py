@@ -11,10 +11,12 @@ from isa.mechanisms import AtIssue, Group, GroupKind, IssuedBy, Transaction
 from polyhedral import Affine, Set, var
 from ptxgen.errors import PlanError, UnsupportedError
 from ptxgen.order.atoms import Arrive, Commit, Expect, Retire, Side, Wait
+from ptxgen.order.clusters import is_remote
 from ptxgen.order.nest import Body, Nest
 from ptxgen.order.ops import Op, TouchKind
 from ptxgen.order.requirements import Requirement
 from ptxgen.order.synchronisation import RingUse, Synchronisation
+from ptxgen.synchronise.clusters import before_leaving, freed_by
 from ptxgen.tile import Copy, RequirementKind
 
 
@@ -78,16 +80,9 @@ def _ring(ops: tuple[Op, ...], own: list[Requirement]) -> RingUse:
             line=reader.line,
         )
     name = "+".join(buffer.name for buffer in buffers)
-    return RingUse(
-        name,
-        buffers,
-        loop,
-        tuple(dict.fromkeys(writers)),
-        tuple(dict.fromkeys(readers)),
-        window,
-        covers,
-        first.counter,
-    )
+    fills, uses = tuple(dict.fromkeys(writers)), tuple(dict.fromkeys(readers))
+    freed = freed_by(ops, buffers)
+    return RingUse(name, buffers, loop, fills, uses, window, covers, first.counter, freed)
 
 
 def _check_counted(op: Op, rank: Affine, loops: tuple[str, ...], counted: Affine) -> None:
@@ -112,9 +107,10 @@ def ring_atoms(use: RingUse, ops: tuple[Op, ...], places: Nest) -> Iterator[Ring
 
     The writer waits until the slot is free and announces the bytes before the first copy of a step. The reader waits
     for them before its first use, and releases the slot behind its last one: `window` steps later where its reads are
-    in flight, the last of them behind the loop.
+    in flight, the last of them behind the loop. Where other blocks release slots, the writer waits for the last of them
+    behind its loop.
     """
-    yield _writing(use, ops, places)
+    yield from _writing(use, ops, places)
     first, last = use.readers[0], use.readers[-1]
     body = Body(ops[first].role, places.paths[first])
     wait = _atom(use, ops[first], Wait(use.name, Side.FULL))
@@ -122,12 +118,15 @@ def ring_atoms(use: RingUse, ops: tuple[Op, ...], places: Nest) -> Iterator[Ring
     yield from _releasing(use, ops, places, last)
 
 
-def _writing(use: RingUse, ops: tuple[Op, ...], places: Nest) -> RingAtoms:
+def _writing(use: RingUse, ops: tuple[Op, ...], places: Nest) -> Iterator[RingAtoms]:
     first = use.writers[0]
     body = Body(ops[first].role, places.paths[first])
     wait = _atom(use, ops[first], Wait(use.name, Side.EMPTY))
     expect = _atom(use, ops[first], Expect(use.name, use.byte_count))
-    return RingAtoms(body, places.positions[first][-1], (wait, expect))
+    yield RingAtoms(body, places.positions[first][-1], (wait, expect))
+    if is_remote(use.masks):
+        last = before_leaving(use, ops[first], ops[use.readers[-1]])
+        yield RingAtoms(Body(body.role, body.path[:-1]), places.positions[first][-2] + 1, (last,))
 
 
 def _releasing(use: RingUse, ops: tuple[Op, ...], places: Nest, last: int) -> Iterator[RingAtoms]:
@@ -135,7 +134,7 @@ def _releasing(use: RingUse, ops: tuple[Op, ...], places: Nest, last: int) -> It
     body, behind = Body(op.role, places.paths[last]), places.positions[last][-1] + 1
     match op.mechanism.completes:
         case AtIssue():
-            yield RingAtoms(body, behind, (_atom(use, op, Arrive(use.name, Side.EMPTY, IssuedBy.WARP)),))
+            yield RingAtoms(body, behind, (_atom(use, op, Arrive(use.name, Side.EMPTY, IssuedBy.WARP, use.masks)),))
         case Group(kind=GroupKind.WGMMA):
             yield from _releasing_products(use, op, body, behind)
         case _:
@@ -145,7 +144,7 @@ def _releasing(use: RingUse, ops: tuple[Op, ...], places: Nest, last: int) -> It
 def _releasing_products(use: RingUse, op: Op, body: Body, behind: int) -> Iterator[RingAtoms]:
     commit = _atom(use, op, Commit(GroupKind.WGMMA))
     retire = _later(use, _atom(use, op, Retire(GroupKind.WGMMA, use.window)))
-    release = _atom(use, op, Arrive(use.name, Side.EMPTY, IssuedBy.ELECTED))
+    release = _atom(use, op, Arrive(use.name, Side.EMPTY, IssuedBy.ELECTED, use.masks))
     yield RingAtoms(body, behind, (commit, retire, _later(use, release)))
     if use.window:
         place = body.path[-1][0]

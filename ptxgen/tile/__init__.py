@@ -16,6 +16,8 @@ from ptxgen.tile.nodes import (
     Arriving,
     Buffer,
     Carrier,
+    ClusterArrive,
+    ClusterWait,
     Commit,
     Copy,
     Counter,
@@ -60,14 +62,16 @@ from ptxgen.tile.nodes import (
     Wait,
     When,
     WorkList,
+    rank_name,
 )
 from ptxgen.tile.printer import show
 
 __all__ = [
-    "LANE_BITS", "Advance", "Arrive", "Arriving", "Buffer", "Carrier", "Commit", "Coordinate", "Copy", "Counter",
-    "Covered", "Distribution", "Expect", "Fact", "Factor", "Fill", "ForEachItem", "GlobalPlacement", "Grid", "GridDim",
-    "Iteration", "Let", "Loop", "Map", "MapOperand", "MatrixOrder", "MatrixRows", "Meet", "Multiply", "MultiplyRow",
-    "Node", "Ordering", "Outside", "Parameter", "ParameterKind", "Program", "Quotient", "Raster", "Reduce", "Region",
-    "RegisterFence", "RequirementKind", "Retire", "Ring", "Role", "Sequence", "SharedLayout", "Side", "Space",
-    "Synchronisation", "TensorBox", "Wait", "When", "WorkList", "bit_count", "matrix_rows", "show", "zero",
+    "LANE_BITS", "Advance", "Arrive", "Arriving", "Buffer", "Carrier", "ClusterArrive", "ClusterWait", "Commit",
+    "Coordinate", "Copy", "Counter", "Covered", "Distribution", "Expect", "Fact", "Factor", "Fill", "ForEachItem",
+    "GlobalPlacement", "Grid", "GridDim", "Iteration", "Let", "Loop", "Map", "MapOperand", "MatrixOrder",
+    "MatrixRows", "Meet", "Multiply", "MultiplyRow", "Node", "Ordering", "Outside", "Parameter", "ParameterKind",
+    "Program", "Quotient", "Raster", "Reduce", "Region", "RegisterFence", "RequirementKind", "Retire", "Ring", "Role",
+    "Sequence", "SharedLayout", "Side", "Space", "Synchronisation", "TensorBox", "Wait", "When", "WorkList",
+    "bit_count", "matrix_rows", "rank_name", "show", "zero",
 ]  # fmt: skip

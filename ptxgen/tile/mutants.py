@@ -29,7 +29,7 @@ from ptxgen.tile.nodes import (
 
 @frozen
 class Mutant:
-    """`program` lacks `removed`, number `position` of what synchronises role `role`."""
+    """`program` lacks `removed`, number `position` of what synchronises role `role` (none: all threads)."""
 
     role: str
     position: int
@@ -39,6 +39,9 @@ class Mutant:
 
 def without_each_synchronisation(program: Program) -> Iterator[Mutant]:
     """For each node that synchronises, in order of the trees, the program without it."""
+    for position, entered in enumerate(program.enter):
+        rest = program.enter[:position] + program.enter[position + 1 :]
+        yield Mutant("", position, entered, evolve(program, enter=rest))
     for place, role in enumerate(program.roles):
         for position in count():
             removed: list[Synchronisation] = []

@@ -7,6 +7,7 @@ keeps the user's line that asked for it.
 from __future__ import annotations
 
 from enum import Enum
+from math import prod
 
 from attrs import field, frozen
 
@@ -82,7 +83,8 @@ class Region:
     """The box of `buffer` that starts at `origin`, in tile number `rank` of its ring.
 
     The box has the extents of the distribution or tile that the node moves. In a global buffer `origin` is in elements
-    of the array; in a shared or register tile it counts from the tile's corner and is constant.
+    of the array; in a shared or register tile it counts from the tile's corner and is constant, but for the parts of a
+    tile that blocks of a cluster copy: those start where the block's rank says.
     """
 
     buffer: Buffer
@@ -129,7 +131,8 @@ class Copy:
     """Every element of `distribution` moves from `source` to `destination`, `vector` elements in one access.
 
     One side is registers and the other global or shared memory, or with LANE_COPY both are memory. `guarded` names the
-    dimensions along which the box may leave the array; `outside` says what happens there.
+    dimensions along which the box may leave the array; `outside` says what happens there. With `masks` the block of
+    rank c in its cluster copies to the tiles of all blocks that `masks[c]` has bits for, and nothing where it has none.
     """
 
     op: str
@@ -143,6 +146,7 @@ class Copy:
     carrier: Carrier = Carrier.ACCESS
     rows: MatrixRows | None = None
     ring: str = ""
+    masks: tuple[int, ...] = ()
 
 
 @frozen
@@ -331,12 +335,14 @@ class Arriving(Enum):
 
 @frozen
 class Arrive(Ordering):
-    """The slot of tile number `rank` is free as far as this role goes."""
+    """The slot of tile number `rank` is free as far as this role goes. With `to` the block of rank c in its cluster
+    tells so to all blocks that `to[c]` has bits for, else to itself."""
 
     ring: str
     rank: Affine
     by: Arriving
     covers: tuple[Covered, ...]
+    to: tuple[int, ...] = ()
 
 
 @frozen
@@ -347,6 +353,16 @@ class Expect(Ordering):
     rank: Affine
     byte_count: int
     covers: tuple[Covered, ...]
+
+
+@frozen
+class ClusterArrive(Ordering):
+    """Every thread of the block tells its cluster that it has come here; what it did before is seen behind the wait."""
+
+
+@frozen
+class ClusterWait(Ordering):
+    """Every thread waits until all threads of the cluster have told that they arrived."""
 
 
 @frozen
@@ -428,7 +444,9 @@ class Counter:
     body: Node
 
 
-Synchronisation = Meet | Commit | Retire | Wait | Arrive | Expect | RegisterFence | Advance
+Synchronisation = (
+    Meet | Commit | Retire | Wait | Arrive | Expect | ClusterArrive | ClusterWait | RegisterFence | Advance
+)
 Node = Sequence | Loop | Let | When | ForEachItem | Counter | Copy | Fill | Multiply | Map | Reduce | Synchronisation
 
 
@@ -454,10 +472,17 @@ class Parameter:
 
 @frozen
 class GridDim:
-    """A tile index of the grid: `variable` runs over 0 <= variable < floor(count)."""
+    """A tile index of the grid: `variable` runs over 0 <= variable < floor(count), and on to a multiple of `cluster`:
+    so many neighbours along it are in one cluster, and `rank_name(variable)` is a block's number among them."""
 
     variable: str
     count: Quotient
+    cluster: int = 1
+
+
+def rank_name(variable: str) -> str:
+    """The variable that tells which of the neighbours of its cluster a block is along a tile index of the grid."""
+    return f"{variable}.rank"
 
 
 @frozen
@@ -480,11 +505,17 @@ class WorkList:
 @frozen
 class Grid:
     """All tiles, one block each; the launch is one-dimensional with the product of the counts as blocks. With a work
-    list fewer blocks take several tiles each."""
+    list fewer blocks take several tiles each. Blocks of a cluster follow each other, along its last dim first; the
+    raster orders clusters."""
 
     dims: tuple[GridDim, ...]
     raster: Raster
     work_list: WorkList | None = None
+
+    @property
+    def cluster(self) -> int:
+        """The blocks of a cluster."""
+        return prod(dim.cluster for dim in self.dims)
 
 
 @frozen
@@ -527,18 +558,20 @@ class TensorBox:
 @frozen
 class Ring:
     """A pair of barriers for each of `depth` slots. A filling is complete with one arrival and `byte_count` bytes, a
-    slot is free after `empty_count` arrivals."""
+    slot is free after `empty_count` arrivals, in a cluster whose blocks differ in that after `counts_by_rank`."""
 
     name: str
     depth: int
     byte_count: int
     empty_count: int
+    counts_by_rank: tuple[int, ...] = ()
 
 
 @frozen
 class Program:
     """A kernel at tile level: parameters in launch order, the grid, buffers in order of definition and one tree per
-    role. `facts` and the parameters' alignments are what a launcher must test."""
+    role. `facts` and the parameters' alignments are what a launcher must test. All threads do what `enter` says behind
+    the initialisation of the barriers, before their roles begin."""
 
     name: str
     target: str
@@ -549,6 +582,7 @@ class Program:
     roles: tuple[Role, ...]
     rings: tuple[Ring, ...] = ()
     boxes: tuple[TensorBox, ...] = ()
+    enter: tuple[ClusterArrive | ClusterWait, ...] = ()
 
     @property
     def warps(self) -> int:

@@ -16,6 +16,8 @@ from ptxgen.tile.nodes import (
     Advance,
     Arrive,
     Buffer,
+    ClusterArrive,
+    ClusterWait,
     Commit,
     Copy,
     Counter,
@@ -75,6 +77,7 @@ def program_lines(program: Program) -> Iterator[str]:
     yield from section("buffers", buffer_lines(program.buffers))
     yield from section("rings", map(ring_line, program.rings))
     yield from section("tensor maps", map(tensor_line, program.boxes))
+    yield from section("all threads", (line for node in program.enter for line in node_lines(node)))
     for role in program.roles:
         yield from role_lines(role)
 
@@ -108,7 +111,7 @@ def parameter_cells(parameter: Parameter) -> tuple[str, ...]:
 def grid_lines(grid: Grid) -> Iterator[str]:
     """One line for each tile index, then the order of the blocks."""
     for dim in grid.dims:
-        yield f"{dim.variable} = 0 .. {dim.count} - 1"
+        yield f"{dim.variable} = 0 .. {dim.count} - 1" + (f", clusters of {dim.cluster}" if dim.cluster > 1 else "")
     group = grid.raster.group
     yield "last dim fastest" if group == 1 else f"bands of {group} tiles, walked column by column"
     if grid.work_list is not None:
@@ -160,7 +163,8 @@ def tensor_line(box: TensorBox) -> str:
 
 def ring_line(ring: Ring) -> str:
     """What completes the phases of a ring."""
-    return f"{ring.name} x {ring.depth}: full by 1 arrival and {ring.byte_count} bytes, empty by {ring.empty_count}"
+    counts = " or ".join(map(str, ring.counts_by_rank)) or str(ring.empty_count)
+    return f"{ring.name} x {ring.depth}: full by 1 arrival and {ring.byte_count} bytes, empty by {counts}"
 
 
 def role_lines(role: Role) -> Iterator[str]:
@@ -210,14 +214,18 @@ def node_lines(node: Node) -> Iterator[str]:
         case Wait(ring, side, rank, covers):
             yield f"wait {ring}{{{rank}}} {side.value}"
             yield from (INDENT + f"covers {line}" for line in covers_lines(covers))
-        case Arrive(ring, rank, by, covers):
-            yield f"arrive {ring}{{{rank}}} empty, {by.value}"
+        case Arrive(ring, rank, by, covers, to):
+            yield f"arrive {ring}{{{rank}}} empty, {by.value}{masks_text(to)}"
             yield from (INDENT + f"covers {line}" for line in covers_lines(covers))
         case Expect(ring, rank, byte_count, covers):
             yield f"expect {ring}{{{rank}}} full, {byte_count} bytes"
             yield from (INDENT + f"covers {line}" for line in covers_lines(covers))
         case Advance(variable, by):
             yield f"advance {variable} by {by}"
+        case ClusterArrive():
+            yield "arrive at the cluster's barrier"
+        case ClusterWait():
+            yield "wait for the cluster's barrier"
         case RegisterFence(covers):
             yield "register fence"
             yield from (INDENT + f"covers {line}" for line in covers_lines(covers))
@@ -270,11 +278,19 @@ def copy_lines(copy: Copy) -> Iterator[str]:
     moved = f"{box_text(copy.distribution.shape)} by {copy.vector}"
     if copy.guarded:
         moved += f", {EFFECTS[copy.outside]} outside {dims_text(copy.guarded)}"
-    line = f"copy {region_text(copy.destination)} <- {region_text(copy.source)}, {moved}"
+    line = f"copy {region_text(copy.destination)} <- {region_text(copy.source)}, {moved}{masks_text(copy.masks)}"
     yield named(copy.op, copy.destination, line)
     held = [side.buffer.placement for side in (copy.source, copy.destination) if side.buffer.space is Space.REGISTERS]
     if copy.distribution not in held:
         yield INDENT + f"as {copy.distribution}"
+
+
+def masks_text(masks: tuple[int, ...]) -> str:
+    """The blocks of a cluster that each of them reaches, by rank: `, in blocks 0: 0 1; 1: 0 1`."""
+    if not masks:
+        return ""
+    reached = (" ".join(str(r) for r in range(len(masks)) if mask >> r & 1) or "none" for mask in masks)
+    return f", in blocks {'; '.join(f'{rank}: {found}' for rank, found in enumerate(reached))}"
 
 
 def named(op: str, target: Region, line: str) -> str:

@@ -139,3 +139,21 @@ def test_blocks_that_stay(capsys: Printed) -> None:
 def test_a_count_of_blocks_that_is_none(count: str, capsys: Printed) -> None:
     assert main([*SMALL, f"--workers={count}"]) == 2
     assert f"wants sms or a count of blocks, got {count!r}" in capsys.readouterr().err
+
+
+def test_blocks_of_clusters(capsys: Printed) -> None:
+    sizes = ["--m", "136", "--n", "264", "--k", "64", "--target", "sm_90a"]
+    assert main(["matmul", *sizes, "--cluster", "2x1", "--run", "cpu"]) == 0
+    assert "CPU simulator" in capsys.readouterr().out
+    assert main(["matmul", *sizes, "--cluster", "1x2", "--run", "none", "--explain"]) == 0
+    out = capsys.readouterr().out
+    assert "clusters of 2" in out
+    assert "all threads, before their roles: wait for the cluster's barrier" in out
+    refused = {
+        ("sm_80", "2x1"): "--cluster: blocks of this product bring their own tiles",
+        ("sm_90a", "3x3"): "a cluster has 2 to 8 blocks, got 9",
+        ("sm_90a", "two"): "argument --cluster: two whole numbers such as 2x1, got 'two'",
+    }
+    for (target, cluster), words in refused.items():
+        assert main(["matmul", *sizes[:6], "--target", target, "--cluster", cluster, "--run", "none"]) == 2
+        assert words in capsys.readouterr().err

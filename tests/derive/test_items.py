@@ -11,7 +11,7 @@ from ptxgen.derive.scanning import scan_program
 from ptxgen.errors import UnsupportedError
 from ptxgen.order.ops import Op
 from ptxgen.order.requirements import requirements
-from ptxgen.prove.parts import Threads
+from ptxgen.order.threads import Threads
 from ptxgen.prove.proof import check_meetings
 from ptxgen.synchronise.discharge import discharge
 from ptxgen.tile import Counter, ForEachItem, Space, show
@@ -46,7 +46,7 @@ def test_a_tile_copied_once_an_item_is_numbered_by_the_items() -> None:
         ("reuse", ("item",), 2, ""),
         ("rewrite", ("item",), 2, ""),
     }
-    synchronised = discharge(ops, needed)
+    synchronised = discharge(ops, needed, THREADS)
     verdict = check_meetings(synchronised, needed, threads=THREADS, needless=False)
     assert verdict.accepted, verdict
     body = walking(scan_program(synchronised, "load", CONTEXT), synchronised, "load")
@@ -64,14 +64,14 @@ def test_a_tile_filled_by_its_own_role_restarts_and_is_met_for() -> None:
         ("reuse", ("item",), 1),
         ("rewrite", ("item",), 1),
     }
-    synchronised = discharge(ops, needed)
+    synchronised = discharge(ops, needed, THREADS)
     assert len(synchronised.meetings) == 2
     assert check_meetings(synchronised, needed, threads=THREADS).accepted
 
 
 def test_every_role_of_a_ring_counts_for_itself() -> None:
     ops = over_items(hopper())
-    synchronised = discharge(ops, requirements(ops))
+    synchronised = discharge(ops, requirements(ops), THREADS)
     assert check_meetings(synchronised, requirements(ops), threads=THREADS).accepted
     for role in ("load", "math"):
         body = walking(scan_program(synchronised, role, CONTEXT), synchronised, role)

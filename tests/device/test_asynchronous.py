@@ -13,7 +13,14 @@ from ptxgen.parse import parse
 from ptxgen.runtime import load
 from ptxgen.runtime.driver import on_device
 from ptxgen.simulate import simulate
-from tests.simulate.asynchronous import hopper, test_bulk_copies, test_clusters, test_tensor_copies, test_wgmma
+from tests.simulate.asynchronous import (
+    hopper,
+    test_bulk_copies,
+    test_clusters,
+    test_interleaved_copies,
+    test_tensor_copies,
+    test_wgmma,
+)
 from tests.simulate.asynchronous import kernels as written
 
 ADDRESS = 0x7F12_3456_7800
@@ -61,6 +68,7 @@ def sampled() -> Iterator[TensorMap]:
     """Maps of every element type, rank, swizzle, interleave, fill and promotion, and with large numbers."""
     yield from (each[0] for each in test_tensor_copies.TILES)
     yield from (each[0] for each in test_tensor_copies.IMAGES)
+    yield from (each[0] for each in test_interleaved_copies.BOXED)
     for element in ELEMENTS.values():
         if not element.packed:
             yield tiled(element.name, (64, 128), (32, 16))

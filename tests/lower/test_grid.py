@@ -57,6 +57,38 @@ def test_every_tile_is_one_block_in_the_order_of_the_raster(counts, group) -> No
     assert len(set(expected)) == blocks
 
 
+def test_clusters_cover_all_tiles_and_fill_up_beside_them() -> None:
+    """Blocks of a cluster follow each other; bands of tiles are bands of clusters as high."""
+    for counts, cluster, group in itertools.product(((5, 3), (4, 4), (1, 1)), ((2, 1), (1, 2), (2, 2), (4, 2)), (1, 4)):
+        dims = zip("MN", cluster, strict=True)
+        grid = Grid(tuple(GridDim(f"cta.{n}", Quotient(var(n) + 1, 2), c) for n, c in dims), Raster(group))
+        program = Program("kernel", "sm_90", SIZES, (), grid, (), ())
+        module = Module("sm_90")
+        with module.kernel("kernel", Z=s32, M=s32, N=s32, out=pointer(s32)) as k:
+            k.directive("reqnctapercluster", grid.cluster, 1, 1)
+            context = Context(k, program, SharedPool({}, {}, 0, 16), None, RoleThreads(0, 1, True))
+            with tile_indices(context, grid):
+                out = k.mad.wide.u32(k.ctaid.x, 16, k.cvta.to.global_.u64(k.args.out))
+                ranks = [var(f"cta.{n}.rank") * 1 for n, c in zip("MN", cluster, strict=True) if c > 1]
+                for place, index in enumerate((var("cta.M"), var("cta.N"), *ranks)):
+                    k.st.global_.b32(out + 4 * place, context.narrow.value(context.integer(context.resolved(index))))
+        wide = tuple(-(-count // size) for count, size in zip(counts, cluster, strict=True))
+        blocks = int(np.prod(wide)) * grid.cluster
+        found = np.full((blocks, 4), -1, np.int32)
+        sizes = {"Z": 0, **dict(zip("MN", (2 * count for count in counts), strict=True))}
+        simulate(module.build(), grid=blocks, block=1, args={**sizes, "out": found}).raise_findings()
+        expected = [
+            (row * cluster[0] + i, column * cluster[1] + j)
+            for row, column in order(wide, max(1, group // cluster[0]))
+            for i, j in itertools.product(range(cluster[0]), range(cluster[1]))
+        ]
+        assert [tuple(map(int, line[:2])) for line in found] == expected
+        assert set(itertools.product(*map(range, counts))) <= set(expected)
+        for line, (i, j) in zip(found, expected, strict=True):
+            own = [at % size for at, size in zip((i, j), cluster, strict=True) if size > 1]
+            assert list(line[2 : 2 + len(own)]) == own
+
+
 @pytest.mark.parametrize("bits", [32, 64])
 def test_integer_arithmetic_agrees_with_python(bits) -> None:
     numbers = np.array([*range(-20, 21), -1000, 1000], np.int32 if bits == 32 else np.int64)

@@ -10,6 +10,8 @@ from isa.mechanisms import AtIssue, Group, GroupKind, IssuedBy, Transaction
 from ptxgen.order.atoms import (
     Arrive,
     AtomProgram,
+    ClusterArrive,
+    ClusterWait,
     Commit,
     Expect,
     Fence,
@@ -22,6 +24,8 @@ from ptxgen.order.atoms import (
     Wait,
     performed_by,
 )
+
+ELECTED = IssuedBy.ELECTED
 
 
 class Fault(Exception):
@@ -68,18 +72,25 @@ class Barrier:
 
 @define
 class Slot:
-    tile: int | None = None
+    """The tile number of each part of a slot, by the op and the block that bring it."""
+
+    parts: dict[tuple[str, int], int | None] = field(factory=dict)
     writing: int = 0
     reading: int = 0
+
+    def holds(self, tile: int) -> bool:
+        return bool(self.parts) and all(found == tile for found in self.parts.values())
 
 
 @define(eq=False)
 class Flight:
-    """An asynchronous op: `begun` when it may touch memory, `read` when its sources may change, `done` at its end."""
+    """An asynchronous op of a thread, which touches tiles of block `place`: `begun` when it may touch memory, `read`
+    when its sources may change, `done` at its end."""
 
     op: Issue
     index: int
-    unit: tuple[str, int]
+    thread: "Thread"
+    place: int
     owner: tuple[object, ...]
     issued: int = 0
     members: int = 1
@@ -93,8 +104,11 @@ class Thread:
     role: RoleBody
     unit: int
     elected: bool
+    cta: int
     steps: list[tuple[Placed, int]]
     at: int = 0
+    arrived: int = 0
+    waited: int = 0
     open: dict[GroupKind, list[Flight]] = field(factory=dict)
     groups: dict[GroupKind, list[list[Flight]]] = field(factory=dict)
     joins: int = 0
@@ -109,22 +123,18 @@ class Machine:
     rng: random.Random
     late: float
     items: tuple[int, ...] = ()
-    barriers: dict[tuple[str, Side, int], Barrier] = field(factory=dict)
-    slots: dict[tuple[str, int], Slot] = field(factory=dict)
+    barriers: dict[tuple[int, str, Side, int], Barrier] = field(factory=dict)
+    slots: dict[tuple[int, str, int], Slot] = field(factory=dict)
     flights: list[Flight] = field(factory=list)
     collectives: dict[tuple[object, ...], Flight] = field(factory=dict)
     threads: list[Thread] = field(factory=list)
 
     def run(self) -> None:
         """Runs all threads to their end; raises Fault."""
-        for ring in self.program.rings:
-            for slot in range(ring.depth):
-                self.barriers[ring.name, Side.FULL, slot] = Barrier(ring.full_count)
-                self.barriers[ring.name, Side.EMPTY, slot] = Barrier(ring.empty_count)
-        self.slots = {(name, s): Slot() for name, depth in self.depths.items() for s in range(depth)}
         self.threads = list(self.start())
         favourite = self.rng.choice(self.threads)
-        sleeper = self.rng.choice((None, None, *self.threads))
+        blocks = [[t for t in self.threads if t.cta == cta] for cta in range(self.program.cluster)]
+        asleep = self.rng.choice([[], [], *([t] for t in self.threads), *(blocks if len(blocks) > 1 else [])])
         while any(t.at < len(t.steps) for t in self.threads) or self.flights:
             ready = [t for t in self.threads if t.at < len(t.steps) and self.can_step(t)]
             flying = [f for f in self.flights if self.can_fly(f)]
@@ -133,30 +143,64 @@ class Machine:
             if flying and (not ready or self.rng.random() > self.late):
                 self.fly(self.rng.choice(flying))
             else:
-                ready = [t for t in ready if t is not sleeper] or ready
+                ready = [t for t in ready if t not in asleep] or ready
                 self.step(favourite if favourite in ready and self.rng.random() < 0.6 else self.rng.choice(ready))
 
     def start(self) -> Iterator[Thread]:
-        for role in self.program.roles:
-            for unit in range(role.units):
-                for elected in (True,) if role.threads == 1 else (True, False):
-                    steps = list(in_items(role, self.items) if role.resumes else instances(role, self.tiles))
-                    mine = [(p, n) for p, n in steps if elected or performed_by(role, p.atom) is not IssuedBy.ELECTED]
-                    yield Thread(role, unit, elected, mine)
+        entering = [(Placed(atom), 0) for atom in self.program.enter]
+        for cta in range(self.program.cluster):
+            for name, depth in self.depths.items():
+                for slot in range(depth):
+                    self.slots[cta, name, slot] = Slot(dict.fromkeys(self.parts(name, cta)))
+            for role in self.program.roles:
+                for unit in range(role.units):
+                    for elected in (True,) if role.threads == 1 else (True, False):
+                        run = in_items(role, self.items) if role.resumes else instances(role, self.tiles)
+                        steps = [*entering, *run]
+                        mine = [(p, n) for p, n in steps if elected or performed_by(role, p.atom) is not ELECTED]
+                        yield Thread(role, unit, elected, cta, mine)
+
+    def parts(self, name: str, cta: int) -> Iterator[tuple[str, int]]:
+        """Who brings parts of a slot of a block, as the requirements say."""
+        for asked in self.program.obligations:
+            if asked.label.startswith("flow") and any(u.ring == name and u.writes for u in self.uses[asked.source]):
+                yield from ((asked.source, c) for c, place, _ in asked.ctas or ((cta, cta, cta),) if place == cta)
+
+    def reached(self, masks: tuple[int, ...], cta: int) -> list[int]:
+        return [c for c in range(self.program.cluster) if masks[cta] >> c & 1] if masks else [cta]
+
+    def begin_block(self, cta: int) -> None:
+        """A block's barriers are initialised when its first thread runs."""
+        for ring in self.program.rings:
+            empty = ring.counts_by_rank[cta] if ring.counts_by_rank else ring.empty_count
+            for slot in range(ring.depth):
+                self.barriers.setdefault((cta, ring.name, Side.FULL, slot), Barrier(ring.full_count))
+                self.barriers.setdefault((cta, ring.name, Side.EMPTY, slot), Barrier(empty))
+
+    def barrier(self, cta: int, ring: str, side: Side, index: int) -> Barrier:
+        found = self.barriers.get((cta, ring, side, index % self.program.ring(ring).depth))
+        if found is None:
+            raise Fault("a barrier that is not there yet")
+        if all(t.at >= len(t.steps) for t in self.threads if t.cta == cta):
+            raise Fault("a barrier of a block that has left")
+        return found
 
     def can_step(self, thread: Thread) -> bool:
         placed, index = thread.steps[thread.at]
         match placed.atom:
+            case ClusterWait():
+                return all(t.arrived > thread.waited for t in self.threads)
             case Wait(ring=ring, side=side):
                 depth = self.program.ring(ring).depth
                 parity = index // depth + (1 if side is Side.EMPTY else 0)
-                return self.barriers[ring, side, index % depth].passes(parity)
+                barrier = self.barriers.get((thread.cta, ring, side, index % depth))
+                return barrier.passes(parity) if barrier else bool(parity % 2)
             case Retire(kind=kind, pending=pending, reads_only=reads_only):
                 groups = thread.groups.get(kind, [])
                 old = groups[: len(groups) - pending] if pending else groups
                 return all(f.done or (reads_only and f.read) for group in old for f in group)
             case Join():
-                peers = [t for t in self.threads if t.role is thread.role]
+                peers = [t for t in self.threads if t.role is thread.role and t.cta == thread.cta]
                 return all(t.joins > thread.joins or self.waits_to_join(t, thread.joins) for t in peers)
             case _:
                 return True
@@ -166,105 +210,112 @@ class Machine:
         return at_join and thread.joins == joins
 
     def step(self, thread: Thread) -> None:
+        self.begin_block(thread.cta)
         placed, index = thread.steps[thread.at]
-        thread.at += 1
         match placed.atom:
             case Issue():
                 self.issue(thread, placed.atom, index)
             case Commit(kind=kind):
                 thread.groups.setdefault(kind, []).append(thread.open.pop(kind, []))
-            case Arrive(ring=ring, side=side, ctas=ctas):
-                for _ in range(ctas):
-                    self.barriers[ring, side, index % self.program.ring(ring).depth].arrive()
+            case Arrive(ring=ring, side=side, to=to):
+                for cta in self.reached(to, thread.cta):
+                    self.barrier(cta, ring, side, index).arrive()
             case Expect(ring=ring, byte_count=count):
-                self.barriers[ring, Side.FULL, index % self.program.ring(ring).depth].arrive(count)
+                self.barrier(thread.cta, ring, Side.FULL, index).arrive(count)
             case Join():
                 thread.joins += 1
+            case ClusterArrive():
+                thread.arrived += 1
+            case ClusterWait():
+                thread.waited += 1
             case Retire() | Wait() | Fence():
                 pass
+        thread.at += 1
 
     def issue(self, thread: Thread, op: Issue, index: int) -> None:
-        unit = (thread.role.name, thread.unit)
         match op.mechanism.completes:
             case AtIssue():
-                self.begin(op, index)
-                self.finish_reads(op, index)
-                self.finish_writes(op, index)
+                flight = Flight(op, index, thread, thread.cta, ())
+                self.begin(flight)
+                self.finish_reads(flight)
+                self.finish_writes(flight)
             case Transaction():
-                self.flights.append(Flight(op, index, unit, (op.op, *unit)))
-                self.start_writing(op, index)
+                for cta in self.reached(op.to, thread.cta):
+                    flight = Flight(op, index, thread, cta, ())
+                    self.flights.append(flight)
+                    self.start_writing(flight)
             case Group(kind=kind, owner=owner):
                 shared = owner is IssuedBy.WARPGROUP
+                unit = (thread.cta, thread.role.name, thread.unit)
                 key = (op.op, index, unit, None if shared else thread.elected)
-                flight = self.collectives.get(key)
-                if flight is None:
-                    peers = [t for t in self.threads if t.role is thread.role and t.unit == thread.unit]
-                    members = len(peers) if shared else 1
-                    flight = self.collectives[key] = Flight(op, index, unit, (kind, *unit, key[-1]), 0, members)
-                    self.flights.append(flight)
-                    self.start_writing(op, index)
-                flight.issued += 1
-                thread.open.setdefault(kind, []).append(flight)
+                found = self.collectives.get(key)
+                if found is None:
+                    members = sum(unit == (t.cta, t.role.name, t.unit) for t in self.threads) if shared else 1
+                    found = Flight(op, index, thread, thread.cta, (kind, *unit, key[-1]), 0, members)
+                    self.collectives[key] = found
+                    self.flights.append(found)
+                    self.start_writing(found)
+                found.issued += 1
+                thread.open.setdefault(kind, []).append(found)
 
     def can_fly(self, flight: Flight) -> bool:
-        if flight.issued < flight.members and not isinstance(flight.op.mechanism.completes, Transaction):
-            return False
         if isinstance(flight.op.mechanism.completes, Transaction):
             return True
+        if flight.issued < flight.members:
+            return False
         return next(f for f in self.flights if f.owner == flight.owner) is flight
 
     def fly(self, flight: Flight) -> None:
         if not flight.begun:
             flight.begun = True
-            self.begin(flight.op, flight.index, started=True)
+            self.begin(flight, started=True)
             return
         if not flight.read:
             flight.read = True
-            self.finish_reads(flight.op, flight.index)
+            self.finish_reads(flight)
             return
         flight.done = True
         self.flights.remove(flight)
-        self.finish_writes(flight.op, flight.index)
+        self.finish_writes(flight)
         if flight.op.ring:
-            depth = self.program.ring(flight.op.ring).depth
-            self.barriers[flight.op.ring, Side.FULL, flight.index % depth].land(flight.op.byte_count)
+            self.barrier(flight.place, flight.op.ring, Side.FULL, flight.index).land(flight.op.byte_count)
 
-    def slot(self, use: Uses, index: int) -> Slot:
-        return self.slots[use.ring, index % self.depths[use.ring]]
+    def slot(self, flight: Flight, use: Uses) -> Slot:
+        return self.slots[flight.place, use.ring, flight.index % self.depths[use.ring]]
 
-    def start_writing(self, op: Issue, index: int) -> None:
-        for use in self.uses.get(op.op, ()):
+    def start_writing(self, flight: Flight) -> None:
+        for use in self.uses.get(flight.op.op, ()):
             if use.writes:
-                slot = self.slot(use, index)
+                slot = self.slot(flight, use)
                 if slot.reading:
                     raise Fault(f"{use.ring} overwritten while read")
                 slot.writing += 1
-                slot.tile = None
+                slot.parts[flight.op.op, flight.thread.cta] = None
 
-    def begin(self, op: Issue, index: int, *, started: bool = False) -> None:
+    def begin(self, flight: Flight, *, started: bool = False) -> None:
         if not started:
-            self.start_writing(op, index)
-        for use in self.uses.get(op.op, ()):
+            self.start_writing(flight)
+        for use in self.uses.get(flight.op.op, ()):
             if not use.writes:
-                slot = self.slot(use, index)
-                if slot.writing or slot.tile != index:
-                    raise Fault(f"{use.ring}: tile {slot.tile} read, {index} wanted")
+                slot = self.slot(flight, use)
+                if slot.writing or not slot.holds(flight.index):
+                    raise Fault(f"{use.ring}: tiles {slot.parts} read, {flight.index} wanted")
                 slot.reading += 1
 
-    def finish_reads(self, op: Issue, index: int) -> None:
-        for use in self.uses.get(op.op, ()):
+    def finish_reads(self, flight: Flight) -> None:
+        for use in self.uses.get(flight.op.op, ()):
             if not use.writes:
-                slot = self.slot(use, index)
+                slot = self.slot(flight, use)
                 slot.reading -= 1
-                if slot.writing or slot.tile != index:
+                if slot.writing or not slot.holds(flight.index):
                     raise Fault(f"{use.ring} overwritten while read")
 
-    def finish_writes(self, op: Issue, index: int) -> None:
-        for use in self.uses.get(op.op, ()):
+    def finish_writes(self, flight: Flight) -> None:
+        for use in self.uses.get(flight.op.op, ()):
             if use.writes:
-                slot = self.slot(use, index)
+                slot = self.slot(flight, use)
                 slot.writing -= 1
-                slot.tile = index
+                slot.parts[flight.op.op, flight.thread.cta] = flight.index
 
 
 def instances(role: RoleBody, tiles: int) -> Iterator[tuple[Placed, int]]:
@@ -301,10 +352,14 @@ def in_items(role: RoleBody, items: tuple[int, ...]) -> Iterator[tuple[Placed, i
 
 
 def faults(
-    program: AtomProgram, uses: Mapping[str, tuple[Uses, ...]], depths: dict[str, int], runs: int = 60
+    program: AtomProgram,
+    uses: Mapping[str, tuple[Uses, ...]],
+    depths: dict[str, int],
+    runs: int = 60,
+    enough: str | None = None,
 ) -> set[str]:
     """The faults seen in runs of several lengths, under schedulers that are random, late or early, and favour or starve
-    some thread."""
+    some thread; no more runs once a fault is seen whose text has `enough`."""
     seen: set[str] = set()
     for run in range(runs):
         rng = random.Random(run)
@@ -314,4 +369,6 @@ def faults(
             machine.run()
         except Fault as fault:
             seen.add(str(fault).partition(":")[0])
+            if enough is not None and enough in str(fault):
+                break
     return seen

@@ -14,9 +14,9 @@ from ptxgen.derive.derivation import Part
 from ptxgen.order.atoms import Advance, Arrive, Expect, Retire, Wait
 from ptxgen.order.ops import Op
 from ptxgen.order.synchronisation import Synchronisation, Synchronised
+from ptxgen.order.threads import Threads
 from ptxgen.plan import Plan
 from ptxgen.prove.checker import Verdict
-from ptxgen.prove.parts import Threads
 from ptxgen.prove.proof import check_meetings
 from ptxgen.prove.windows import escaping
 from tests.derive.computes import ampere, transpose

@@ -15,7 +15,7 @@ from ptxgen.order.atoms import Arrive, Expect, Retire, Side, Wait
 from ptxgen.order.ops import Op, Time
 from ptxgen.order.requirements import Requirement, requirements
 from ptxgen.order.synchronisation import Synchronisation, Synchronised
-from ptxgen.prove.parts import Threads
+from ptxgen.order.threads import Threads
 from ptxgen.prove.proof import check_meetings
 from ptxgen.synchronise.discharge import discharge
 from ptxgen.synchronise.meetings import fewest_gaps
@@ -310,7 +310,7 @@ THREADS = {"load": Threads(1, 1), "math": Threads(2, 256)}
 def proved(depth: int, window: int) -> tuple[tuple[Requirement, ...], Synchronised]:
     ops = hopper(depth, window)
     needed = requirements(ops)
-    return needed, discharge(ops, needed)
+    return needed, discharge(ops, needed, THREADS)
 
 
 @pytest.mark.parametrize(("depth", "window"), [(2, 0), (2, 1), (3, 0), (3, 1), (3, 2), (4, 1), (5, 3)])

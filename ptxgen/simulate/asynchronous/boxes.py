@@ -11,7 +11,7 @@ from attrs import frozen
 from numpy.typing import NDArray
 
 from isa.descriptors import Swizzle
-from isa.tensor_maps import Im2col, Interleave, TensorMap
+from isa.tensor_maps import ELEMENTS, Im2col, Interleave, TensorMap
 from ptxgen.errors import UnsupportedError
 
 Array: TypeAlias = NDArray[Any]
@@ -19,7 +19,6 @@ Array: TypeAlias = NDArray[Any]
 UNIT_BYTES = 16
 _NANS = {"f16": (np.uint16, 0x7FFF), "bf16": (np.uint16, 0x7FFF), "f32": (np.uint32, 0x7FFFFFFF),
          "f64": (np.uint64, 0x7FFFFFFFFFFFFFFF)}  # fmt: skip
-_COPIED_AS_THEY_ARE = frozenset({"u8", "u16", "u32", "s32", "u64", "s64", "f16", "bf16", "f32", "f64"})
 
 
 @frozen(eq=False)
@@ -40,10 +39,12 @@ class Box:
 
 def refuse_unsupported(described: TensorMap) -> None:
     """UnsupportedError for maps whose copies are not simulated."""
-    if described.element not in _COPIED_AS_THEY_ARE:
-        raise UnsupportedError(f"tensor copies of {described.element}, which change what they copy")
-    if described.interleave is not Interleave.NONE:
-        raise UnsupportedError("tensor copies of interleaved tensors")
+    if ELEMENTS[described.element].packed:
+        raise UnsupportedError(f"tensor copies of {described.element}, which stand packed")
+    if described.nan_fill and described.element not in _NANS:
+        raise UnsupportedError(f"tensor copies of {described.element} filled with NaN")
+    if described.im2col and described.interleave is not Interleave.NONE:
+        raise UnsupportedError("im2col copies of interleaved tensors")
 
 
 def tile(described: TensorMap, start: Sequence[int]) -> Box:
@@ -63,10 +64,10 @@ def rows(described: TensorMap, column: int, chosen: Sequence[int]) -> Box:
 
 def _box(described: TensorMap, indices: list[Array]) -> Box:
     """The product of the indices of each dimension."""
-    element = described.element_bytes
-    unit = element if described.steps[0] > 1 else _unit(described, int(indices[0][0]), len(indices[0]))
-    inner = indices[0][:: unit // element] if unit > element else indices[0]
-    offsets = inner * element
+    step = described.first_stride
+    unit = step if described.steps[0] > 1 else _unit(described, int(indices[0][0]), len(indices[0]))
+    inner = indices[0][:: unit // step]
+    offsets = inner * step
     inside = (inner >= 0) & (inner < described.dims[0])
     for index, stride, extent in zip(indices[1:], described.strides, described.dims[1:], strict=True):
         offsets = (index * stride)[:, None] + offsets.ravel()[None]
@@ -75,8 +76,10 @@ def _box(described: TensorMap, indices: list[Array]) -> Box:
 
 
 def _unit(described: TensorMap, first: int, count: int) -> int:
-    """The bytes of the largest pieces of a row that are wholly inside the tensor or wholly outside."""
+    """The bytes of the largest pieces of a row that are wholly inside the tensor or wholly outside; or a slice."""
     element = described.element_bytes
+    if described.interleave is not Interleave.NONE:
+        return described.first_stride
     return gcd(UNIT_BYTES, first * element, count * element, described.dims[0] * element)
 
 
@@ -122,7 +125,7 @@ def filled(described: TensorMap, box: Box) -> Array:
     """The content of a box with nothing of the tensor in it, [units, width]: zeros, or NaNs."""
     if not described.nan_fill:
         return np.zeros((box.offsets.size, box.width), np.uint8)
-    dtype, bits = _NANS[described.element.partition(".")[0]]
+    dtype, bits = _NANS[described.element]
     return np.full(box.bytes // np.dtype(dtype).itemsize, bits, dtype).view(np.uint8).reshape(-1, box.width)
 
 

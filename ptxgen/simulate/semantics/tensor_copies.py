@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from isa.tensor_maps import TensorMap
+from isa.tensor_maps import ELEMENTS, TensorMap
 from ptxgen.ir import Register, TensorCoordinate
 from ptxgen.simulate.accesses import WINDOWS, address_reader
 from ptxgen.simulate.asynchronous import boxes
@@ -28,7 +28,7 @@ from ptxgen.simulate.semantics.copy_starts import (
     targets_of,
 )
 from ptxgen.simulate.semantics.mbarrier_users import place_of_slot
-from ptxgen.simulate.semantics.reductions import combine
+from ptxgen.simulate.semantics.tensor_elements import combine_elements, loaded
 from ptxgen.simulate.semantics.tensor_maps import map_at, publish, replace
 from ptxgen.simulate.signals import Step
 from ptxgen.simulate.site import Array, Reader, Site
@@ -126,9 +126,11 @@ def load(site: Site) -> Step:
 
 
 def _arranged(described: TensorMap, box: Box, address: int) -> Callable[[Array], Array]:
+    element = ELEMENTS[described.element]
+
     def arranged(taken: Array) -> Array:
         content = boxes.filled(described, box)
-        content[box.inside] = taken
+        content[box.inside] = loaded(element, taken)
         units = content.reshape(-1, boxes.grain(described.swizzle))
         places = boxes.swizzled(described.swizzle, address, box.bytes)
         result = np.empty_like(units)
@@ -165,7 +167,7 @@ def store(site: Site) -> Step:
             if taken is None or given is None:
                 continue
             places = boxes.swizzled(described.swizzle, lane.value(start) & RANK_MASK, box.bytes)
-            combining = None if operation is None else combine(operation, described.element)
+            combining = None if operation is None else combine_elements(operation, ELEMENTS[described.element])
             stored = Stored(given, combining, lambda got, places=places, box=box: _unswizzled(got, places, box))  # type: ignore[misc]
             out_of_shared(batch, issue, taken, stored)
 

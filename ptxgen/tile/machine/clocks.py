@@ -1,6 +1,7 @@
 """Vector clocks: every access to an element is ordered by meetings with the accesses before it, or it is a race.
 
-An access is kept as one integer: block, clock of the warp, warp, op (from the highest bits down); 0 is none.
+An access is kept as one integer: cluster, clock of the warp, warp, op (from the highest bits down); 0 is none. What is
+called a block here is a cluster: blocks that run together, most often one.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from ptxgen.tile.machine.geometry import Index
 
-OP_BITS, WARP_BITS, CLOCK_BITS, BLOCK_BITS = 14, 6, 24, 18
+OP_BITS, WARP_BITS, CLOCK_BITS, BLOCK_BITS = 14, 7, 24, 18
 WARP_SHIFT = OP_BITS
 CLOCK_SHIFT = WARP_SHIFT + WARP_BITS
 BLOCK_SHIFT = CLOCK_SHIFT + CLOCK_BITS

@@ -1,9 +1,10 @@
-"""Running a tile program: its blocks one after the other, the warps of a block interleaved."""
+"""Running a tile program: its clusters of blocks one after the other, the warps of a cluster interleaved."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Sequence as Items
+from itertools import chain
 from random import Random
 from typing import Any
 
@@ -15,9 +16,10 @@ from isa.mechanisms import GroupKind
 from ptxgen.errors import LaunchError
 from ptxgen.tile.machine import products
 from ptxgen.tile.machine.clocks import OP_BITS, SEVERAL_BLOCKS, WARP_BITS, Clocks
+from ptxgen.tile.machine.clusters import Cluster, clusters_of, tile_variables
 from ptxgen.tile.machine.faults import MachineFault
 from ptxgen.tile.machine.items import Place, items_of
-from ptxgen.tile.machine.leaves import commit, perform, retire
+from ptxgen.tile.machine.leaves import commit, perform, retire, targets
 from ptxgen.tile.machine.rings import RingState
 from ptxgen.tile.machine.schedule import Blocked, Thread, interleave
 from ptxgen.tile.machine.state import NUMPY_TYPES, Block, Launch, Leaf, Step, Storage, Warp, evaluate
@@ -26,6 +28,8 @@ from ptxgen.tile.nodes import (
     Advance,
     Arrive,
     Arriving,
+    ClusterArrive,
+    ClusterWait,
     Commit,
     Copy,
     Expect,
@@ -67,22 +71,33 @@ def run(
 
     `arrays` are memories: their elements in C order are addressed with the program's strides, so a leading dimension
     larger than the row is a wider array; an array that is never accessed may be left out. `sizes` gives every size and
-    stride, `scalars` every scalar. `seed` picks a random interleaving of warps and order of blocks (None: round robin,
-    in order), `blocks` the tile indices to run, a block each (None: all), `workers` how many blocks share a work list
-    that leaves that to the device. LaunchError: a size is missing, a fact does not hold, a dtype is wrong.
+    stride, `scalars` every scalar. `seed` picks a random interleaving of warps and order of clusters (None: round
+    robin, in order), `blocks` the tile indices to run, a block each, with all blocks of their clusters (None: all),
+    `workers` how many blocks share a work list that leaves that to the device. LaunchError: a size is missing, a fact
+    does not hold, a dtype is wrong.
     """
     launch = prepare(program, arrays, sizes, scalars or {})
     chance = None if seed is None else Random(seed)
-    shares = items_of(launch, workers) if blocks is None else [(place,) for place in blocks]
+    together = shares_of(launch, workers, blocks)
     if chance is not None:
-        chance.shuffle(shares)
-    check_capacity(launch, len(shares))
-    steps = meetings = 0
-    for number, items in enumerate(shares, start=1):
-        block = run_block(launch, number, items, chance)
-        steps, meetings = steps + block.steps, meetings + block.meetings
+        chance.shuffle(together)
+    check_capacity(launch, len(together))
+    ran = [b for number, shares in enumerate(together, start=1) for b in run_cluster(launch, number, shares, chance)]
     left = {name: storage.values.reshape(arrays[name].shape) for name, storage in launch.memory.items()}
-    return MachineReport(left, len(shares), steps, meetings)
+    return MachineReport(left, len(ran), sum(b.steps for b in ran), sum(b.meetings for b in ran))
+
+
+def shares_of(
+    launch: Launch, workers: int | None, blocks: Iterable[tuple[int, ...]] | None
+) -> list[tuple[tuple[Place, ...], ...]]:
+    """The clusters of a run: for each of its blocks the tiles that it takes."""
+    if blocks is None and launch.program.grid.work_list:
+        return [(items,) for items in items_of(launch, workers)]
+    if launch.program.grid.cluster == 1 and blocks is not None:
+        return [((place,),) for place in blocks]
+    chosen = None if blocks is None else set(blocks)
+    members = clusters_of(launch.program.grid, launch.sizes)
+    return [tuple((place,) for place in m) for m in members if chosen is None or not chosen.isdisjoint(m)]
 
 
 def prepare(
@@ -101,10 +116,14 @@ def prepare(
     return Launch(program, dict(sizes), dict(scalars), memories(program, arrays, leaves), leaves, numbers)
 
 
-def check_capacity(launch: Launch, blocks: int) -> None:
-    """LaunchError for more blocks, warps or ops than an access can name."""
+def check_capacity(launch: Launch, clusters: int) -> None:
+    """LaunchError for more clusters, warps or ops than an access can name."""
     program = launch.program
-    wanted = {"blocks": (blocks, SEVERAL_BLOCKS), "warps": (program.warps, 1 << WARP_BITS)}
+    alone = program.grid.cluster == 1
+    wanted = {
+        "blocks" if alone else "clusters": (clusters, SEVERAL_BLOCKS),
+        "warps" if alone else "warps of a cluster": (warps_together(program), 1 << WARP_BITS),
+    }
     for what, (count, limit) in {**wanted, "ops": (len(launch.leaves), 1 << OP_BITS)}.items():
         if count >= limit:
             raise LaunchError(f"{program.name}: {count} {what}; the tile machine takes fewer than {limit}")
@@ -122,7 +141,7 @@ def memories(program: Program, arrays: Mapping[str, NDArray[Any]], leaves: Items
             raise LaunchError(f"{program.name}: array {buffer.array} is {buffer.element}, got {given.dtype}")
         values = np.array(given, order="C").reshape(-1)
         result[buffer.array] = Storage(
-            values, None, Clocks(values.size, program.warps) if buffer.array in stored else None
+            values, None, Clocks(values.size, warps_together(program)) if buffer.array in stored else None
         )
     return result
 
@@ -137,28 +156,51 @@ def check_barriers(program: Program) -> None:
                 raise MachineFault("tile.deadlock", f"barrier {barrier} is used by {other} and by {role.name}", None)
 
 
-def run_block(launch: Launch, number: int, items: Items[Place], chance: Random | None) -> Block:
-    """Runs one block through its tiles to its end."""
-    program = launch.program
-    launch.block_names[number] = ", ".join(f"({', '.join(map(str, place))})" for place in items)
+def warps_together(program: Program) -> int:
+    """The warps of a cluster."""
+    return program.warps * program.grid.cluster
+
+
+def run_cluster(
+    launch: Launch, number: int, shares: tuple[tuple[Place, ...], ...], chance: Random | None
+) -> list[Block]:
+    """Runs the blocks of one cluster through their tiles to their end."""
+    cluster, grid = Cluster(number), launch.program.grid
+    for rank, items in enumerate(shares):
+        launch.block_names[number, rank] = ", ".join(f"({', '.join(map(str, place))})" for place in items)
+        cluster.blocks.append(new_block(launch, cluster, rank))
+    threads: list[Thread] = []
+    teams: dict[str, list[Warp]] = {}
+    for block, items in zip(cluster.blocks, shares, strict=True):
+        tiles = [tile_variables(grid, place) for place in items]
+        variables = launch.sizes if grid.work_list else {**launch.sizes, **tiles[0]}
+        for warp in block.warps:
+            team = f"{warp.role.name} of block {block.rank}"
+            teams.setdefault(team, []).append(warp)
+            threads.append(Thread(warp.name, team, warp_steps(warp, variables, tiles)))
+    interleave(threads, lambda team: join_clocks(teams[team]), chance)
+    for block in cluster.blocks:
+        check_rings(block)
+    cluster.check_left()
+    return cluster.blocks
+
+
+def new_block(launch: Launch, cluster: Cluster, rank: int) -> Block:
+    """A block before its first step."""
+    program, warps = launch.program, warps_together(launch.program)
     shared = {
-        buffer.name: Storage.ring(buffer, buffer.layout.size, Clocks(buffer.layout.size * buffer.depth, program.warps))
+        buffer.name: Storage.ring(buffer, buffer.layout.size, Clocks(buffer.layout.size * buffer.depth, warps))
         for buffer in program.buffers
         if buffer.space is Space.SHARED
     }
-    block = Block(launch, number, shared)
-    block.rings = {ring.name: RingState.of(ring, program.warps) for ring in program.rings}
+    block = Block(launch, cluster, rank, shared)
+    block.rings = {ring.name: RingState.of(ring, warps, rank) for ring in program.rings}
     for role in program.roles:
         for warp in range(1 if role.elected else role.warps):
-            seen = np.zeros(program.warps, np.int64)
-            seen[len(block.warps)] = 1
-            block.warps.append(Warp(block, role, warp, len(block.warps), seen, registers(program)))
-    names = [dim.variable for dim in program.grid.dims]
-    tiles = [dict(zip(names, place, strict=True)) for place in items]
-    variables = launch.sizes if program.grid.work_list else {**launch.sizes, **tiles[0]}
-    threads = [Thread(warp.name, warp.role.name, warp_steps(warp, variables, tiles)) for warp in block.warps]
-    interleave(threads, lambda role: join_clocks(block, role), chance)
-    check_rings(block)
+            seen = np.zeros(warps, np.int64)
+            place = rank * program.warps + len(block.warps)
+            seen[place] = 1
+            block.warps.append(Warp(block, role, warp, place, seen, registers(program)))
     return block
 
 
@@ -178,19 +220,19 @@ def registers(program: Program) -> dict[str, Storage]:
     }
 
 
-def join_clocks(block: Block, role: str) -> None:
+def join_clocks(members: list[Warp]) -> None:
     """A meeting: every warp of the role has seen what any of them has, and starts a new span of its own clock."""
-    members = [warp for warp in block.warps if warp.role.name == role]
     joined = np.maximum.reduce([warp.seen for warp in members])
     for warp in members:
         warp.seen = joined.copy()
         warp.seen[warp.place] += 1
-    block.meetings += 1
+    members[0].block.meetings += 1
 
 
 def warp_steps(warp: Warp, variables: dict[str, int], tiles: list[dict[str, int]]) -> Iterator[Meet | Blocked | None]:
     """The steps of a warp: each performs a leaf, or yields the meeting that it has reached or what it waits for."""
-    for node, bound in walk_tree(warp.role.body, variables, tiles):
+    entering = ((node, variables) for node in warp.block.launch.program.enter)
+    for node, bound in chain(entering, walk_tree(warp.role.body, variables, tiles)):
         match node:
             case Meet():
                 yield node
@@ -205,10 +247,17 @@ def warp_steps(warp: Warp, variables: dict[str, int], tiles: list[dict[str, int]
                 yield None
             case Wait(ring, side, rank):
                 yield wait(warp, ring, side, evaluate(rank, bound))
-            case Arrive(ring, rank, by):
+            case Arrive(ring, rank, by, _, to):
                 if by is Arriving.WARP or warp.number % products.GROUP_WARPS == 0:
-                    warp.block.rings[ring].barrier(Side.EMPTY, evaluate(rank, bound)).arrive(warp)
+                    for target in targets(to, warp.block.rank):
+                        block = warp.block.cluster.reach(warp, target)
+                        block.rings[ring].barrier(Side.EMPTY, evaluate(rank, bound)).arrive(warp)
                 yield None
+            case ClusterArrive():
+                warp.block.cluster.arrive(warp)
+                yield None
+            case ClusterWait():
+                yield warp.block.cluster.wait(warp)
             case Expect(ring, rank, byte_count):
                 warp.block.rings[ring].barrier(Side.FULL, evaluate(rank, bound)).announce(warp, byte_count)
                 yield None

@@ -153,9 +153,9 @@ def lane_copy(step: Step, node: Copy) -> None:
 
 def tensor_copy(step: Step, node: Copy) -> None:
     """A box from global to shared memory by one thread; its bytes arrive at the full barrier of the ring, and zeros
-    where it leaves the array."""
-    source, destination, ring = node.source, node.destination, step.warp.block.rings.get(node.ring)
-    if ring is None:
+    where it leaves the array. With masks it goes to the tiles and barriers of several blocks of the cluster."""
+    source, destination, block = node.source, node.destination, step.warp.block
+    if node.ring not in block.rings:
         raise step.fault("tile.barrier", f"{node.ring!r} is no ring of the program")
     memory = step.warp.block.launch.memory.get(source.buffer.array)
     if memory is None:
@@ -168,11 +168,19 @@ def tensor_copy(step: Step, node: Copy) -> None:
     index = at @ np.array([step.value(stride) for stride in placed.strides], np.int64)
     values = np.zeros(len(box), memory.values.dtype)
     values[inside] = memory.values[index[inside]]
-    storage = step.warp.block.shared[destination.buffer.name]
-    rank = step.value(destination.rank)
-    slot = rank % destination.buffer.depth * (len(storage.values) // destination.buffer.depth)
-    flight = begin(step, destination, storage, offsets(destination.buffer.layout, box) + slot, values)
-    ring.barrier(Side.FULL, rank).flights.append(flight)
+    rank, buffer = step.value(destination.rank), destination.buffer
+    inside_tile = box + np.array([step.value(corner) for corner in destination.origin], np.int64)
+    for target in targets(node.masks, block.rank):
+        other = block.cluster.reach(step.warp, target)
+        storage = other.shared[buffer.name]
+        slot = rank % buffer.depth * (len(storage.values) // buffer.depth)
+        flight = begin(step, destination, storage, offsets(buffer.layout, inside_tile) + slot, values)
+        other.rings[node.ring].barrier(Side.FULL, rank).flights.append(flight)
+
+
+def targets(masks: tuple[int, ...], rank: int) -> tuple[int, ...]:
+    """The ranks of the blocks that the block of that rank reaches: those in its mask, itself where there are none."""
+    return tuple(each for each in range(len(masks)) if masks[rank] >> each & 1) if masks else (rank,)
 
 
 def commit(warp: Warp, kind: GroupKind) -> None:

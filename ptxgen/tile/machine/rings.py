@@ -75,14 +75,15 @@ class RingState:
     empty: tuple[Barrier, ...]
 
     @classmethod
-    def of(cls, ring: Ring, warps: int) -> RingState:
-        """Fresh barriers, seen by nobody."""
+    def of(cls, ring: Ring, warps: int, rank: int = 0) -> RingState:
+        """Fresh barriers of the block of that rank, seen by none of the cluster's warps."""
 
         def barriers(side: Side, count: int) -> tuple[Barrier, ...]:
             names = (f"{side.value} {slot} of {ring.name}" for slot in range(ring.depth))
             return tuple(Barrier(name, count, np.zeros(warps, np.int64)) for name in names)
 
-        return cls(ring, barriers(Side.FULL, 1), barriers(Side.EMPTY, ring.empty_count))
+        empty = ring.counts_by_rank[rank] if ring.counts_by_rank else ring.empty_count
+        return cls(ring, barriers(Side.FULL, 1), barriers(Side.EMPTY, empty))
 
     def barrier(self, side: Side, rank: int) -> Barrier:
         """The barrier of the slot of tile number `rank`."""

@@ -19,6 +19,7 @@ from ptxgen.tile.machine.geometry import Index
 from ptxgen.tile.nodes import Buffer, Copy, Fill, Map, Multiply, Program, Quotient, Reduce, Region, Role
 
 if TYPE_CHECKING:
+    from ptxgen.tile.machine.clusters import Cluster
     from ptxgen.tile.machine.rings import RingState
 
 Leaf = Copy | Fill | Multiply | Map | Reduce
@@ -59,32 +60,35 @@ class Launch:
     memory: dict[str, Storage]
     leaves: tuple[Leaf, ...]
     leaf_number: dict[int, int]
-    block_names: dict[int, str] = field(factory=dict)
+    block_names: dict[tuple[int, int], str] = field(factory=dict)
 
 
 @define(eq=False)
 class Block:
-    """A running block: its number counted from 1, its tile indices, shared storage, and what replicas have stored."""
+    """A running block: its cluster and its rank there, shared storage, and what replicas have stored. `reached` holds
+    the last clock at which each warp of another block reached it."""
 
     launch: Launch
-    number: int
+    cluster: Cluster
+    rank: int
     shared: dict[str, Storage]
     replicas: dict[tuple[object, ...], bytes] = field(factory=dict)
     products: dict[tuple[str, int], list[GroupProduct]] = field(factory=dict)
     rings: dict[str, RingState] = field(factory=dict)
     warps: list[Warp] = field(factory=list)
+    reached: dict[int, int] = field(factory=dict)
     steps: int = 0
     meetings: int = 0
 
     @property
     def name(self) -> str:
-        return self.launch.block_names[self.number]
+        return self.launch.block_names[self.cluster.number, self.rank]
 
 
 @define(eq=False)
 class Warp:
-    """A running warp: its number in the role, its place in the block, the clock that it has seen of each warp of the
-    block (its own is `seen[place]`), and its registers. `busy` counts the products under way on a register buffer,
+    """A running warp: its number in the role, its place in the cluster, the clock that it has seen of each warp of the
+    cluster (its own is `seen[place]`), and its registers. `busy` counts the products under way on a register buffer,
     `unfenced` names those written since the last register fence."""
 
     block: Block
@@ -143,7 +147,7 @@ class Step:
         """This access, for the clocks."""
         warp = self.warp
         number = warp.block.launch.leaf_number[id(self.node)]
-        return Stamp(warp.block.number, int(warp.seen[warp.place]), warp.place, number)
+        return Stamp(warp.block.cluster.number, int(warp.seen[warp.place]), warp.place, number)
 
     def value(self, affine: Affine) -> int:
         """The value of an affine expression here."""
@@ -162,9 +166,10 @@ class Step:
         """The fault of an access that nothing orders behind an earlier one."""
         launch, earlier = self.warp.block.launch, conflict.earlier
         other = launch.leaves[earlier.op]
-        place = launch.block_names.get(earlier.block, "before it")
+        rank, local = divmod(earlier.warp, launch.program.warps)
+        place = launch.block_names.get((earlier.block, rank), "before it")
         verb = "written" if conflict.earlier_writes else "read"
-        by = f"{other.op} in {self.warp.block.warps[earlier.warp].name}, block {place}"
+        by = f"{other.op} in {self.warp.block.warps[local].name}, block {place}"
         message = f"{self.label} {what} element {element} of {region.buffer.name}, {verb} by {by}: no meeting between"
         return MachineFault("tile.race", message, self.node.line, ((f"{by} is here", other.line),))
 

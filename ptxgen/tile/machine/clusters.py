@@ -1,0 +1,96 @@
+"""Blocks of a cluster: they run together, meet at the cluster's barrier, and reach each other's barriers and tiles only
+while those are there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+
+import numpy as np
+from attrs import define, field
+
+from ptxgen.tile.machine.faults import MachineFault
+from ptxgen.tile.machine.geometry import Index
+from ptxgen.tile.machine.schedule import Blocked
+from ptxgen.tile.machine.state import Block, Warp, evaluate
+from ptxgen.tile.nodes import Grid, rank_name
+
+
+@define(eq=False)
+class Cluster:
+    """The blocks of a cluster, its number counted from 1, and its barrier: how often each warp has arrived there, and
+    what those that arrived in each phase had seen."""
+
+    number: int
+    blocks: list[Block] = field(factory=list)
+    arrived: dict[int, int] = field(factory=dict)
+    told: list[Index] = field(factory=list)
+
+    @property
+    def warps(self) -> list[Warp]:
+        """The warps of all blocks in the order of their places."""
+        return [warp for block in self.blocks for warp in block.warps]
+
+    def arrive(self, warp: Warp) -> None:
+        """The warp tells that it has come here, and what it has seen."""
+        phase = self.arrived[warp.place] = self.arrived.get(warp.place, 0) + 1
+        if phase > len(self.told):
+            self.told.append(np.zeros_like(warp.seen))
+        np.maximum(self.told[phase - 1], warp.seen, out=self.told[phase - 1])
+        warp.seen[warp.place] += 1
+
+    def wait(self, warp: Warp) -> Blocked:
+        """The wait for everybody's arrival in the phase in which the warp arrived last."""
+        phase = self.arrived.get(warp.place, 0)
+        if not phase:
+            text = f"{warp.name}, block {warp.block.name}, waits for the cluster's barrier and has not arrived there"
+            raise MachineFault("tile.barrier", text, None)
+
+        def ready() -> bool:
+            return all(self.arrived.get(each.place, 0) >= phase for each in self.warps)
+
+        def resume() -> None:
+            np.maximum(warp.seen, self.told[phase - 1], out=warp.seen)
+
+        return Blocked("the cluster's barrier", ready, resume)
+
+    def reach(self, warp: Warp, rank: int) -> Block:
+        """The block of that rank, reached by a warp. Fault `tile.early` where nothing tells the warp that the block has
+        initialised its barriers."""
+        block = self.blocks[rank]
+        if block is not warp.block:
+            if not warp.seen[block.warps[0].place]:
+                text = f"{warp.name}, block {warp.block.name}, reaches block {block.name}, which may not have begun"
+                raise MachineFault("tile.early", text, None)
+            block.reached[warp.place] = max(block.reached.get(warp.place, 0), int(warp.seen[warp.place]))
+        return block
+
+    def check_left(self) -> None:
+        """Fault `tile.left` where a block was reached by something that none of its warps has seen when it ended: it
+        may have gone by then."""
+        for block in self.blocks:
+            known = np.maximum.reduce([warp.seen for warp in block.warps])
+            for place, clock in block.reached.items():
+                if clock > known[place]:
+                    other = next(warp for warp in self.warps if warp.place == place)
+                    text = f"{other.name}, block {other.block.name}, reaches block {block.name}, which may have left"
+                    raise MachineFault("tile.left", text, None)
+
+
+def clusters_of(grid: Grid, sizes: dict[str, int]) -> list[tuple[tuple[int, ...], ...]]:
+    """The tile indices of the blocks of each cluster, in the order of their ranks: the last dim fastest, among clusters
+    and in each of them. Where tiles do not fill the last cluster its blocks lie beyond them."""
+    counts = [-(-evaluate(dim.count, sizes) // dim.cluster) for dim in grid.dims]
+    return [tuple(_members(grid, first)) for first in product(*map(range, counts))]
+
+
+def _members(grid: Grid, first: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    for rank in product(*(range(dim.cluster) for dim in grid.dims)):
+        yield tuple(at * dim.cluster + own for at, dim, own in zip(first, grid.dims, rank, strict=True))
+
+
+def tile_variables(grid: Grid, place: tuple[int, ...]) -> dict[str, int]:
+    """What a block's tile indices are, and its ranks along those that a cluster extends along."""
+    found = {dim.variable: at for dim, at in zip(grid.dims, place, strict=True)}
+    ranks = {rank_name(d.variable): at % d.cluster for d, at in zip(grid.dims, place, strict=True) if d.cluster > 1}
+    return found | ranks
