@@ -47,7 +47,7 @@ def arrays() -> dict[str, Any]:
 def test_a_prepared_launch_with_new_pointers(benchmark: BenchmarkFixture) -> None:
     first, second = arrays(), arrays()
     kernel = Matmul(MatmulSpec(), target_of(0)).kernel_for(first)
-    ready = prepare(kernel.program, first, {})
+    ready = prepare(kernel.entry, first, {})
     launch = kernel.loaded.prepare(
         *ready.arguments, grid=ready.blocks, block=ready.threads, shared_bytes=ready.shared_bytes
     )

@@ -7,6 +7,7 @@ import ctypes
 import functools
 import os
 import sys
+from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
 
@@ -38,6 +39,14 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     """Tests marked `device` run only where the driver shows a GPU."""
     if item.get_closest_marker("device") is not None and device_count() == 0:
         pytest.skip("needs an NVIDIA GPU with its driver")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def own_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Kernels kept by tests are kept for the session alone."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("store")))
+        yield
 
 
 @functools.cache

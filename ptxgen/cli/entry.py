@@ -24,6 +24,7 @@ from ptxgen.cli.texts import (
 from ptxgen.cli.unusable import Unusable
 from ptxgen.errors import AssemblerError, DriverError, KernelError, PtxgenError, PtxSyntaxError
 
+CACHE_COMMAND = "cache"
 GOOD, WRONG, UNUSABLE, LACKING = 0, 1, 2, 3
 
 
@@ -46,6 +47,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if given and given[0] == RUN_COMMAND:
             asked = parse_run_command(given[1:])
             return GOOD if asked is None else _run_kernel(asked)
+        if given and given[0] == CACHE_COMMAND:
+            from ptxgen.cli.cache import run_cache
+
+            return run_cache(given[1:])
         from ptxgen.cli.matmul import run_matmul
         from ptxgen.cli.parser import parse
 

@@ -48,8 +48,9 @@ def matmul(
 
     Tensors of torch, arrays of CuPy and JAX and anything else in device memory run where they are, on the library's
     stream or on `stream`, and the call does not wait. numpy arrays are copied to GPU 0 and back; without a GPU they run
-    in the CPU simulator, with every check, for `target` (default: sm_70). The first call for arrays of a shape makes
-    the kernel. LaunchError, before anything runs, for what does not fit; KernelError, on the CPU, for a fault.
+    in the CPU simulator, with every check, for `target` (default: sm_70). The first call for arrays of a shape on a GPU
+    makes the kernel, or takes it from the store on disk (`ptxgen cache`). LaunchError, before anything runs, for what
+    does not fit; KernelError, on the CPU, for a fault.
     """
     library = library_of("a", a)
     arrays = {"A": a, "B": b}
@@ -129,7 +130,7 @@ def _made(library: Library, arrays: Mapping[str, Any], wish: Wish, stream: objec
     if "D" not in views:
         stored["D"] = library.view("out", library.empty(dtype, shape, arrays["A"]))
     whole = product.with_outputs(stored)
-    kernel = product.kernel_for(whole)
+    kernel = product.kernel_for(whole, on_disk=True)
     ready = kernel.prepare(whole, device=device)
     if ready.blocks == 0:
         return Call(None, (), dtype, shape)
@@ -156,7 +157,7 @@ def target_of(device: int) -> str:
 
 def _places(kernel: GeneratedKernel, launch: Launch, name: str) -> tuple[ctypes.c_uint64, ...]:
     """Where the address of an array stands in a launch: its parameter, and the tensor maps of it."""
-    parameters, boxes = kernel.program.parameters, kernel.program.boxes
+    parameters, boxes = kernel.entry.parameters, kernel.entry.boxes
     numbers = [n for n, p in enumerate(parameters) if p.kind is ParameterKind.POINTER and p.name == name]
     numbers += [len(parameters) + n for n, box in enumerate(boxes) if box.array == name]
     return tuple(launch.slot(number) for number in numbers)

@@ -92,7 +92,7 @@ def from_json(text: str) -> Entry:
     """The entry that `to_json` wrote; ValueError for any other text."""
     try:
         made = _made(json.loads(text))
-    except (KeyError, TypeError, AttributeError, IndexError) as error:
+    except (KeyError, TypeError, AttributeError, IndexError, ValueError) as error:
         raise ValueError(f"no entry of a kernel: {error!r}") from None
     if not isinstance(made, Entry):
         raise ValueError(f"no entry of a kernel: {type(made).__name__}")

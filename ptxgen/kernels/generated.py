@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -11,23 +11,22 @@ from attrs import define, field, frozen
 
 from isa.descriptors import InvalidDescriptor, Swizzle
 from isa.tensor_maps import MAP_BYTES, TensorMap
-from ptxgen.compute import Array, ArrayKind
 from ptxgen.derive.derivation import Derivation, derive
 from ptxgen.emit import Listing, emit
 from ptxgen.errors import AssemblerError, DriverError, Finding, LaunchError, describe
 from ptxgen.ir import Module
 from ptxgen.kernels.binding import Bound, bind, check_size
+from ptxgen.kernels.entry import Entry, entry_of
+from ptxgen.kernels.store import Kept, find, keep
 from ptxgen.kernels.views import View, is_on_device
-from ptxgen.lower import dynamic_shared_bytes, lower
+from ptxgen.lower import lower
 from ptxgen.plan import Plan
 from ptxgen.runtime import Assembler, Cubin, LoadedKernel, assemble, load, resident_ctas
 from ptxgen.runtime.notes import slowing_notes
 from ptxgen.simulate import ALL_CHECKS, Check, Report, Simulator, simulator
 from ptxgen.tile import (
-    LANE_BITS,
     ParameterKind,
     Program,
-    Space,
     TensorBox,
 )
 
@@ -49,13 +48,42 @@ class Launch:
     cluster: int = 1
 
 
+@frozen(eq=False)
+class Made:
+    """Everything that a kernel came from: the plan, what was derived and proved, and the module."""
+
+    plan: Plan
+    derivation: Derivation
+    module: Module
+
+
 @define(slots=False, frozen=True, eq=False)
 class GeneratedKernel:
-    """A kernel with everything that it came from."""
+    """A kernel: what a launch must know of it, its PTX, and everything that it came from, which is made when somebody
+    first asks for it where the kernel is `kept` in a store."""
 
-    plan: Plan = field(repr=False)
-    derivation: Derivation = field(repr=lambda derivation: str(derivation.program.name))
-    module: Module = field(repr=False)
+    make: Callable[[], Made] = field(repr=False)
+    kept: Kept | None = field(default=None, repr=False)
+
+    @cached_property
+    def made(self) -> Made:
+        """What it came from."""
+        return self.make()
+
+    @property
+    def plan(self) -> Plan:
+        """The schedule."""
+        return self.made.plan
+
+    @property
+    def derivation(self) -> Derivation:
+        """What was derived and proved."""
+        return self.made.derivation
+
+    @property
+    def module(self) -> Module:
+        """The module, with the user's line behind each statement."""
+        return self.made.module
 
     @property
     def program(self) -> Program:
@@ -63,8 +91,15 @@ class GeneratedKernel:
         return self.derivation.program
 
     @cached_property
+    def entry(self) -> Entry:
+        """What a launch must know."""
+        return self.kept.entry if self.kept else entry_of(self.program)
+
+    @cached_property
     def listing(self) -> Listing:
-        """The PTX text with the origin of each line."""
+        """The PTX text with the origin of each line, which a store does not keep."""
+        if self.kept:
+            return Listing(self.kept.text, (None,) * (self.kept.text.count("\n") + 1))
         return emit(self.module)
 
     @cached_property
@@ -80,7 +115,7 @@ class GeneratedKernel:
             notes = slowing_notes(self.listing, module.log)
             if notes:
                 raise DriverError(_taken_back(self, notes), log=module.log, findings=notes)
-            held[device] = module[self.program.name]
+            held[device] = module[self.entry.name]
         return held[device]
 
     @property
@@ -104,8 +139,8 @@ class GeneratedKernel:
         """The blocks that a device runs at once."""
         held = self._resident
         if device not in held:
-            threads, shared = self.program.warps << LANE_BITS, dynamic_shared_bytes(self.program)
-            held[device] = resident_ctas(self.on_device(device), threads=threads, shared_bytes=shared)
+            entry = self.entry
+            held[device] = resident_ctas(self.on_device(device), threads=entry.threads, shared_bytes=entry.shared_bytes)
         return held[device]
 
     @cached_property
@@ -126,7 +161,7 @@ class GeneratedKernel:
 
         The report has the faults found; None where there is no block to run. LaunchError for arguments that do not fit.
         """
-        launch = prepare(self.program, arrays, scalars or {}, sizes)
+        launch = prepare(self.entry, arrays, scalars or {}, sizes)
         if launch.blocks == 0:
             return None
         decoded = self.decoded if checks == ALL_CHECKS else simulator(self.module, checks=checks)
@@ -149,10 +184,10 @@ class GeneratedKernel:
     ) -> Launch:
         """The launch on a device, checked: where blocks share a work list that leaves their number to the device, as
         many as it runs at once. LaunchError for arguments that do not fit."""
-        shared = self.program.grid.work_list
+        shared = self.entry.grid.work_list
         asks = shared is not None and shared.workers is None
         resident = self.resident(device) if asks else BLOCKS_ON_THE_CPU
-        return prepare(self.program, arrays, scalars or {}, sizes, resident=resident)
+        return prepare(self.entry, arrays, scalars or {}, sizes, resident=resident)
 
     def run(
         self,
@@ -179,95 +214,94 @@ class GeneratedKernel:
 
 
 def _taken_back(kernel: GeneratedKernel, notes: tuple[Finding, ...]) -> str:
-    heading = f"{kernel.program.name} for {kernel.program.target}: the assembler takes asynchronous work back"
+    heading = f"{kernel.entry.name} for {kernel.entry.target}: the assembler takes asynchronous work back"
     return "\n".join([heading, *map(describe, notes)])
 
 
 def generate(plan: Plan) -> GeneratedKernel:
     """The kernel of a plan: derived, proved, lowered and verified. PlanError or UnsupportedError for what cannot be."""
     derivation = derive(plan)
-    return GeneratedKernel(plan, derivation, lower(derivation.program))
+    made = Made(plan, derivation, lower(derivation.program))
+    return GeneratedKernel(lambda: made)
 
 
-def program_arrays(program: Program) -> tuple[Array, ...]:
-    """The arrays that a program wants, in launch order."""
-    placed = {buffer.array: buffer for buffer in program.buffers if buffer.space is Space.GLOBAL}
-    found: list[Array] = []
-    for parameter in program.parameters:
-        if parameter.kind is ParameterKind.POINTER:
-            buffer = placed[parameter.name]
-            kind = ArrayKind.OUTPUT if parameter.written else ArrayKind.INPUT
-            memory = buffer.in_memory
-            found.append(Array(parameter.name, buffer.element, memory.extents, memory.strides, kind))
-    return tuple(found)
+def stored(question: str, make: Callable[[], GeneratedKernel]) -> GeneratedKernel:
+    """The kernel that the store on disk keeps for a question, else the one that `make` makes, which it then keeps. The
+    question must tell all that the kernel depends on but the sources of ptxgen."""
+    found = find(question)
+    if found is not None:
+        return GeneratedKernel(lambda: make().made, found)
+    kernel = make()
+    keep(question, Kept(kernel.entry, kernel.listing.text))
+    return kernel
 
 
 def prepare(
-    program: Program,
+    entry: Entry,
     arrays: Mapping[str, Any],
     scalars: Mapping[str, float],
     sizes: Mapping[str, int] | None = None,
     *,
     resident: int = BLOCKS_ON_THE_CPU,
 ) -> Launch:
-    """The launch of `program` with these arrays, scalars and sizes. `resident` is how many blocks run at once: as many
+    """The launch of a kernel with these arrays, scalars and sizes. `resident` is how many blocks run at once: as many
     share a work list that leaves that to the device.
 
     LaunchError, before anything runs, where an array does not fit (see `bind`), a scalar is missing, unknown or
     beyond f32, a size is out of range, or a fact or alignment that the kernel relies on does not hold.
     """
-    bound = bind(program_arrays(program), arrays, sizes)
-    wanted = {p.name for p in program.parameters if p.kind is ParameterKind.SCALAR}
+    bound = bind(entry.arrays, arrays, sizes)
+    wanted = {p.name for p in entry.parameters if p.kind is ParameterKind.SCALAR}
     if set(scalars) != wanted:
         missing, unknown = sorted(wanted - set(scalars)), sorted(set(scalars) - wanted)
-        raise LaunchError(f"{program.name} takes the scalars {sorted(wanted)}; missing {missing}, unknown {unknown}")
+        raise LaunchError(f"{entry.name} takes the scalars {sorted(wanted)}; missing {missing}, unknown {unknown}")
     for name, value in scalars.items():
         if BEYOND_SINGLE <= abs(value) < math.inf:
-            raise LaunchError(f"{program.name}: {name} = {value} is beyond the range of f32")
-    check_facts(program, bound)
+            raise LaunchError(f"{entry.name}: {name} = {value} is beyond the range of f32")
+    check_facts(entry, bound)
     memory: dict[tuple[int, int], Any] = {}
-    arguments = tuple(_argument(each.name, each.kind, bound, scalars, memory) for each in program.parameters)
-    arguments += tuple(_tensor_map(program, box, bound, memory) for box in program.boxes)
-    blocks = workers_of(program, block_count(program, bound.sizes), resident)
-    return Launch(blocks, program.warps << LANE_BITS, dynamic_shared_bytes(program), arguments, program.grid.cluster)
+    arguments = tuple(_argument(each.name, each.kind, bound, scalars, memory) for each in entry.parameters)
+    arguments += tuple(_tensor_map(entry, box, bound, memory) for box in entry.boxes)
+    blocks = workers_of(entry, block_count(entry, bound.sizes), resident)
+    return Launch(blocks, entry.threads, entry.shared_bytes, arguments, entry.grid.cluster)
 
 
-def workers_of(program: Program, tiles: int, resident: int) -> int:
+def workers_of(entry: Entry, tiles: int, resident: int) -> int:
     """The blocks that carry out so many tiles."""
-    shared = program.grid.work_list
+    shared = entry.grid.work_list
     return tiles if shared is None else min(tiles, shared.workers or max(1, resident))
 
 
-def block_count(program: Program, sizes: Mapping[str, int]) -> int:
+def block_count(entry: Entry, sizes: Mapping[str, int]) -> int:
     """The tiles of a launch with these sizes, a block each without a work list, whole clusters of them: blocks whose
     tiles lie beyond the last one find nothing inside the arrays, as those at an edge do. LaunchError where no grid
     holds them, or the kernel's 32-bit arithmetic cannot count a band of its raster."""
-    tiles = [max(0, dim.count.numerator.evaluate(sizes) // dim.count.divisor) for dim in program.grid.dims]
-    counts = [-(-own // dim.cluster) * dim.cluster for own, dim in zip(tiles, program.grid.dims, strict=True)]
+    tiles = [max(0, dim.count.numerator.evaluate(sizes) // dim.count.divisor) for dim in entry.grid.dims]
+    counts = [-(-own // dim.cluster) * dim.cluster for own, dim in zip(tiles, entry.grid.dims, strict=True)]
     count = math.prod(counts)
     if count > MOST_BLOCKS:
-        raise LaunchError(f"{program.name}: {count} blocks, a grid has at most {MOST_BLOCKS}")
-    band = program.grid.raster.group * counts[-1] if len(counts) > 1 else 0
+        raise LaunchError(f"{entry.name}: {count} blocks, a grid has at most {MOST_BLOCKS}")
+    band = entry.grid.raster.group * counts[-1] if len(counts) > 1 else 0
     if band > MOST_IN_BAND:
-        raise LaunchError(f"{program.name}: {band} blocks in a band, at most {MOST_IN_BAND} can be counted")
+        raise LaunchError(f"{entry.name}: {band} blocks in a band, at most {MOST_IN_BAND} can be counted")
     return count
 
 
-def check_facts(program: Program, bound: Bound) -> None:
-    """Tests the facts and alignments that a program relies on, and the range of its sizes."""
-    for fact in program.facts:
+def check_facts(entry: Entry, bound: Bound) -> None:
+    """Tests the facts and alignments that a entry relies on, and the range of its sizes."""
+    for fact in entry.facts:
         value = fact.value.evaluate(bound.sizes)
         if value % fact.modulus:
-            raise LaunchError(f"{program.name} was made for {fact}, got {fact.value} = {value}")
-    for parameter in program.parameters:
+            raise LaunchError(f"{entry.name} was made for {fact}, got {fact.value} = {value}")
+    for parameter in entry.parameters:
         if parameter.kind is ParameterKind.POINTER:
             address = bound.views[parameter.name].address
             if address % parameter.alignment and not bound.views[parameter.name].is_empty:
                 wanted = f"{parameter.name} aligned to {parameter.alignment} bytes"
-                raise LaunchError(f"{program.name} was made for {wanted}, got {address:#x}")
+                raise LaunchError(f"{entry.name} was made for {wanted}, got {address:#x}")
         elif parameter.kind in (ParameterKind.SIZE, ParameterKind.STRIDE):
             if parameter.name not in bound.sizes:
-                raise LaunchError(f"{program.name}: no array tells {parameter.name}; give it in sizes")
+                raise LaunchError(f"{entry.name}: no array tells {parameter.name}; give it in sizes")
             if parameter.kind is ParameterKind.SIZE:
                 check_size(parameter.name, bound.sizes[parameter.name])
 
@@ -284,19 +318,19 @@ def _argument(
             return float(scalars[name])
 
 
-def _tensor_map(program: Program, box: TensorBox, bound: Bound, memory: dict[tuple[int, int], Any]) -> Any:
+def _tensor_map(entry: Entry, box: TensorBox, bound: Bound, memory: dict[tuple[int, int], Any]) -> Any:
     """The array and its map; LaunchError for what no map can tell of. An array without elements is never copied."""
     view = bound.views[box.array]
-    buffer = next(b for b in program.buffers if b.array == box.array and b.space is Space.GLOBAL)
+    array = next(each for each in entry.arrays if each.name == box.array)
     if view.is_empty:
         return bytes(MAP_BYTES)
-    placed, width = buffer.in_memory, buffer.element.byte_count
-    dims = tuple(placed.extents[place].evaluate(bound.sizes) for place in box.order)
-    strides = tuple(placed.strides[place].evaluate(bound.sizes) * width for place in box.order[1:])
+    width = array.element.byte_count
+    dims = tuple(array.extents[place].evaluate(bound.sizes) for place in box.order)
+    strides = tuple(array.strides[place].evaluate(bound.sizes) * width for place in box.order[1:])
     try:
-        made = TensorMap(buffer.element.label, dims, strides, box.extents, swizzle=Swizzle(box.span))
+        made = TensorMap(array.element.label, dims, strides, box.extents, swizzle=Swizzle(box.span))
     except InvalidDescriptor as error:
-        raise LaunchError(f"{program.name}: the tensor map of {box.array}: {error}") from None
+        raise LaunchError(f"{entry.name}: the tensor map of {box.array}: {error}") from None
     return made.encode(view.address) if is_on_device(view) else (_address(view, memory), made)
 
 

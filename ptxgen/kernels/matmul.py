@@ -13,7 +13,7 @@ from attrs import define, evolve, field, frozen
 from ptxgen.compute import Array, ArrayKind, Compute
 from ptxgen.kernels.binding import Bound, arrays_in_memory, bind, check_apart, facts_of
 from ptxgen.kernels.epilogue import Axis
-from ptxgen.kernels.generated import GeneratedKernel, generate
+from ptxgen.kernels.generated import GeneratedKernel, generate, stored
 from ptxgen.kernels.matmul_compute import MatmulSpec, matmul_compute
 from ptxgen.kernels.matmul_plan import MatmulTiling, default_tiling, matmul_plan
 from ptxgen.kernels.total import total_plan
@@ -74,13 +74,14 @@ class Matmul:
         """What the first kernel computes: the same, but for the joining of row and column sums."""
         return matmul_compute(self.parted)
 
-    def kernel(self, facts: tuple[Fact, ...] = ()) -> GeneratedKernel:
-        """The kernel for arguments of which `facts` hold; kept, so that asking again costs nothing."""
-        return _generated(self.parted, self.target, self.tiled, facts)
+    def kernel(self, facts: tuple[Fact, ...] = (), *, on_disk: bool = False) -> GeneratedKernel:
+        """The kernel for arguments of which `facts` hold; held, so that asking again costs nothing. With `on_disk` it
+        is looked for in the store, and kept there for other processes."""
+        return (_stored if on_disk else _generated)(self.parted, self.target, self.tiled, facts)
 
-    def kernel_for(self, arrays: Mapping[str, Any]) -> GeneratedKernel:
+    def kernel_for(self, arrays: Mapping[str, Any], *, on_disk: bool = False) -> GeneratedKernel:
         """The widest kernel that these arrays allow; LaunchError where they do not fit."""
-        return self.kernel(facts_of(self.compute, self._bound(arrays)))
+        return self.kernel(facts_of(self.compute, self._bound(arrays)), on_disk=on_disk)
 
     def __call__(
         self,
@@ -150,6 +151,12 @@ class Matmul:
 @lru_cache(maxsize=KERNELS_KEPT)
 def _generated(spec: MatmulSpec, target: str, tiling: MatmulTiling, facts: tuple[Fact, ...]) -> GeneratedKernel:
     return generate(matmul_plan(matmul_compute(spec), spec, facts, tiling, target))
+
+
+@lru_cache(maxsize=KERNELS_KEPT)
+def _stored(spec: MatmulSpec, target: str, tiling: MatmulTiling, facts: tuple[Fact, ...]) -> GeneratedKernel:
+    question = repr(("matmul", spec, target, tiling, facts))
+    return stored(question, lambda: _generated(spec, target, tiling, facts))
 
 
 @lru_cache(maxsize=KERNELS_KEPT)

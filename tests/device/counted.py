@@ -152,7 +152,7 @@ def transposed(name: str, pitch: int) -> Counted:
 
 def derived(name: str, kernel: GeneratedKernel, arrays: Mapping[str, Any]) -> Counted:
     """A derived kernel on these arrays."""
-    launch = prepare(kernel.program, arrays, {}, None)
+    launch = prepare(kernel.entry, arrays, {}, None)
     return Counted(name, kernel.module, launch.blocks, launch.threads, lambda: launch.arguments, launch.shared_bytes)
 
 

@@ -12,6 +12,7 @@ from ptxgen.compute import f16
 from ptxgen.derive import derive
 from ptxgen.errors import PlanError
 from ptxgen.kernels import Layout, Matmul, MatmulSpec, MatmulTiling, parse_epilogue
+from ptxgen.kernels.entry import entry_of
 from ptxgen.kernels.generated import GeneratedKernel, block_count, generate
 from ptxgen.order.atoms import Arrive, Commit, Expect, Fence, Retire, Side, Wait
 from ptxgen.order.ops import TouchKind
@@ -265,10 +266,10 @@ def test_blocks_beyond_the_last_tile_fill_up_clusters_and_store_nothing() -> Non
     """A tile beyond the last one lies outside the arrays: where there may be one, full tiles are guarded too."""
     program = derived((2, 2)).program
     assert [dim.cluster for dim in program.grid.dims] == [2, 2]
-    assert block_count(program, {"M": 65, "N": 16, "K": 8}) == 4
-    assert block_count(program, {"M": 64, "N": 8, "K": 8}) == 4
-    assert block_count(program, {"M": 0, "N": 8, "K": 8}) == 0
-    assert block_count(program, {"M": 129, "N": 33, "K": 8}) == 16
+    assert block_count(entry_of(program), {"M": 65, "N": 16, "K": 8}) == 4
+    assert block_count(entry_of(program), {"M": 64, "N": 8, "K": 8}) == 4
+    assert block_count(entry_of(program), {"M": 0, "N": 8, "K": 8}) == 0
+    assert block_count(entry_of(program), {"M": 129, "N": 33, "K": 8}) == 16
     for rows, guarded in ((64, True), (128, False)):
         plan = plan_of((2, 1)).assume(multiple("M", rows), multiple("N", 16))
         kernel = generate(plan)

@@ -87,7 +87,7 @@ def test_turing(layout: Layout) -> None:
     assert "cp.async" not in str(kernel.listing)
     a = np.asarray(arrays["A"].T if layout.a_transposed else arrays["A"], float)
     b = np.asarray(arrays["B"].T if layout.b_transposed else arrays["B"], float)
-    launch = prepare(kernel.program, arrays, {}, None)
+    launch = prepare(kernel.entry, arrays, {}, None)
     simulator(kernel.module, target="sm_80").run(
         grid=launch.blocks, block=launch.threads, args=launch.arguments, shared_bytes=launch.shared_bytes
     ).raise_findings()

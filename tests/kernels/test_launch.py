@@ -12,6 +12,7 @@ from attrs import evolve
 from ptxgen.errors import LaunchError
 from ptxgen.kernels import Matmul, MatmulSpec, MatmulTiling, parse_epilogue
 from ptxgen.kernels.binding import LARGEST_SIZE, arrays_in_memory, bind, facts_of
+from ptxgen.kernels.entry import entry_of
 from ptxgen.kernels.generated import block_count
 from ptxgen.kernels.views import outline, view_of
 from ptxgen.tile import Quotient
@@ -172,10 +173,10 @@ def test_an_outline_is_no_array_to_run_on() -> None:
 def test_the_largest_size_is_counted_right() -> None:
     program = Matmul().kernel().program
     sizes = {"M": LARGEST_SIZE, "N": 1, "K": 1}
-    assert block_count(program, sizes) == -(-LARGEST_SIZE // 128)
+    assert block_count(entry_of(program), sizes) == -(-LARGEST_SIZE // 128)
     assert all(dim.count.numerator.evaluate({**sizes, "N": LARGEST_SIZE}) < 2**31 for dim in program.grid.dims)
     with pytest.raises(LaunchError, match=r"matmul: \d+ blocks, a grid has at most 2147483647"):
-        block_count(program, {"M": LARGEST_SIZE, "N": LARGEST_SIZE, "K": 1})
+        block_count(entry_of(program), {"M": LARGEST_SIZE, "N": LARGEST_SIZE, "K": 1})
 
 
 def test_a_band_of_blocks_that_32_bits_cannot_count() -> None:
@@ -183,9 +184,9 @@ def test_a_band_of_blocks_that_32_bits_cannot_count() -> None:
     columns = program.grid.dims[-1]
     fine = evolve(columns, count=Quotient(columns.count.numerator - 127, 1))
     narrow = evolve(program, grid=evolve(program.grid, dims=(program.grid.dims[0], fine)))
-    assert block_count(narrow, {"M": 1, "N": 2**29 - 1}) == 2**29 - 1
+    assert block_count(entry_of(narrow), {"M": 1, "N": 2**29 - 1}) == 2**29 - 1
     with pytest.raises(LaunchError, match=r"matmul: 4294967296 blocks in a band, at most 4294967295"):
-        block_count(narrow, {"M": 1, "N": 2**29})
+        block_count(entry_of(narrow), {"M": 1, "N": 2**29})
 
 
 def test_numbers_beyond_f32() -> None:

@@ -120,11 +120,11 @@ def test_as_many_blocks_as_run_at_once_and_no_more_than_tiles(
 ) -> None:
     product = Matmul(MatmulSpec(), "sm_90a", evolve(GROUPS, workers=workers))
     arrays = product.with_outputs(random_inputs(product.compute, dict(zip("MNK", TILES, strict=True))))
-    program = product.kernel_for(arrays).program
-    assert prepare(program, arrays, {}, resident=resident).blocks == blocks
-    assert prepare(program, arrays, {}).blocks == min(6, BLOCKS_ON_THE_CPU if isinstance(workers, Workers) else workers)
+    entry = product.kernel_for(arrays).entry
+    assert prepare(entry, arrays, {}, resident=resident).blocks == blocks
+    assert prepare(entry, arrays, {}).blocks == min(6, BLOCKS_ON_THE_CPU if isinstance(workers, Workers) else workers)
     empty = product.with_outputs(random_inputs(product.compute, {"M": 0, "N": 8, "K": 8}))
-    assert prepare(program, empty, {}).blocks == 0
+    assert prepare(entry, empty, {}).blocks == 0
 
 
 @pytest.mark.parametrize("layout", [Layout.NN, Layout.NT, Layout.TN, Layout.TT], ids=lambda layout: layout.value)

@@ -55,9 +55,9 @@ def _product(target: str, tiling: MatmulTiling, sizes: tuple[tuple[int, int, int
 def _of_product(kernel: Any, arrays: dict[str, Any], exact: Any) -> Launch:
     def make() -> tuple[Any, tuple[Any, ...]]:
         given = {name: each.copy() for name, each in arrays.items()}
-        return prepare(kernel.program, given, {}).arguments, (given["D"],)
+        return prepare(kernel.entry, given, {}).arguments, (given["D"],)
 
-    shape = prepare(kernel.program, arrays, {})
+    shape = prepare(kernel.entry, arrays, {})
     return Launch(shape.blocks, shape.threads, make, (exact,), shared_bytes=shape.shared_bytes)
 
 
