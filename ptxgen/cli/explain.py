@@ -25,6 +25,7 @@ from ptxgen.tile import (
     Meet,
     Multiply,
     Node,
+    ProxyFence,
     Quotient,
     Reduce,
     RegisterFence,
@@ -119,8 +120,8 @@ def skeleton(node: Node, indent: str = "") -> Iterator[str]:
             yield f"{indent}meet"
         case Commit(kind):
             yield f"{indent}commit {kind.value}"
-        case Retire(kind, pending):
-            yield f"{indent}retire {kind.value}, pending {pending}"
+        case Retire(kind, pending, reads_only=reads_only):
+            yield f"{indent}retire {kind.value}{' reads' if reads_only else ''}, pending {pending}"
         case Wait(ring, side, rank):
             yield f"{indent}wait {ring}{{{rank}}} {side.value}"
         case Arrive(ring, rank):
@@ -133,6 +134,8 @@ def skeleton(node: Node, indent: str = "") -> Iterator[str]:
             yield f"{indent}wait for the cluster's barrier"
         case RegisterFence():
             yield f"{indent}register fence"
+        case ProxyFence():
+            yield f"{indent}proxy fence"
         case Copy() | Fill() | Multiply() | Map() | Reduce():
             yield f"{indent}{node.op}"
         case _:

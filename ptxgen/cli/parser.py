@@ -44,6 +44,7 @@ class MatmulOptions:
     emit: Path | None
     run: str
     explain: bool
+    drain: int
 
 
 def parse(arguments: Sequence[str]) -> MatmulOptions | None:
@@ -60,6 +61,8 @@ def parse(arguments: Sequence[str]) -> MatmulOptions | None:
     for name, value in sizes.items():
         if value < 0:
             raise Unusable(f"--{SIZES[name]} must be 0 or more, got {value}")
+    if given.drain < 0 or given.drain & (given.drain - 1):
+        raise Unusable(f"--drain must be 0 or a power of two, got {given.drain}")
     if given.seed < 0:
         raise Unusable(f"--seed must be 0 or more, got {given.seed}")
     files = {name: path for name, option in FILES.items() if (path := getattr(given, option)) is not None}
@@ -67,8 +70,7 @@ def parse(arguments: Sequence[str]) -> MatmulOptions | None:
     return MatmulOptions(
         sizes, Layout(given.layout), ELEMENTS[given.accumulate], ELEMENTS[given.output_type], epilogue, given.target,
         given.warps, given.workers, given.cluster, files, scalars, given.seed, given.out, given.second_out,
-        given.emit, given.run,
-        given.explain,
+        given.emit, given.run, given.explain, given.drain,
     )  # fmt: skip
 
 
@@ -115,6 +117,9 @@ def _add_shape(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--cluster", type=_two_counts, metavar="ROWSxCOLUMNS", help="blocks that bring each other what they share: 2x1"
+    )
+    parser.add_argument(
+        "--drain", type=int, default=0, metavar="EXTENT", help="results leave by shared memory in pieces so large"
     )
     for name, value in SCALARS.items():
         parser.add_argument(f"--{name}", type=float, metavar="NUMBER", help=f"of the epilogue (default: {value:g})")

@@ -14,7 +14,7 @@ from ptxgen.derive.sharing import Sharing, Tile, sharing
 from ptxgen.derive.staging import ahead_in, check_instruction, distribution_moves, rank_of
 from ptxgen.errors import PlanError
 from ptxgen.order.ops import Op, Touch, TouchKind
-from ptxgen.plan import IntoShared, Stage, Swizzle
+from ptxgen.plan import Drain, IntoShared, Stage, Swizzle
 from ptxgen.tile import (
     LANE_BITS,
     Buffer,
@@ -67,7 +67,7 @@ def copy_box(draft: Draft, step: Stage, access: Reach, path: Path, ring: Buffer)
     """
     array = draft.space.compute.array(step.array)
     check_instruction(draft, TENSOR_COPY, step)
-    _check_map(draft, step, array)
+    check_map(draft, step, array)
     origin = draft.at_origin(path, access)
     contiguous = array.contiguous_dimension
     assert contiguous is not None
@@ -106,7 +106,8 @@ def part_of(shape: tuple[int, ...], shared: Sharing | None) -> tuple[tuple[int, 
     return part, tuple(shared.number * extent if place == shared.dimension else const(0) for place in range(len(shape)))
 
 
-def _check_map(draft: Draft, step: Stage, array: Array) -> None:
+def check_map(draft: Draft, step: Stage | Drain, array: Array) -> None:
+    """PlanError where the facts do not show what a tensor map needs."""
     width = array.element.byte_count
     strides = [s for place, s in enumerate(array.strides) if not s.is_constant and distribution_moves(array, place)]
     count = draft.facts.vector(array.name, width, strides, MAP_UNIT_BYTES // width)
@@ -126,13 +127,21 @@ def by_one_thread(shape: tuple[int, ...]) -> Distribution:
 
 
 def tensor_box(array: Array, copy: Copy) -> TensorBox:
-    """The map of an array that is copied tile by tile; a box has rows of the swizzle's span. Dimensions of extent 1
-    that nothing moves along are left out."""
-    buffer = copy.destination.buffer
+    """The map of an array that is copied tile by tile or piece by piece; a box has rows of the swizzle's span, and of
+    the rest what lies together. Dimensions of extent 1 that nothing moves along are left out."""
+    buffer = next(side.buffer for side in (copy.source, copy.destination) if side.buffer.space is Space.SHARED)
     contiguous = array.contiguous_dimension
     assert contiguous is not None
     row = buffer.layout.row_elements(contiguous)
     others = [d for d in reversed(range(len(buffer.shape))) if d != contiguous and distribution_moves(array, d)]
-    extents = (row, *(copy.distribution.shape[d] for d in others))
+    extents = (row, *(_together(copy.distribution, d) for d in others))
     span = row * array.element.byte_count
     return TensorBox(f"{copy.op.replace('.', '_')}_map", copy.op, array.name, (contiguous, *others), extents, span)
+
+
+def _together(moved: Distribution, dimension: int) -> int:
+    """The extent of a box along a dimension, from its corner on."""
+    extent = 1
+    while unit(moved.rank, dimension, extent) in moved.values:
+        extent *= 2
+    return extent

@@ -16,6 +16,7 @@ from ptxgen.derive.draft import Draft, placed_all
 from ptxgen.derive.facts import Facts
 from ptxgen.derive.fusion import fused_paths
 from ptxgen.derive.items import ITEM, ITEMS, over_items, walking
+from ptxgen.derive.leaving import with_ends
 from ptxgen.derive.loops import Path
 from ptxgen.derive.pointwise import derive_pointwise
 from ptxgen.derive.products import derive_product
@@ -144,7 +145,8 @@ def boxes_of(space: IndexSpace, part: Part) -> Iterator[TensorBox]:
     """The tensor maps that the copies of a part need."""
     for node in (op.node for op in part.ops):
         if isinstance(node, Copy) and node.carrier is Carrier.TENSOR:
-            yield tensor_box(space.compute.array(node.source.buffer.array), node)
+            moved = (side.buffer for side in (node.source, node.destination))
+            yield tensor_box(space.compute.array(next(b.array for b in moved if b.space is Space.GLOBAL)), node)
 
 
 def rings_of(part: Part) -> Iterator[Ring]:
@@ -169,6 +171,7 @@ def derive_part(space: IndexSpace, facts: Facts, paths: dict[str, Path], full: b
     ops = on_shift_lines(space.plan, placed_all(draft))
     if space.persistent is not None:
         ops = over_items(ops)
+    ops = with_ends(ops)
     needed = requirements(ops)
     threads = threads_of(space)
     synchronised = widened(discharge(ops, needed, threads))

@@ -7,6 +7,7 @@ from polyhedral import Affine, Set, const
 from ptxgen.compute import Array, ArrayKind, Expression, Load, Operand, Statement, loads, rebuild
 from ptxgen.derive.access import reach
 from ptxgen.derive.draft import Draft, before_reduction, op, register_buffer, whole
+from ptxgen.derive.draining import drained
 from ptxgen.derive.iterations import Work, drain_step, iteration_distribution
 from ptxgen.derive.loops import Path, below
 from ptxgen.derive.sources import Source
@@ -47,7 +48,11 @@ def derive_pointwise(draft: Draft, statement: Statement) -> None:
         draft.before_loop(outer, below(path, len(outer)), [fill(draft, statement, result, outer)])
     draft.append(path, calculations(draft, work, sources, result, path))
     if draft.space.compute.array(statement.target.array).kind is ArrayKind.OUTPUT:
-        draft.append(outer, stores(draft, statement, result, outer))
+        drain = drain_step(draft, statement.target.array)
+        if drain and drain.through:
+            draft.append(outer, drained(draft, statement, drain, result, outer))
+        else:
+            draft.append(outer, stores(draft, statement, result, outer))
 
 
 def fill(draft: Draft, statement: Statement, result: Buffer, path: Path) -> Op:

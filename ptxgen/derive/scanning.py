@@ -14,6 +14,7 @@ from ptxgen import tile
 from ptxgen.derive.regions import rewritten
 from ptxgen.errors import InternalError
 from ptxgen.order import atoms
+from ptxgen.order.atoms import FenceKind
 from ptxgen.order.ops import Op, Time
 from ptxgen.order.synchronisation import Synchronisation, Synchronised
 from ptxgen.tile import (
@@ -26,6 +27,7 @@ from ptxgen.tile import (
     Loop,
     Meet,
     Node,
+    ProxyFence,
     Quotient,
     Region,
     RegisterFence,
@@ -62,6 +64,8 @@ def _runs(synchronised: Synchronised, role: str) -> list[Run]:
     items.sort(key=lambda item: item.time.place)
     runs: list[Run] = []
     for item in items:
+        if isinstance(item, Op) and item.leaves:
+            continue
         node = _synchronising(item) if isinstance(item, Synchronisation) else item.node
         last = runs[-1] if runs else None
         if last and _neighbours(last.time, item.time) and last.domain == item.domain:
@@ -77,8 +81,8 @@ def _synchronising(item: Synchronisation) -> tile.Synchronisation:
             return Meet(barrier, item.covers)
         case atoms.Commit(kind=kind):
             return Commit(kind)
-        case atoms.Retire(kind=kind, pending=pending):
-            return Retire(kind, pending, item.covers)
+        case atoms.Retire(kind=kind, pending=pending, reads_only=reads_only):
+            return Retire(kind, pending, item.covers, reads_only)
         case atoms.Wait(ring=ring, side=side):
             return Wait(ring, Side(side.value), item.rank, item.covers)
         case atoms.Arrive(ring=ring, by=by, to=to):
@@ -86,6 +90,8 @@ def _synchronising(item: Synchronisation) -> tile.Synchronisation:
             return Arrive(ring, item.rank, arriving, item.covers, to)
         case atoms.Expect(ring=ring, byte_count=count):
             return Expect(ring, item.rank, count, item.covers)
+        case atoms.Fence(kind=FenceKind.PROXY):
+            return ProxyFence(item.covers)
         case atoms.Fence():
             return RegisterFence(item.covers)
         case atoms.Advance(counter=counter, by=by):

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import product
 
 from attrs import evolve, field, frozen
 
-from ptxgen.compute import ArrayKind, Compute, f16, f32
+from ptxgen.compute import Compute, f16, f32
 from ptxgen.derive.facts import Facts
 from ptxgen.errors import PlanError
 from ptxgen.kernels.epilogue import Beta, Bias, Keep, Residual
 from ptxgen.kernels.generations import Generation, generation_of, has_warpgroups
 from ptxgen.kernels.matmul_compute import MatmulSpec
+from ptxgen.kernels.matmul_drain import by_boxes, by_rows, has_map
 from ptxgen.plan import (
     BlockOrder,
     Fact,
@@ -41,7 +42,6 @@ from ptxgen.plan import (
 
 ROWS_FOR_CROSSWISE = 32
 LEAST_COPY_BYTES = 4
-MAP_UNIT_BYTES = 16
 GROUP_ROWS = 64
 MOST_SPAN_BYTES = 128
 ROLE_REGISTERS = {2: (40, 232), 3: (32, 160)}
@@ -53,7 +53,9 @@ class MatmulTiling:
     """The choices of a plan: the block's tile (i, j, k), warps, slabs and fragments held at once, how far they run
     ahead, whether full tiles are apart, and the order of blocks. With `workers` so many blocks stay and walk the tiles
     in that order, and full tiles are not apart. `cluster` are the neighbours along i and j that bring each other what
-    they have in common, where tensor copies bring it. `default_tiling` gives one for an epilogue and a target."""
+    they have in common, where tensor copies bring it. `drain` is the extent of the pieces in which results leave
+    through shared memory, columns of a warpgroup's tile or rows of a warp's; 0: they leave from registers, as they do
+    where the facts allow no other way. `default_tiling` gives one for an epilogue and a target."""
 
     i: int = 128
     j: int = 128
@@ -66,6 +68,7 @@ class MatmulTiling:
     raster: BlockOrder = field(factory=lambda: grouped(8))
     workers: int | Workers | None = None
     cluster: tuple[int, int] = (1, 1)
+    drain: int = 0
 
     @property
     def walking(self) -> str:
@@ -102,6 +105,7 @@ class MatmulTiling:
             f"fragments {self.fragment_depth}, {'isolated' if self.isolates else 'guarded'}, {self.raster}"
             + (f", walked by {self.walking}" if self.workers else "")
             + (f", clusters of {self.cluster[0]}x{self.cluster[1]}" if self.cluster != (1, 1) else "")
+            + (f", drained by {self.drain}" if self.drain else "")
         )
 
 
@@ -115,7 +119,7 @@ def matmul_plan(compute: Compute, spec: MatmulSpec, facts: Iterable[Fact], tilin
     generation = generation_of(target)
     batch = {"b": 1} if spec.batched else {}
     plan = Plan(compute, target).assume(*facts)
-    if has_warpgroups(target) and tiling.fits_warpgroups and all(map(plan_maps(plan), ("A", "B"))):
+    if has_warpgroups(target) and tiling.fits_warpgroups and all(has_map(plan, name) for name in ("A", "B")):
         return _by_warpgroups(plan, spec, tiling)
     plan = _on_blocks(plan.tile("cta", **batch, i=tiling.i, j=tiling.j, k=tiling.k), tiling)
     plan = plan.tile("warp", i=rows, j=columns).place("warp", onto=warps).tile("step", k=generation.step)
@@ -125,9 +129,7 @@ def matmul_plan(compute: Compute, spec: MatmulSpec, facts: Iterable[Fact], tilin
     plan = _shifted(plan, tiling, generation, copied).unroll("step.k")
     for statement in compute.statements[1:]:
         plan = plan.finish(statement.name, at="warp")
-    for array in compute.arrays:
-        if array.kind is ArrayKind.OUTPUT:
-            plan = plan.drain(array.name, through=None, by=st(16))
+    plan = by_rows(plan, tiling.drain, (tiling.i, tiling.j), rows, _ring_bytes(tiling))
     return plan.isolate("cta") if tiling.isolates else plan
 
 
@@ -147,9 +149,8 @@ def _by_warpgroups(plan: Plan, spec: MatmulSpec, tiling: MatmulTiling) -> Plan:
     plan = plan.multiply("AB", wgmma(tiling.j, spec.accumulate), at="group", in_flight=window)
     for statement in plan.compute.statements[1:]:
         plan = plan.finish(statement.name, at="group")
-    for array in plan.compute.arrays:
-        if array.kind is ArrayKind.OUTPUT:
-            plan = plan.drain(array.name, through=None, by=st(16))
+    over = tiling.workers is None
+    plan = by_boxes(plan, tiling.drain, tiling.i, _ring_bytes(tiling), may_lie_over=over)
     return plan.isolate("cta") if tiling.isolates else plan
 
 
@@ -160,6 +161,12 @@ def _on_blocks(plan: Plan, tiling: MatmulTiling) -> Plan:
     return plan.persist("cta", raster=tiling.raster, workers=tiling.workers)
 
 
+def _ring_bytes(tiling: MatmulTiling) -> tuple[int, int]:
+    """The bytes of A's ring, and of A's and B's."""
+    slab = tiling.depth * tiling.k * f16.byte_count
+    return slab * tiling.i, slab * (tiling.i + tiling.j)
+
+
 def row_spans(spec: MatmulSpec, tiling: MatmulTiling) -> dict[str, int]:
     """The bytes over which the rows of A's and B's tiles are swizzled: a row, or 128 bytes of it."""
     rows = {
@@ -167,19 +174,6 @@ def row_spans(spec: MatmulSpec, tiling: MatmulTiling) -> dict[str, int]:
         "B": tiling.k if spec.layout.b_transposed else tiling.j,
     }
     return {name: min(MOST_SPAN_BYTES, row * f16.byte_count) for name, row in rows.items()}
-
-
-def plan_maps(plan: Plan) -> Callable[[str], bool]:
-    """Whether the facts show of an operand what a tensor map needs: an address and strides of whole 16 bytes."""
-
-    def maps(name: str) -> bool:
-        array = plan.compute.array(name)
-        width = array.element.byte_count
-        strides = [stride for stride in array.strides if not stride.is_constant]
-        whole = MAP_UNIT_BYTES // width
-        return array.contiguous_dimension is not None and Facts.of(plan).vector(name, width, strides, whole) == whole
-
-    return maps
 
 
 def copies_words(plan: Plan, name: str) -> bool:
@@ -288,3 +282,5 @@ def menu() -> Iterator[MatmulTiling]:
     yield evolve(base, i=32, j=32, warps=1, prefetch=False)
     yield evolve(base, i=256, j=64, warps=8)
     yield evolve(base, i=64, j=128, k=64, warps=4, prefetch=False)
+    yield evolve(base, drain=32)
+    yield evolve(base, i=64, j=64, k=16, warps=1, depth=1, isolate=False, drain=32)

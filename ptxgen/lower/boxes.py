@@ -1,10 +1,10 @@
-"""Tiles copied box by box by one thread, and the maps that describe their arrays."""
+"""Tiles copied box by box by one thread, there and back, and the maps that describe their arrays."""
 
 from __future__ import annotations
 
 from contextlib import nullcontext
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from polyhedral import const, var
 from ptxgen.build import Value
@@ -13,9 +13,12 @@ from ptxgen.lower.arithmetic import Number
 from ptxgen.lower.bases import pool_start
 from ptxgen.lower.clusters import by_rank
 from ptxgen.lower.context import Context
+from ptxgen.lower.groups import first_thread
+from ptxgen.lower.registers import value_coordinates
 from ptxgen.lower.rings import barrier_at, ring_of, slot_of
-from ptxgen.tile import Copy, Side, TensorBox
+from ptxgen.tile import Buffer, Copy, Region, Side, Space, TensorBox
 
+TENSOR_STORE = "cp.async.bulk.tensor.{}d.global.shared::cta.tile.bulk_group"
 TENSOR_COPY = "cp.async.bulk.tensor.{}d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
 
 
@@ -28,22 +31,26 @@ class Piece:
 
 
 def pieces(copy: Copy, box: TensorBox) -> tuple[Piece, ...]:
-    """The boxes that make up a tile, or the part of it that a block copies: as many as rows of the swizzle's span lie
-    beside each other."""
-    buffer = copy.destination.buffer
-    along, width = box.order[0], box.extents[0]
-    found = []
-    for start in range(0, copy.distribution.shape[along], width):
-        corner = tuple(start if place == along else 0 for place in range(len(buffer.shape)))
-        found.append(Piece(corner, buffer.layout.offset(corner) * buffer.element.byte_count))
-    return tuple(found)
+    """The boxes that make up what is copied: as many as rows of the swizzle's span lie beside each other, and as parts
+    of a piece lie apart."""
+    buffer = next(side.buffer for side in (copy.source, copy.destination) if side.buffer.space is Space.SHARED)
+    inside = dict(zip(box.order, box.extents, strict=True))
+    apart = [image for image in copy.distribution.values if any(image[d] >= size for d, size in inside.items())]
+    corners = value_coordinates(evolve(copy.distribution, values=tuple(apart)))
+    return tuple(Piece(c, buffer.layout.offset(c) * buffer.element.byte_count) for c in sorted(corners))
+
+
+def box_of(context: Context, copy: Copy) -> TensorBox:
+    """The map that a copy goes by."""
+    for box in context.program.boxes:
+        if box.op == copy.op:
+            return box
+    raise UnsupportedError(f"{copy.op}: no tensor map describes the array of {copy.source.buffer.name}")
 
 
 def lower_box_copy(context: Context, copy: Copy) -> None:
     """One copy for each box; all arrive at the full barrier of the tile's slot, in each block that they go to."""
-    box = next((box for box in context.program.boxes if box.op == copy.op), None)
-    if box is None:
-        raise UnsupportedError(f"{copy.op}: no tensor map describes {copy.source.buffer.name}")
+    box = box_of(context, copy)
     ring = ring_of(context.program, copy.ring)
     rank = context.resolved(copy.destination.rank)
     slot = slot_of(context, ring.depth, rank)
@@ -52,10 +59,7 @@ def lower_box_copy(context: Context, copy: Copy) -> None:
     to, condition = _blocks(context, copy)
     first = part_address(context, copy, slot)
     for piece in pieces(copy, box):
-        corner = [
-            context.narrow.value(context.integer(context.resolved(copy.source.origin[place]) + piece.start[place]))
-            for place in box.order
-        ]
+        corner = _corner(context, copy.source, piece, box)
         where, description = first + piece.byte_offset, map_address(context, box)
         with nullcontext() if condition is None else context.k.guard(condition):
             put(where, (description, corner), barrier, *to)
@@ -79,7 +83,7 @@ def _blocks(context: Context, copy: Copy) -> tuple[tuple[Value, ...], Value | No
 
 def part_address(context: Context, copy: Copy, slot: Number) -> Value:
     """The first byte that a block's copy fills: parts of a tile lie one behind the other."""
-    start, layout = slot_address(context, copy, slot), copy.destination.buffer.layout
+    start, layout = slot_address(context, copy.destination.buffer, slot), copy.destination.buffer.layout
     offset = const(0)
     for place, corner in enumerate(copy.destination.origin):
         unit = [0] * len(copy.destination.origin)
@@ -91,9 +95,28 @@ def part_address(context: Context, copy: Copy, slot: Number) -> Value:
     return context.once(("part", start.node, offset), lambda: context.narrow.value(context.narrow.add(start, moved)))
 
 
-def slot_address(context: Context, copy: Copy, slot: Number) -> Value:
-    """The first byte of a slot of the ring that a copy fills."""
-    buffer = copy.destination.buffer
+def lower_box_store(context: Context, copy: Copy) -> None:
+    """One store for each box, by the role's first thread; what is outside the array is not stored."""
+    box, buffer = box_of(context, copy), copy.source.buffer
+    slot = slot_of(context, buffer.depth, context.resolved(copy.source.rank))
+    put = context.k.function(TENSOR_STORE.format(len(box.order)))
+    first, described, chosen = slot_address(context, buffer, slot), map_address(context, box), first_thread(context)
+    for piece in pieces(copy, box):
+        corner = _corner(context, copy.destination, piece, box)
+        with context.k.guard(chosen):
+            put((described, corner), first + piece.byte_offset)
+
+
+def _corner(context: Context, memory: Region, piece: Piece, box: TensorBox) -> list[Value]:
+    """The coordinates of a box in its array, in the order of the map."""
+    return [
+        context.narrow.value(context.integer(context.resolved(memory.origin[place]) + piece.start[place]))
+        for place in box.order
+    ]
+
+
+def slot_address(context: Context, buffer: Buffer, slot: Number) -> Value:
+    """The first byte of a slot of a ring."""
     start = context.pool.offsets[buffer.name]
     return tile_address(context, buffer.name, slot, buffer.slot_bytes, start)
 

@@ -1,9 +1,12 @@
-"""Closing groups of asynchronous operations, and waiting for them."""
+"""Closing groups of asynchronous operations, and waiting for them. Those of stores in bulk are the first thread's."""
 
 from __future__ import annotations
 
 from isa.mechanisms import GroupKind
+from ptxgen.build import Value
+from ptxgen.lower.bases import first_replica
 from ptxgen.lower.context import Context
+from ptxgen.tile import LANE_BITS
 
 
 def lower_commit(context: Context, kind: GroupKind) -> None:
@@ -12,17 +15,26 @@ def lower_commit(context: Context, kind: GroupKind) -> None:
         case GroupKind.CP_ASYNC:
             context.k.cp.async_.commit_group()
         case GroupKind.BULK:
-            context.k.cp.async_.bulk.commit_group()
+            with context.k.guard(first_thread(context)):
+                context.k.cp.async_.bulk.commit_group()
         case GroupKind.WGMMA:
             context.k.wgmma.commit_group.sync.aligned()
 
 
-def lower_retire(context: Context, kind: GroupKind, pending: int) -> None:
-    """Waits until at most `pending` groups are incomplete (PTX ISA, the wait_group of each kind)."""
+def first_thread(context: Context) -> Value:
+    """Whether a thread is the first one of its role."""
+    return first_replica(context, (context.threads.warps << LANE_BITS) - 1)
+
+
+def lower_retire(context: Context, kind: GroupKind, pending: int, *, reads_only: bool) -> None:
+    """Waits until at most `pending` groups are incomplete, or have not read their sources (PTX ISA, the wait_group of
+    each kind)."""
     match kind:
         case GroupKind.CP_ASYNC:
             context.k.cp.async_.wait_group(pending)
         case GroupKind.BULK:
-            context.k.cp.async_.bulk.wait_group(pending)
+            wait = context.k.function(f"cp.async.bulk.wait_group{'.read' if reads_only else ''}")
+            with context.k.guard(first_thread(context)):
+                wait(pending)
         case GroupKind.WGMMA:
             context.k.wgmma.wait_group.sync.aligned(pending)

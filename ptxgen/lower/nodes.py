@@ -7,7 +7,7 @@ from typing import assert_never
 from isa.types import f16x2
 from ptxgen.build.immediates import half_bits
 from ptxgen.compute import Element
-from ptxgen.lower.boxes import lower_box_copy
+from ptxgen.lower.boxes import lower_box_copy, lower_box_store
 from ptxgen.lower.conditions import lower_when
 from ptxgen.lower.context import Context
 from ptxgen.lower.copies import lower_copy
@@ -39,10 +39,12 @@ from ptxgen.tile import (
     Meet,
     Multiply,
     Node,
+    ProxyFence,
     Reduce,
     RegisterFence,
     Retire,
     Sequence,
+    Space,
     Wait,
     When,
 )
@@ -70,8 +72,8 @@ def lower_node(context: Context, node: Node) -> None:
             _lower_meet(context, node)
         case Commit(kind):
             lower_commit(context, kind)
-        case Retire(kind, pending):
-            lower_retire(context, kind, pending)
+        case Retire(kind, pending, reads_only=reads_only):
+            lower_retire(context, kind, pending, reads_only=reads_only)
         case Wait():
             lower_wait(context, node)
         case Arrive():
@@ -84,6 +86,8 @@ def lower_node(context: Context, node: Node) -> None:
             context.k.barrier.cluster.wait.acquire.aligned()
         case RegisterFence():
             context.k.wgmma.fence.sync.aligned()
+        case ProxyFence():
+            context.k.function("fence.proxy.async.shared::cta")()
         case _:
             with context.attributed(node.line):
                 _lower_leaf(context, node)
@@ -93,6 +97,8 @@ def _lower_leaf(context: Context, node: Copy | Fill | Multiply | Map | Reduce) -
     match node:
         case Copy(carrier=Carrier.LANE_COPY):
             lower_lane_copy(context, node)
+        case Copy(carrier=Carrier.TENSOR) if node.source.buffer.space is Space.SHARED:
+            lower_box_store(context, node)
         case Copy(carrier=Carrier.TENSOR):
             lower_box_copy(context, node)
         case Copy(carrier=Carrier.MATRIX):

@@ -28,15 +28,16 @@ class SharedPool:
 
 def pooled(program: Program) -> SharedPool:
     """The pool of all shared buffers in order of definition, then the barriers of rings. Where copies swizzle, tiles
-    start where the pattern of the swizzle does."""
+    start where the pattern of the swizzle does. A buffer with an alias starts where that one does."""
     offsets: dict[str, int] = {}
     align = PATTERN_BYTES if program.boxes else ALIGNMENT_BYTES
     end = 0
     for buffer in program.buffers:
-        if buffer.space is Space.SHARED:
+        if buffer.space is Space.SHARED and not buffer.alias:
             start = -(-end // align) * align
             offsets[buffer.name] = start
             end = start + buffer.slot_bytes * buffer.depth
+    offsets |= {buffer.name: offsets[buffer.alias] for buffer in program.buffers if buffer.alias}
     barriers: dict[str, int] = {}
     for ring in program.rings:
         barriers[ring.name] = end

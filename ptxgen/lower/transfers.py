@@ -1,4 +1,5 @@
-"""Copies by instructions of their own: `cp.async` from global to shared memory, `ldmatrix` from shared memory."""
+"""Copies by instructions of their own: `cp.async` from global to shared memory, `ldmatrix` from shared memory and
+`stmatrix` to it."""
 
 from __future__ import annotations
 
@@ -15,9 +16,10 @@ from ptxgen.lower.context import Context
 from ptxgen.lower.copies import box_accesses, global_places, shared_places
 from ptxgen.lower.memory import Bound, Inside, Place, address
 from ptxgen.lower.moving import Wanted
-from ptxgen.lower.registers import constant_origin, constant_slot, value_coordinates, values_per_register
+from ptxgen.lower.registers import constant_slot, held_values, identity, value_coordinates
 from ptxgen.lower.threads import replicas
-from ptxgen.tile import Carrier, Copy, MatrixRows, Space
+from ptxgen.lower.words import whole_registers
+from ptxgen.tile import Carrier, Copy, MatrixRows, Region, Space
 
 CACHED_AT_L2_BYTES = 16
 
@@ -85,42 +87,54 @@ def _lane_places(
 
 @frozen
 class MatrixPlan:
-    """The instructions of a load by matrices: who points at what, the access of each, and the registers of each."""
+    """The instructions of a copy by matrices: who points at what, and the access and the registers of each."""
 
     rows: MatrixRows
+    shared: Region
     accesses: tuple[Access, ...]
-    registers_each: int
+    registers: tuple[tuple[int, ...], ...]
 
 
 def lower_matrix_copy(context: Context, copy: Copy) -> None:
-    """Every element from shared memory to registers by `ldmatrix`."""
+    """Every element from shared memory to registers by `ldmatrix`, or the other way by `stmatrix`."""
     plan = context.plan(copy, lambda: _matrix_plan(copy))
-    registers = context.tiles.slot(copy.destination.buffer, constant_slot(copy.destination, context.bindings))
+    loads = copy.source.buffer.space is Space.SHARED
+    side = copy.destination if loads else copy.source
+    registers = context.tiles.slot(side.buffer, constant_slot(side, context.bindings))
     transposed = ".trans" if plan.rows.transposed else ""
-    load = context.k.function(f"ldmatrix.sync.aligned.m8n8.x{plan.rows.matrices}{transposed}.shared.b16")
-    places = shared_places(context, copy.source, plan.rows.reach, plan.accesses)
-    for number, place in enumerate(places):
-        first = number * plan.registers_each
-        into = registers[first : first + plan.registers_each]
-        load(address(context, place), into=into if len(into) > 1 else into[0])
+    name = "ldmatrix" if loads else "stmatrix"
+    move = context.k.function(f"{name}.sync.aligned.m8n8.x{plan.rows.matrices}{transposed}.shared.b16")
+    places = shared_places(context, plan.shared, plan.rows.reach, plan.accesses)
+    for own, place in zip(plan.registers, places, strict=True):
+        words = tuple(registers[number] for number in own)
+        held = words if len(words) > 1 else words[0]
+        if loads:
+            move(address(context, place), into=held)
+        else:
+            move(address(context, place), held)
 
 
 def _matrix_plan(copy: Copy) -> MatrixPlan:
-    source, held, rows = copy.source, copy.destination.buffer.distribution, copy.rows
-    if source.buffer.space is not Space.SHARED or copy.destination.buffer.space is not Space.REGISTERS:
-        raise UnsupportedError(f"{copy.op}: ldmatrix loads from shared memory into registers")
-    if rows is None or held != copy.distribution or any(constant_origin(copy.destination)):
-        raise UnsupportedError(f"{copy.op}: ldmatrix fills whole fragments, by rows of 16 bytes")
-    accesses = box_accesses(source, rows.reach, value_coordinates(rows.reach), copy.vector)
-    words = held.value_count // values_per_register(source.buffer.element)
-    return MatrixPlan(rows, accesses, words // len(accesses))
+    shared, held = copy.source, copy.destination
+    if shared.buffer.space is not Space.SHARED:
+        shared, held = held, shared
+    rows = copy.rows
+    if shared.buffer.space is not Space.SHARED or held.buffer.space is not Space.REGISTERS or rows is None:
+        raise UnsupportedError(f"{copy.op}: matrices move between shared memory and registers, by rows of 16 bytes")
+    accesses = box_accesses(shared, rows.reach, value_coordinates(rows.reach), copy.vector)
+    values = held_values(held, copy.distribution, identity(copy.distribution.rank))
+    words = whole_registers(values, shared.buffer.element)
+    if words is None or len(words) % len(accesses):
+        raise UnsupportedError(f"{copy.op}: the elements of a matrix are not in whole registers of {held.buffer.name}")
+    each = len(words) // len(accesses)
+    return MatrixPlan(rows, shared, accesses, tuple(words[n : n + each] for n in range(0, len(words), each)))
 
 
 def transfer_wanted(context: Context, copy: Copy) -> Iterator[Wanted]:
     """The forms that a loop around such a copy prepares."""
     if copy.carrier is Carrier.MATRIX:
         plan = context.plan(copy, lambda: _matrix_plan(copy))
-        for place in shared_places(context, copy.source, plan.rows.reach, plan.accesses):
+        for place in shared_places(context, plan.shared, plan.rows.reach, plan.accesses):
             yield place.wanted
         return
     for place, (source, limits) in _lane_places(context, copy, context.plan(copy, lambda: _lane_plan(copy))):

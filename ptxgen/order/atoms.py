@@ -39,10 +39,12 @@ class Issue:
 
 @frozen
 class Commit:
-    """Closes the group of what was issued since the last commit. `every_step`: also when the copies have run out."""
+    """Closes the group of what was issued since the last commit. `every_step`: also when the copies have run out;
+    `for_outside`: a wait behind the loop counts on it."""
 
     kind: GroupKind
     every_step: bool = True
+    for_outside: bool = False
 
     def __str__(self) -> str:
         return f"commit {self.kind.value}"
@@ -57,7 +59,8 @@ class Retire:
     reads_only: bool = False
 
     def __str__(self) -> str:
-        return f"retire {self.kind.value}, pending {self.pending}"
+        reads = " reads" if self.reads_only else ""
+        return f"retire {self.kind.value}{reads}, pending {self.pending}"
 
 
 @frozen

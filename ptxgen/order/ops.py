@@ -55,7 +55,8 @@ class Time:
 class Op:
     """A tile operation of a role. `domain` is a set over `time.loops` with the context's parameters; `node` is the tile
     program's leaf, affine in the same dims; an unrolled op is one Op for each instance, told apart by `instance`. Of
-    what completes in a group the `in_flight` latest instances may be incomplete."""
+    what completes in a group the `in_flight` latest instances may be incomplete. An op that `leaves` is the end of its
+    role: what its threads have under way must be complete by then."""
 
     name: str
     role: str
@@ -67,6 +68,7 @@ class Op:
     node: Node
     line: SourceLine = field(eq=False)
     in_flight: int = 0
+    leaves: bool = False
 
     def __str__(self) -> str:
         suffix = f"[{','.join(map(str, self.instance))}]" if self.instance else ""

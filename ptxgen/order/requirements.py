@@ -14,6 +14,7 @@ from ptxgen.errors import PlanError, UnsupportedError
 from ptxgen.order.clusters import Masks, joined, ranks_in, reached
 from ptxgen.order.nest import Nest, nest
 from ptxgen.order.ops import Op, TouchKind
+from ptxgen.order.overlaps import Overlap, overlaps
 from ptxgen.order.ranks import Access, Pair, check_ascending, later_tile, next_round, same_tile, surely_in_order
 from ptxgen.tile import Buffer, Copy, Covered, Map, Reduce, RequirementKind, Space
 
@@ -54,8 +55,9 @@ class Requirement:
 
     @property
     def own(self) -> bool:
-        """Whether it orders registers: each thread, or the threads of a collective op together, for themselves."""
-        return self.buffer.space is Space.REGISTERS
+        """Whether each thread, or the threads of a collective op together, keep it for themselves: of registers, and of
+        what a thread has under way when it leaves."""
+        return self.buffer.space is Space.REGISTERS or self.sink.op.leaves
 
     @property
     def steps(self) -> int:
@@ -99,7 +101,8 @@ def requirements(ops: tuple[Op, ...]) -> tuple[Requirement, ...]:
     Flow: tile n is filled before it is read. Reuse and rewrite: it is read and filled before the next tile of its slot
     is filled. Each is stated at the loop where its ends part, and once more for each outer loop, whose iterations start
     the ring anew; a ring that goes on across work items knows no distance but that of its tiles. Register buffers
-    belong to a warp and need only the right program order.
+    belong to a warp and need only the right program order. Buffers that lie over each other are used one after the
+    other. What is stored in the background is there before its thread leaves.
 
     PlanError where the program order of register tiles is wrong and where two ops do not count the tiles of a buffer
     alike; UnsupportedError where a global array is written and read by different threads.
@@ -111,7 +114,8 @@ def requirements(ops: tuple[Op, ...]) -> tuple[Requirement, ...]:
             continue
         match buffer.space:
             case Space.GLOBAL:
-                _check_global(buffer, accesses)
+                _check_global(buffer, [access for access in accesses if not access.op.leaves])
+                found += _before_leaving(buffer, accesses)
             case Space.REGISTERS:
                 _check_one_role(buffer, accesses)
                 for pair, apart in _conflicts(buffer, accesses, places):
@@ -122,7 +126,30 @@ def requirements(ops: tuple[Op, ...]) -> tuple[Requirement, ...]:
                         found.append(requirement)
             case Space.SHARED:
                 found += [_requirement(buffer, pair, apart) for pair, apart in _conflicts(buffer, accesses, places)]
+    found += (_one_after_the_other(each) for each in overlaps(_accesses(ops), places))
     return tuple(found)
+
+
+def _before_leaving(buffer: Buffer, accesses: list[Access]) -> Iterator[Requirement]:
+    """A store in the background, and the end of its role: as if the array were written anew there."""
+    for source in accesses:
+        for sink in accesses:
+            stored = source.writes and isinstance(source.op.mechanism.completes, Group)
+            if stored and sink.op.leaves and source.op.role == sink.op.role:
+                events = Event(source.op, source.number, EventKind.DONE), Event(sink.op, sink.number, EventKind.ISSUE)
+                proxies = source.op.mechanism.writes, sink.op.mechanism.writes
+                yield Requirement(RequirementKind.REWRITE, *events, buffer, (), 0, proxies)
+
+
+def _one_after_the_other(overlap: Overlap) -> Requirement:
+    first, second = overlap.first, overlap.second
+    reads = not first.writes
+    kind = RequirementKind.REUSE if reads else RequirementKind.REWRITE
+    event = Event(first.op, first.number, EventKind.READ_DONE if reads else EventKind.DONE)
+    before = first.op.mechanism.reads if reads else first.op.mechanism.writes
+    proxies = before, second.op.mechanism.writes
+    sink = Event(second.op, second.number, EventKind.ISSUE)
+    return Requirement(kind, event, sink, overlap.buffer, overlap.loops, overlap.distance, proxies)
 
 
 def _accesses(ops: tuple[Op, ...]) -> list[tuple[Buffer, list[Access]]]:

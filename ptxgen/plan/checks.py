@@ -233,6 +233,8 @@ class Checks:
             raise self.refused(f"{step.op} is staged already")
         if not stage_paths(self.compute, self.steps, step):
             raise self.refused(f"{step.op} would feed nothing: no statement reads {step.array}")
+        if isinstance(step.into, IntoShared) and step.into.alias:
+            raise self.refused(f"{step.op}: a ring that lies over another one is for drain, not for stage")
         local = self.compute.array(step.array).kind is ArrayKind.LOCAL
         if local and isinstance(step.into, IntoRegisters):
             raise self.refused(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from attrs import evolve, field, frozen
 
 from ptxgen.compute import Array, Compute, SourceLine, caller
 from ptxgen.plan.checks import Checks
+from ptxgen.plan.drains import drainable
 from ptxgen.plan.nest import show_nest
 from ptxgen.plan.steps import (
     Assume,
@@ -180,15 +181,27 @@ class Plan:
         Uses(checks).finished(found, at)
         return self._with(Finish(found.name, at, checks.line))
 
-    def drain(self, array: Named, through: None, by: By) -> Plan:
+    def drain(
+        self,
+        array: Named,
+        through: IntoShared | None,
+        by: By,
+        pieces: Mapping[str, int] | None = None,
+        put: By | None = None,
+    ) -> Plan:
         """The way out: the fragments of the output `array` are stored from registers (`through=None`), `by` a store.
+        Or piece by piece through a ring in shared memory: `put` (st, stmatrix) fills it, `by` empties it, st where all
+        threads read rows back and store them, tensor where one thread has boxes copied. `pieces` gives the extents of a
+        piece along dims of a warp's tile, whole where it names none.
 
-        Refuses what is no output, is drained already, or goes through anything else.
+        Refuses what is no output, is drained already, pieces that do not divide a tile, and what cannot fill or empty.
         """
         checks = self._checks(caller())
         name = checks.array(array)
-        Uses(checks).drained(name, through, by)
-        return self._with(Drain(name, by, checks.line))
+        sizes = tuple(pieces.items()) if pieces else ()
+        step = Drain(name, by, checks.line, through, sizes, put)
+        drainable(checks, step)
+        return self._with(step)
 
     def shift(self, *ops: str, ahead: int, at: str) -> Plan:
         """The named ops run `ahead` steps of the loop `at` early (software pipelining), more where shifted before.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ptxgen.compute import ArrayKind, Compute, Statement
 from ptxgen.plan.nest import placement, tile_levels
-from ptxgen.plan.steps import Stage, Step
-from ptxgen.plan.words import IntoFragments, Onto
+from ptxgen.plan.steps import Drain, Stage, Step
+from ptxgen.plan.words import IntoFragments, Onto, Transport
 
 Path = tuple[str, ...]
 
@@ -74,4 +74,7 @@ def bodies(compute: Compute, steps: tuple[Step, ...]) -> dict[str, tuple[str, ..
             found.setdefault(f"{statement.name}.fill", []).append(outer)
         if compute.array(statement.target.array).kind is ArrayKind.OUTPUT:
             found.setdefault(f"{statement.target.array}.global", []).append(outer)
+    for step in (step for step in steps if isinstance(step, Drain) and step.through):
+        for op in (step.op, step.rows) if step.by.transport is Transport.ST else (step.op,):
+            found.setdefault(op, []).extend(found[f"{step.array}.global"])
     return {op: tuple(dict.fromkeys(path[-1] if path else "" for path in paths)) for op, paths in found.items()}

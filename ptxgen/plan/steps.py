@@ -143,12 +143,31 @@ class Finish:
 
 @frozen
 class Drain:
+    """The way out of an output's tile: from registers, or with `through` in pieces by a ring in shared memory, which
+    `put` fills. `pieces` are the extents of one piece along some dims of a warp's tile."""
+
     array: str
     by: By
     line: SourceLine = field(eq=False)
+    through: IntoShared | None = None
+    pieces: tuple[tuple[str, int], ...] = ()
+    put: By | None = None
+
+    @property
+    def op(self) -> str:
+        """The name of the op that fills the ring."""
+        return f"{self.array}.shared"
+
+    @property
+    def rows(self) -> str:
+        """The name of the op that reads the ring, where threads store what they have read."""
+        return f"{self.array}.rows"
 
     def __str__(self) -> str:
-        return f"drain({self.array}, through=None, by={self.by})"
+        if self.through is None:
+            return f"drain({self.array}, through=None, by={self.by})"
+        sizes = ", ".join(f"{dim}={size}" for dim, size in self.pieces)
+        return f"drain({self.array}, through={self.through}, pieces=({sizes}), put={self.put}, by={self.by})"
 
 
 @frozen

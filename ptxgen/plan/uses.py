@@ -7,13 +7,12 @@ from math import prod
 
 from attrs import frozen
 
-from ptxgen.compute import ArrayKind, Binary, BinaryOp, Load, ReductionOp, Statement
+from ptxgen.compute import Binary, BinaryOp, Load, ReductionOp, Statement
 from ptxgen.plan.checks import Checks
 from ptxgen.plan.nest import placement, tile_levels
 from ptxgen.plan.running import bodies, rolled, shiftable
 from ptxgen.plan.steps import (
     Cluster,
-    Drain,
     Finish,
     Isolate,
     MultiplyBy,
@@ -23,13 +22,7 @@ from ptxgen.plan.steps import (
     Stage,
     Unroll,
 )
-from ptxgen.plan.words import (
-    By,
-    MatrixInstruction,
-    Onto,
-    Role,
-    Transport,
-)
+from ptxgen.plan.words import MatrixInstruction, Onto, Role, Transport
 
 MOST_BLOCKS_OF_A_CLUSTER = 8
 
@@ -135,20 +128,6 @@ class Uses:
                     raise self.checks.refused(f"{statement.name} is finished already, by {step}")
                 case _:
                     pass
-
-    def drained(self, array: str, through: object, by: By) -> None:
-        """An output with no way out yet, stored from registers."""
-        checks = self.checks
-        checks.word("by", by, By, "st(bytes)")
-        if through is not None:
-            raise checks.refused(f"{array} is drained only from registers so far (through=None), got through={through}")
-        kind = checks.compute.array(array).kind
-        if kind is not ArrayKind.OUTPUT:
-            raise checks.refused(f"{array} is not drained: it is {kind.value}, only an output leaves the kernel")
-        if any(isinstance(step, Drain) and step.array == array for step in checks.steps):
-            raise checks.refused(f"{array} is drained already")
-        if by.transport is not Transport.ST:
-            raise checks.refused(f"{array} is drained by st, not by {by.transport.value}")
 
     def shifted(self, ops: tuple[str, ...], ahead: int, at: str) -> None:
         """Staged ops, each once, ahead in a loop that they run in."""

@@ -127,15 +127,17 @@ class IntoRegisters:
 
 @frozen
 class IntoShared:
-    """A ring of `depth` tiles in shared memory."""
+    """A ring of `depth` tiles in shared memory; with `alias`, over the ring of that op, whose last use is then over."""
 
     depth: int = field(validator=_count)
     layout: LayoutWish | Swizzle = field(
         validator=_of((LayoutWish, Swizzle), "free, congruous, crosswise, linear or swizzle(bytes)")
     )
+    alias: str | None = field(default=None, validator=_of((str, type(None)), "the name of an op such as 'A.shared'"))
 
     def __str__(self) -> str:
-        return f"shared(depth={self.depth}, layout={self.layout.value})"
+        over = f", alias={self.alias}" if self.alias else ""
+        return f"shared(depth={self.depth}, layout={self.layout.value}{over})"
 
 
 @frozen
@@ -153,13 +155,14 @@ Into = IntoRegisters | IntoShared | IntoFragments
 
 class Transport(Enum):
     """Which instruction moves the tile. CP_ASYNC: from global to shared memory past the registers; LDMATRIX: from
-    shared memory to fragments, a matrix of 8 rows of 16 bytes at a time; TENSOR: a box of an array to shared memory by
-    one thread."""
+    shared memory to fragments, a matrix of 8 rows of 16 bytes at a time; STMATRIX: the way back; TENSOR: a box of an
+    array to shared memory, or back, by one thread."""
 
     LD = "ld"
     ST = "st"
     CP_ASYNC = "cp_async"
     LDMATRIX = "ldmatrix"
+    STMATRIX = "stmatrix"
     TENSOR = "tensor"
 
 
@@ -168,9 +171,11 @@ _ACCESS_BYTES: dict[Transport, tuple[int, ...]] = {
     Transport.ST: (1, 2, 4, 8, 16),
     Transport.CP_ASYNC: (4, 8, 16),
     Transport.LDMATRIX: (16,),
+    Transport.STMATRIX: (16,),
     Transport.TENSOR: (16,),
 }
 _MATRICES = (1, 2, 4)
+_BY_MATRICES = (Transport.LDMATRIX, Transport.STMATRIX)
 
 
 def _access_bytes(instance: By, attribute: Attribute[int], value: int) -> None:
@@ -180,7 +185,7 @@ def _access_bytes(instance: By, attribute: Attribute[int], value: int) -> None:
 
 def _matrices(instance: By, attribute: Attribute[int], value: int) -> None:
     _count(instance, attribute, value)
-    _one_of(instance, "one instruction loads", value, _MATRICES, " matrices")
+    _one_of(instance, "one instruction moves", value, _MATRICES, " matrices")
 
 
 def _one_of(instance: By, what: str, value: int, allowed: tuple[int, ...], unit: str) -> None:
@@ -193,7 +198,8 @@ def _one_of(instance: By, what: str, value: int, allowed: tuple[int, ...], unit:
 
 @frozen
 class By:
-    """A transport with the most bytes that one access may move; for `ldmatrix` the most matrices of an instruction."""
+    """A transport with the most bytes that one access may move; for `ldmatrix` and `stmatrix` the most matrices of an
+    instruction."""
 
     transport: Transport = field(validator=_of(Transport, "a Transport"))
     vector_bytes: int = field(validator=_access_bytes)
@@ -202,7 +208,7 @@ class By:
     def __str__(self) -> str:
         if self.transport is Transport.TENSOR:
             return "tensor"
-        most = f"matrices={self.matrices}" if self.transport is Transport.LDMATRIX else f"vector={self.vector_bytes}"
+        most = f"matrices={self.matrices}" if self.transport in _BY_MATRICES else f"vector={self.vector_bytes}"
         return f"{self.transport.value}({most})"
 
 
@@ -211,9 +217,9 @@ def registers() -> IntoRegisters:
     return IntoRegisters()
 
 
-def shared(depth: int = 2, layout: LayoutWish | Swizzle = LayoutWish.FREE) -> IntoShared:
-    """Into a ring of `depth` tiles in shared memory."""
-    return IntoShared(depth, layout)
+def shared(depth: int = 2, layout: LayoutWish | Swizzle = LayoutWish.FREE, alias: str | None = None) -> IntoShared:
+    """Into a ring of `depth` tiles in shared memory; `alias` names the op in whose ring it lies."""
+    return IntoShared(depth, layout, alias)
 
 
 def fragments(depth: int = 2) -> IntoFragments:
@@ -240,6 +246,11 @@ def cp_async(vector: int = 16) -> By:
 def ldmatrix(matrices: int = 4) -> By:
     """By loads of at most 1, 2 or 4 matrices of 8 rows of 16 bytes at once (PTX ISA, ldmatrix; sm_75 and later)."""
     return By(Transport.LDMATRIX, 16, matrices)
+
+
+def stmatrix(matrices: int = 4) -> By:
+    """By stores of at most 1, 2 or 4 matrices of 8 rows of 16 bytes at once (PTX ISA, stmatrix; sm_90 and later)."""
+    return By(Transport.STMATRIX, 16, matrices)
 
 
 tensor = By(Transport.TENSOR, 16)

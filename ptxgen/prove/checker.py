@@ -13,7 +13,9 @@ from attrs import evolve, frozen
 
 from ptxgen.errors import Finding
 from ptxgen.order.atoms import (
+    Atom,
     AtomProgram,
+    Commit,
     Issue,
     Obligation,
     Ring,
@@ -96,7 +98,9 @@ def _obligations(program: AtomProgram, graph: Graph, where: str) -> Iterator[Fin
                 missing = obligation.source if not sources else obligation.sink
                 yield finding("covered", f"{obligation.label}: no role issues {missing}")
                 break
-            best = max((_path(graph, obligation, a, b) for a, b in _ends(obligation, sources, sinks)), default=0)
+            issuers = tuple(found for found in graph.issues.get(obligation.source, ()) if found[0].cta == first)
+            ends = _ends(obligation, sources, sinks, issuers)
+            best = max((_path(graph, obligation, a, b) for a, b in ends), default=0)
             if best > obligation.distance:
                 blocks = f" from block {first} to block {second}" if first != second else ""
                 text = _uncovered(obligation, best, blocks + where)
@@ -113,19 +117,23 @@ def _uncovered(obligation: Obligation, best: int, where: str) -> str:
     )
 
 
+Ends = tuple[tuple[Member, int], ...]
+
+
 def _ends(
-    obligation: Obligation, sources: tuple[tuple[Member, int], ...], sinks: tuple[tuple[Member, int], ...]
+    obligation: Obligation, sources: Ends, sinks: Ends, issuers: Ends
 ) -> Iterator[tuple[tuple[Member, int], tuple[Member, int]]]:
     for source in sources:
         for sink in sinks:
-            if not obligation.own or _same_owner(source[0], sink[0], sources):
+            if not obligation.own or _same_owner(source[0], sink[0], sources, issuers):
                 yield source, sink
 
 
-def _same_owner(source: Member, sink: Member, sources: tuple[tuple[Member, int], ...]) -> bool:
-    """Whether a register passes from source to sink: one thread, or its unit where the completion is collective."""
-    collective = not any(member.unit == source.unit and member != source for member, _ in sources)
-    return source == sink or (collective and source.unit == sink.unit)
+def _same_owner(source: Member, sink: Member, sources: Ends, issuers: Ends) -> bool:
+    """Whether a thread keeps what passes from source to sink for itself: one thread, or its unit where several issue
+    what completes once."""
+    own = [sum(1 for member, _ in ends if member.unit == source.unit) for ends in (sources, issuers)]
+    return source == sink or (own[0] < own[1] and source.unit == sink.unit)
 
 
 def _path(graph: Graph, obligation: Obligation, source: tuple[Member, int], sink: tuple[Member, int]) -> int:
@@ -190,8 +198,13 @@ def _needless(program: AtomProgram) -> Iterator[Finding]:
     for role in program.roles:
         seen: Counter[str] = Counter()
         for place, placed in enumerate((*role.body, *role.tail)):
-            if is_synchronisation(placed.atom):
+            if is_synchronisation(placed.atom) and not _for_outside(placed.atom):
                 seen[str(placed.atom)] += 1
                 if next(_faults(without(program, role, place)), None) is None:
                     text = f"{placed.atom} of {role.name} (number {seen[str(placed.atom)]}) serves no requirement"
                     yield finding("needless", text, placed.line)
+
+
+def _for_outside(atom: Atom) -> bool:
+    """Whether what an atom is for lies behind the loop."""
+    return isinstance(atom, Commit) and atom.for_outside

@@ -8,15 +8,15 @@ from operator import and_
 
 from attrs import frozen
 
-from isa.mechanisms import Group, GroupKind, Transaction
+from isa.mechanisms import Group, GroupKind, IssuedBy, Transaction
 from polyhedral import Set, var
 from ptxgen.errors import Finding, Severity
-from ptxgen.order.atoms import Arrive, Commit, Expect, FenceKind, Join, Retire, Wait
+from ptxgen.order.atoms import Arrive, Commit, Expect, Fence, FenceKind, Join, Retire, Wait
 from ptxgen.order.ops import Op, TouchKind
-from ptxgen.order.requirements import Requirement
+from ptxgen.order.requirements import EventKind, Requirement
 from ptxgen.order.synchronisation import Synchronisation, Synchronised
 from ptxgen.prove.parts import Part, op_of
-from ptxgen.prove.programs import rings_of, steps_between
+from ptxgen.prove.programs import fence_of, rings_of, steps_between
 
 
 def uneven(synchronised: Synchronised, part: Part) -> Iterator[Finding]:
@@ -102,7 +102,8 @@ def lane_kind(op: Op) -> GroupKind | None:
 
 def _ways(part: Part, requirement: Requirement, source: Op, sink: Op) -> Iterator[tuple[_Passed, ...]]:
     """What orders source before sink where all of it exists: a meeting; behind a wait for the group of the source,
-    which counts the groups closed since; for registers the wait or the fence alone."""
+    which counts the groups closed since; for registers, and for the products of a role's only warpgroup, the wait or
+    the fence alone."""
     kind = lane_kind(source)
     depth = len(requirement.loops)
     passed = [
@@ -111,33 +112,63 @@ def _ways(part: Part, requirement: Requirement, source: Op, sink: Op) -> Iterato
     ]
     nested = len(source.time.loops) > depth
     if requirement.own:
-        fences = [seen for atom, _, seen in passed if _is_register_fence(atom)]
-        waits = _waits(passed, kind, nested=nested) if kind else ()
+        fences = [seen for atom, _, seen in passed if _is_fence(atom, FenceKind.REGISTER)]
+        waits = _waits(passed, kind, requirement, nested=nested) if kind else ()
         yield from ((seen,) for seen in fences if kind is None)
         yield from ((waited, *counted) for waited, counted in waits)
         return
+    if _is_only_group(part, source):
+        yield from ((waited, *counted) for waited, counted in _waits(passed, kind, requirement, nested=nested))
+    crossing = fence_of(requirement) is FenceKind.PROXY
     for at, (atom, _, met) in enumerate(passed):
-        if isinstance(atom.atom, Join) and kind is None:
-            yield (met,)
-        elif isinstance(atom.atom, Join):
-            yield from ((met, waited, *counted) for waited, counted in _waits(passed[:at], kind, nested=nested))
+        if isinstance(atom.atom, Join):
+            yield from _meeting(met, passed[:at], kind, requirement, nested=nested, crossing=crossing)
 
 
-def _is_register_fence(atom: Synchronisation) -> bool:
-    return getattr(atom.atom, "kind", None) is FenceKind.REGISTER
+_Before = list[tuple[Synchronisation, int, _Passed]]
+
+
+def _meeting(
+    met: _Passed, before: _Before, kind: GroupKind | None, requirement: Requirement, *, nested: bool, crossing: bool
+) -> Iterator[tuple[_Passed, ...]]:
+    """A meeting, what must stand before it: a wait where the source completes in a group, a fence between proxies."""
+    ways: list[tuple[_Passed, ...]] = [(met,)]
+    fences: list[tuple[_Passed, ...]] = [()]
+    if kind is not None:
+        ways = [(met, waited, *counted) for waited, counted in _waits(before, kind, requirement, nested=nested)]
+    if crossing:
+        fences = [(seen,) for other, _, seen in before if _is_fence(other, FenceKind.PROXY)]
+    yield from ((*way, *fence) for way in ways for fence in fences)
+
+
+def _is_only_group(part: Part, source: Op) -> bool:
+    """Whether an op completes in groups of the only warpgroup of its role: its threads know then by themselves."""
+    completes, threads = source.mechanism.completes, part.threads.get(source.role)
+    collective = isinstance(completes, Group) and completes.owner is IssuedBy.WARPGROUP
+    return collective and threads is not None and threads.units == 1
+
+
+def _is_fence(atom: Synchronisation, kind: FenceKind) -> bool:
+    return isinstance(atom.atom, Fence) and atom.atom.kind is kind
 
 
 def _waits(
-    passed: list[tuple[Synchronisation, int, _Passed]], kind: GroupKind | None, *, nested: bool
+    passed: _Before,
+    kind: GroupKind | None,
+    requirement: Requirement,
+    *,
+    nested: bool,
 ) -> Iterator[tuple[_Passed, tuple[_Passed, ...]]]:
     """The waits on the way that see the source's group complete, each with the closings that it counts on: the source's
-    own and as many later ones as it leaves open. A nested loop closes its own groups."""
+    own and as many later ones as it leaves open. A nested loop closes its own groups. A wait for reads alone tells of
+    nothing that was written."""
     closed: list[_Passed] = []
+    written = requirement.source.kind is not EventKind.READ_DONE
     for atom, _, seen in passed:
         match atom.atom:
             case Commit(kind=own) if own is kind:
                 closed.append(seen)
-            case Retire(kind=own, pending=pending) if own is kind:
+            case Retire(kind=own, pending=pending, reads_only=reads) if own is kind and not (reads and written):
                 first = () if nested else tuple(closed[:1])
                 later = closed if nested else closed[1:]
                 if (nested or first) and len(later) >= pending:

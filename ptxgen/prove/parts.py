@@ -7,11 +7,12 @@ from collections.abc import Iterator, Mapping
 from attrs import field, frozen
 
 from ptxgen.errors import InternalError
-from ptxgen.order.atoms import Advance, Fence, FenceKind, Retire
+from ptxgen.order.atoms import Advance, Commit, Fence, FenceKind, Retire
 from ptxgen.order.ops import Op
 from ptxgen.order.requirements import Event, Requirement
 from ptxgen.order.synchronisation import Synchronisation, Synchronised
 from ptxgen.order.threads import Threads
+from ptxgen.prove.closings import closed_for_outside
 
 Loops = tuple[tuple[int, str], ...]
 Key = tuple[str, Loops]
@@ -29,6 +30,11 @@ class Part:
     tails: Mapping[Key, tuple[Synchronisation, ...]]
     threads: Mapping[str, Threads] = field(factory=dict)
     lifted: Mapping[Key, Mapping[int, Synchronisation]] = field(factory=dict)
+    closings: tuple[Synchronisation, ...] = ()
+
+    def closes_for_outside(self, atom: Synchronisation) -> bool:
+        """Whether a wait behind the loop counts on an atom of its body."""
+        return any(atom is closing for closing in self.closings)
 
     def is_fenced(self, op: Op, depth: int) -> bool:
         """Whether a fence stands in front of every instance of an op of a nested loop."""
@@ -60,6 +66,7 @@ def parts(
         bodies.setdefault(first, []).append(requirement)
     atoms, tails = _atoms(synchronised)
     lifted = _lifted(synchronised, requirements, atoms)
+    closings = closed_for_outside(synchronised, requirements)
     found: dict[Key, list[Key]] = {}
     for key in dict.fromkeys((*joined, *atoms)):
         found.setdefault(root(key), []).append(key)
@@ -72,6 +79,7 @@ def parts(
             {k: tails.get(k, ()) for k in keys},
             threads,
             {k: lifted[k] for k in keys if k in lifted},
+            closings,
         )
 
 
@@ -116,7 +124,9 @@ def _atoms(synchronised: Synchronised) -> tuple[_Atoms, _Atoms]:
             raise InternalError(f"{atom} of {atom.role} follows no loop over {', '.join(names)}")
         loop = max(before, key=lambda k: k[1])
         outer = (atom.role, key[1][:-1])
-        waits = [a for a in atoms.get(outer, ()) if isinstance(a.atom, Retire) and a.time.place[-1] > loop[1][-1][0]]
+        closed = {a.atom.kind for a in atoms.get(loop, ()) if isinstance(a.atom, Commit)}
+        behind = (a for a in atoms.get(outer, ()) if a.time.place[-1] > loop[1][-1][0])
+        waits = [a for a in behind if isinstance(a.atom, Retire) and a.atom.kind in closed]
         tails.setdefault(loop, []).extend((*waits, atom))
     return ({k: tuple(v) for k, v in atoms.items()}, {k: tuple(dict.fromkeys(v)) for k, v in tails.items()})
 

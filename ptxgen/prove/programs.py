@@ -62,8 +62,9 @@ def _ring(synchronised: Synchronised, part: Part, name: str, buffers: tuple[str,
 
 
 def _role(synchronised: Synchronised, part: Part, key: Key, uses: Mapping[str, tuple[str, ...]]) -> RoleBody:
-    """A body: what the requirements name, a nested loop being one atom, and what stands between. A nested loop whose
-    ops complete in groups closes them itself. Where rings count, atoms act for indices, else for steps in time."""
+    """A body: what the requirements name, a nested loop being one atom for what is complete at issue and one for what
+    is not, and what stands between. A nested loop whose ops complete in groups closes them itself. Where rings count,
+    atoms act for indices, else for steps in time."""
     role, path = key
     depth = len(path)
     placed: dict[tuple[int, int], Placed] = {}
@@ -72,19 +73,19 @@ def _role(synchronised: Synchronised, part: Part, key: Key, uses: Mapping[str, t
             op = op_of(synchronised, event)
             if (op.role, path_of(op, depth)) != key:
                 continue
-            place = op.time.place[depth]
-            known = placed.get((place, 0))
-            if known is None or not isinstance(op.mechanism.completes, AtIssue):
-                placed[place, 0] = Placed(
-                    _issue(op, depth, uses), op.time.ahead[depth - 1] if uses and depth else 0, op.line
-                )
-                if isinstance(op.mechanism.completes, Group) and len(op.time.loops) > depth:
-                    placed[place, 1] = Placed(Commit(op.mechanism.completes.kind))
+            place, later = op.time.place[depth], int(_runs_on(op, depth))
+            ahead = op.time.ahead[depth - 1] if uses and depth else 0
+            placed.setdefault((place, later), Placed(_issue(op, depth, uses), ahead, op.line))
+            if isinstance(op.mechanism.completes, Group) and later:
+                placed[place, 2] = Placed(Commit(op.mechanism.completes.kind))
     for atom in part.atoms[key]:
         place = atom.time.place[depth]
-        if (place, 0) in placed:
-            raise InternalError(f"{atom} stands at the place of {placed[place, 0]}")
-        placed[place, 0] = Placed(atom.atom, atom.time.ahead[depth - 1] if depth else 0)
+        if (place, 0) in placed or (place, 1) in placed:
+            raise InternalError(f"{atom} stands at the place of an op")
+        what = atom.atom
+        if isinstance(what, Commit) and part.closes_for_outside(atom):
+            what = evolve(what, for_outside=True)
+        placed[place, 0] = Placed(what, atom.time.ahead[depth - 1] if depth else 0)
     for place, fence in part.lifted.get(key, {}).items():
         placed[place, -1] = Placed(fence.atom)
     body = tuple(placed[place] for place in sorted(placed))
@@ -121,7 +122,14 @@ def _tail(tail: tuple[Synchronisation, ...], body: tuple[Placed, ...]) -> Iterat
 
 def _name(op: Op, depth: int) -> str:
     place = op.time.place[depth]
-    return f"loop {op.time.loops[depth]} at {place}" if depth < len(op.time.loops) else f"{op} at {place}"
+    if depth == len(op.time.loops):
+        return f"{op} at {place}"
+    return f"loop {op.time.loops[depth]} at {place}" + (", in the background" if _runs_on(op, depth) else "")
+
+
+def _runs_on(op: Op, depth: int) -> bool:
+    """Whether an op of a nested loop may not be complete when it has been issued."""
+    return depth < len(op.time.loops) and not isinstance(op.mechanism.completes, AtIssue)
 
 
 def _obligation(synchronised: Synchronised, requirement: Requirement, *, counted: bool) -> Obligation:
@@ -133,13 +141,13 @@ def _obligation(synchronised: Synchronised, requirement: Requirement, *, counted
         _name(sink, depth),
         requirement.distance if counted else steps_between(source, sink, requirement),
         str(requirement),
-        _fence(requirement),
+        fence_of(requirement),
         requirement.own,
         ctas=requirement.ctas,
     )
 
 
-def _fence(requirement: Requirement) -> FenceKind | None:
+def fence_of(requirement: Requirement) -> FenceKind | None:
     """The fence that must stand between: generic accesses before asynchronous ones, register writes before a product of
     a warpgroup."""
     if requirement.own:

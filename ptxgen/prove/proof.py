@@ -9,6 +9,7 @@ from ptxgen.order.requirements import Requirement
 from ptxgen.order.synchronisation import Synchronised
 from ptxgen.order.threads import Threads
 from ptxgen.prove.checker import Verdict, check
+from ptxgen.prove.closings import unclosed
 from ptxgen.prove.clusters import reaches_others
 from ptxgen.prove.constants import finding
 from ptxgen.prove.counters import miscounted, misnumbered
@@ -38,7 +39,8 @@ def check_meetings(
     """
     findings: list[Finding] = []
     remote = False
-    for part in parts(synchronised, tuple(requirements), threads or {}):
+    requirements = tuple(requirements)
+    for part in parts(synchronised, requirements, threads or {}):
         program = program_of(synchronised, part)
         remote |= reaches_others(program)
         verdict = check(program, needless=needless)
@@ -46,6 +48,7 @@ def check_meetings(
         if "synchronisation.covered" not in verdict.codes:
             findings += unserved(synchronised, part)
         findings += (*uneven(synchronised, part), *released_early(synchronised, part))
+    findings += unclosed(synchronised, requirements)
     findings += (*misnumbered(synchronised), *miscounted(synchronised))
     findings += escaping(synchronised)
     if synchronised.enter and not remote and needless:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from attrs import evolve
 
-from isa.mechanisms import AtIssue, GroupKind
-from polyhedral import Set, System
+from isa.mechanisms import AtIssue, Group, IssuedBy
 from ptxgen.errors import UnsupportedError
-from ptxgen.order.atoms import Fence, FenceKind, Retire
+from ptxgen.order.atoms import Commit
 from ptxgen.order.nest import Body, Nest, nest
-from ptxgen.order.ops import Op, Time, time_domain
+from ptxgen.order.ops import Op
 from ptxgen.order.requirements import Requirement, check_order
 from ptxgen.order.synchronisation import Synchronisation, Synchronised
 from ptxgen.order.threads import Threads
@@ -19,6 +18,7 @@ from ptxgen.synchronise.clusters import counted, entering
 from ptxgen.synchronise.counters import advances
 from ptxgen.synchronise.groups import lane_group
 from ptxgen.synchronise.meetings import meetings
+from ptxgen.synchronise.registers import own_waits, register_fences
 from ptxgen.synchronise.rings import between_roles, landing, ring_atoms, rings
 
 
@@ -31,7 +31,8 @@ def discharge(
     A requirement is served in the body where its ends part, since a nested loop may run no step at all. Of equally few
     gaps, those directly before a sink are taken. Each meeting exists where a requirement that it covers does. What a
     lane's group delivers is awaited by the lane directly before the last meeting on the way to the sink, with as many
-    groups left open as were closed since. Raises PlanError where a shift or a depth leaves no gap, UnsupportedError
+    groups left open as were closed since. The only warpgroup of a role knows by its own wait that its
+    products are done. Raises PlanError where a shift or a depth leaves no gap, UnsupportedError
     where neither discharges it.
     """
     places = nest(ops)
@@ -47,17 +48,22 @@ def discharge(
         check_order(requirement, places)
         number, depth = requirement.source.number, len(requirement.loops)
         body = Body(requirement.source.op.role, places.paths[number][:depth])
-        (served if requirement.own else bodies).setdefault(body, []).append(requirement)
+        role = (threads or {}).get(body.role)
+        alone = role is not None and role.units == 1 and _is_collective(requirement)
+        if not requirement.own and not alone:
+            bodies.setdefault(body, []).append(requirement)
+        if requirement.own or _is_collective(requirement):
+            served.setdefault(body, []).append(requirement)
     for requirement in (r for found in bodies.values() for r in found):
         _check_served_by_meeting(requirement)
     atoms = {body: meetings(body, places, ops, found) for body, found in bodies.items()}
     for body, found in served.items():
-        _add(atoms, body, _product_waits(body, places, found))
+        _add_behind_commits(atoms.setdefault(body, {}), own_waits(body, places, found))
     uses = rings(ops, across)
     for use in uses:
         for part in ring_atoms(use, ops, places):
             _add(atoms, part.body, {part.gap: list(part.atoms)})
-    for body, gap, fence in _register_fences(places, [r for found in served.values() for r in found]):
+    for body, gap, fence in register_fences(places, [r for found in served.values() for r in found]):
         _add(atoms, body, {gap: [fence]})
     for part in advances(uses, ops, places):
         _add(atoms, part.body, {part.gap: list(part.atoms)})
@@ -73,51 +79,27 @@ def _add(
         own.setdefault(gap, []).extend(found)
 
 
-def _product_waits(body: Body, places: Nest, found: list[Requirement]) -> dict[int, list[Synchronisation]]:
-    """A wait for all products directly behind the item that issued them, at every step at which sums are used: also
-    where no product lies between, so that no path goes around it."""
-    depth = len(body.path)
-    waits: dict[int, list[Requirement]] = {}
-    for requirement in found:
-        if not _is_fenced(requirement):
-            waits.setdefault(places.positions[requirement.source.number][depth] + 1, []).append(requirement)
-    loops = body.loops
-    atoms: dict[int, list[Synchronisation]] = {}
-    for gap, own in waits.items():
-        pieces: list[System] = []
-        for sink in (requirement.sink.op for requirement in own):
-            whole = sink.domain if sink.domain.dims == loops else sink.domain.project_onto(*loops)
-            pieces += (time_domain(whole, sink.time.ahead[: len(loops)]) if loops else whole).pieces
-        domain, time = Set(loops, tuple(dict.fromkeys(pieces))), Time(loops, (0,) * len(loops), ())
-        covers = tuple(dict.fromkeys(r.covered for r in own))
-        atoms[gap] = [Synchronisation(body.role, Retire(GroupKind.WGMMA, 0), domain, time, covers)]
-    return atoms
+def _is_collective(requirement: Requirement) -> bool:
+    """Whether the source completes in a group of its warpgroup: its threads wait for it, then meet the others."""
+    completes = requirement.source.op.mechanism.completes
+    return isinstance(completes, Group) and completes.owner is IssuedBy.WARPGROUP
 
 
-def _register_fences(places: Nest, found: list[Requirement]) -> Iterator[tuple[Body, int, Synchronisation]]:
-    """A fence directly before each product that reads what others wrote, wherever that was: assemblers put one of their
-    own before products that none precedes in the same stretch of code."""
-    sinks: dict[int, list[Requirement]] = {}
-    for requirement in found:
-        if _is_fenced(requirement):
-            sinks.setdefault(requirement.sink.number, []).append(requirement)
-    for number, own in sinks.items():
-        op = own[0].sink.op
-        covers = tuple(dict.fromkeys(r.covered for r in own))
-        body, gap = Body(op.role, places.paths[number]), places.positions[number][-1]
-        yield body, gap, Synchronisation(op.role, Fence(FenceKind.REGISTER), op.domain, op.time, covers)
-
-
-def _is_fenced(requirement: Requirement) -> bool:
-    return isinstance(requirement.source.op.mechanism.completes, AtIssue)
+def _add_behind_commits(own: dict[int, list[Synchronisation]], more: dict[int, list[Synchronisation]]) -> None:
+    """Puts what threads keep for themselves behind the groups that a gap closes, before it meets."""
+    for gap, found in more.items():
+        here = own.setdefault(gap, [])
+        place = next((n for n, atom in enumerate(here) if not isinstance(atom.atom, Commit)), len(here))
+        here[place:place] = found
 
 
 def _check_served_by_meeting(requirement: Requirement) -> None:
     source = requirement.source.op
-    if not isinstance(source.mechanism.completes, AtIssue) and lane_group(source) is None:
+    served = isinstance(source.mechanism.completes, AtIssue | Group)
+    if not served:
         raise UnsupportedError(
             f"{requirement}: {source} ({source.line}) completes asynchronously ({source.mechanism.completes}); what is "
-            f"complete when issued, or in a group of its own lane, is synchronised"
+            f"complete when issued, or in a group, is synchronised"
         )
 
 

@@ -7,12 +7,12 @@ from functools import lru_cache
 
 from attrs import evolve, frozen
 
-from isa.mechanisms import GroupKind
+from isa.mechanisms import Group, GroupKind, Proxy
 from polyhedral import Affine, Set, var
-from ptxgen.order.atoms import Commit, Join, Retire
+from ptxgen.order.atoms import Commit, Fence, FenceKind, Join, Retire
 from ptxgen.order.nest import Body, Nest
 from ptxgen.order.ops import Op, Time, time_domain
-from ptxgen.order.requirements import Requirement, interval
+from ptxgen.order.requirements import EventKind, Requirement, interval
 from ptxgen.order.synchronisation import Synchronisation
 from ptxgen.synchronise.groups import Commits, commits, lane_group
 from ptxgen.tile import Covered
@@ -31,6 +31,18 @@ class Arc:
     whole: int
     group: GroupKind | None
 
+    @property
+    def crosses_proxies(self) -> bool:
+        """Whether what is done in the generic proxy must be seen in the asynchronous one."""
+        return self.requirement.proxies == (Proxy.GENERIC, Proxy.ASYNC)
+
+    @property
+    def reads_only(self) -> bool:
+        """Whether it is enough that the source has read, and a wait tells that."""
+        completes = self.requirement.source.op.mechanism.completes
+        waits = isinstance(completes, Group) and completes.read_wait
+        return waits and self.requirement.source.kind is EventKind.READ_DONE
+
     def distance_to(self, gap: int, size: int) -> int:
         """Gaps from the arc's first one to `gap`, going forward."""
         return (gap - self.start) % size
@@ -44,28 +56,53 @@ class Arc:
 def meetings(
     body: Body, places: Nest, ops: tuple[Op, ...], found: list[Requirement]
 ) -> dict[int, list[Synchronisation]]:
-    """What stands at each gap of a body, in order: the closing of groups, waits for groups, a meeting."""
+    """What stands at each gap of a body, in order: closings of groups, a proxy fence, waits for groups, a meeting."""
     size, cyclic = len(places.items[body]), bool(body.path)
     arcs = [_arc(requirement, places, size) for requirement in found]
     chosen = fewest_gaps({(arc.start, arc.length) for arc in arcs}, size, cyclic=cyclic)
-    closings = commits(body, places, ops, frozenset(chosen))
+    grouped = [arc for arc in arcs if arc.group is not None]
+    closings = _fewest_closings(grouped, chosen, commits(body, places, ops, frozenset(chosen)), cyclic=cyclic)
     served: dict[int, list[Arc]] = {gap: [] for gap in chosen}
     for arc in arcs:
         if arc.group is None:
             served[min(chosen, key=lambda gap: arc.distance_to(gap, size))].append(arc)
-    waits = _waits([arc for arc in arcs if arc.group is not None], chosen, size, closings, served)
+    waits = _waits(grouped, chosen, size, closings, served)
     atoms: dict[int, list[Synchronisation]] = {}
     for gap, here in served.items():
         pending = {wait.kind: wait.pending for wait in waits.get(gap, ())}
         meeting = _meeting(body, gap, size, here, closings, pending)
         retires = [evolve(meeting, atom=wait, covers=_covered(here, wait.kind)) for wait in waits.get(gap, ())]
-        atoms[gap] = [*retires, meeting]
+        fenced = tuple(dict.fromkeys(arc.requirement.covered for arc in here if arc.crosses_proxies))
+        fences = [evolve(meeting, atom=Fence(FenceKind.PROXY), covers=fenced)] if fenced else []
+        atoms[gap] = [*fences, *retires, meeting]
     for kind, closing in closings.items():
         retires = [a for own in atoms.values() for a in own if isinstance(a.atom, Retire) and a.atom.kind is kind]
         for gap in closing.gaps:
             commit = _commit(body, kind, gap, _copies(body, kind, gap, closing, places, ops), retires)
             atoms[gap] = [commit, *atoms.get(gap, ())]
     return atoms
+
+
+def _fewest_closings(
+    arcs: list[Arc], chosen: tuple[int, ...], closings: dict[GroupKind, Commits], *, cyclic: bool
+) -> dict[GroupKind, Commits]:
+    """The closings without those that no wait tells from the next one: behind each wait the same copies are done."""
+
+    def incomplete(found: dict[GroupKind, Commits], size: int) -> dict[tuple[int, GroupKind], int]:
+        waits = _waits(arcs, chosen, size, found, {gap: [] for gap in chosen})
+        return {
+            (gap, wait.kind): found[wait.kind].incomplete(gap, wait.pending, cyclic=cyclic)
+            for gap, own in waits.items()
+            for wait in own
+            if wait.kind in found
+        }
+
+    for kind, own in tuple(closings.items()):
+        for gap in own.gaps[:-1]:
+            fewer = {**closings, kind: closings[kind].without(gap)}
+            if incomplete(fewer, own.size) == incomplete(closings, own.size):
+                closings = fewer
+    return closings
 
 
 def _waits(
@@ -92,7 +129,8 @@ def _waits(
         served[gap].append(arc)
     found: dict[int, list[Retire]] = {}
     for (gap, kind), count in pending.items():
-        found.setdefault(gap, []).append(Retire(kind, count))
+        own = [arc for arc in served[gap] if arc.group is kind]
+        found.setdefault(gap, []).append(Retire(kind, count, all(arc.reads_only for arc in own)))
     return found
 
 

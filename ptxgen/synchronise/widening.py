@@ -1,11 +1,11 @@
-"""Meetings, and the waits before them, that run exactly when some op of their body runs, so that the scan need not take
-a loop apart for them."""
+"""Meetings, and the waits and fences before them, that run exactly when some op of their body runs, so that the scan
+need not take a loop apart for them."""
 
 from __future__ import annotations
 
 from attrs import evolve
 
-from ptxgen.order.atoms import Join, Retire
+from ptxgen.order.atoms import Fence, FenceKind, Join, Retire
 from ptxgen.order.ops import Op, time_domain
 from ptxgen.order.synchronisation import Synchronisation, Synchronised
 
@@ -19,7 +19,7 @@ def widened(synchronised: Synchronised) -> Synchronised:
 
 
 def _widened(meeting: Synchronisation, ops: tuple[Op, ...]) -> Synchronisation:
-    if not meeting.time.loops or not isinstance(meeting.atom, Join | Retire) or any(meeting.time.ahead):
+    if not meeting.time.loops or not _may_widen(meeting) or any(meeting.time.ahead):
         return meeting
     beside = [op for op in ops if op.time.loops == meeting.time.loops and _together(op, meeting)]
     times = dict.fromkeys(time_domain(op.domain, op.time.ahead) for op in beside)
@@ -30,6 +30,14 @@ def _widened(meeting: Synchronisation, ops: tuple[Op, ...]) -> Synchronisation:
         return meeting
     least = next((one for one in wider if all(one.is_subset(other) for other in wider)), wider[0])
     return evolve(meeting, domain=least)
+
+
+def _may_widen(atom: Synchronisation) -> bool:
+    match atom.atom:
+        case Join() | Retire() | Fence(kind=FenceKind.PROXY):
+            return True
+        case _:
+            return False
 
 
 def _together(op: Op, meeting: Synchronisation) -> bool:

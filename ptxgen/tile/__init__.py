@@ -45,6 +45,7 @@ from ptxgen.tile.nodes import (
     Parameter,
     ParameterKind,
     Program,
+    ProxyFence,
     Quotient,
     Raster,
     Reduce,
@@ -71,7 +72,7 @@ __all__ = [
     "Coordinate", "Copy", "Counter", "Covered", "Distribution", "Expect", "Fact", "Factor", "Fill", "ForEachItem",
     "GlobalPlacement", "Grid", "GridDim", "Iteration", "Let", "Loop", "Map", "MapOperand", "MatrixOrder",
     "MatrixRows", "Meet", "Multiply", "MultiplyRow", "Node", "Ordering", "Outside", "Parameter", "ParameterKind",
-    "Program", "Quotient", "Raster", "Reduce", "Region", "RegisterFence", "RequirementKind", "Retire", "Ring", "Role",
-    "Sequence", "SharedLayout", "Side", "Space", "Synchronisation", "TensorBox", "Wait", "When", "WorkList",
-    "bit_count", "matrix_rows", "rank_name", "show", "zero",
+    "Program", "ProxyFence", "Quotient", "Raster", "Reduce", "Region", "RegisterFence", "RequirementKind", "Retire",
+    "Ring", "Role", "Sequence", "SharedLayout", "Side", "Space", "Synchronisation", "TensorBox", "Wait", "When",
+    "WorkList", "bit_count", "matrix_rows", "rank_name", "show", "zero",
 ]  # fmt: skip

@@ -155,6 +155,7 @@ def _is_run(images: tuple[Coordinate, ...], dimension: int) -> bool:
 class SharedLayout:
     """Where a coordinate of a shared tile lies: `offsets[d][b]` is the offset in elements that bit b of coordinate d
     contributes. The map is a bijection from the coordinates onto 0..size-1, so a swizzle is a layout like any other.
+    But bits that contribute nothing number the pieces of a larger tile, of which one lies here at a time.
     """
 
     shape: tuple[int, ...]
@@ -163,7 +164,7 @@ class SharedLayout:
     @property
     def size(self) -> int:
         """Elements of one tile."""
-        return 1 << sum(map(len, self.offsets))
+        return 1 << sum(1 for images in self.offsets for image in images if image)
 
     def offset(self, coordinate: Coordinate) -> int:
         """The offset in elements of `coordinate`."""

@@ -44,7 +44,8 @@ class GlobalPlacement:
 @frozen
 class Buffer:
     """Where a tile lives. `shape` has one power of two for each dimension of the array; a global buffer is the whole
-    array and has an empty shape. `depth` tiles lie one behind the other: tile number n is in slot n mod depth."""
+    array and has an empty shape. `depth` tiles lie one behind the other: tile number n is in slot n mod depth. A shared
+    buffer with an `alias` lies where that one begins; one of the two is in use at a time."""
 
     name: str
     array: str
@@ -53,6 +54,7 @@ class Buffer:
     shape: tuple[int, ...]
     depth: int
     placement: GlobalPlacement | SharedLayout | Distribution
+    alias: str = ""
 
     @property
     def layout(self) -> SharedLayout:
@@ -116,13 +118,15 @@ class Covered:
 
 class Carrier(Enum):
     """What carries a copy. ACCESS: loads or stores of each lane. LANE_COPY: `cp.async` from global to shared memory,
-    complete when its group is. MATRIX: `ldmatrix` from shared memory to registers; lanes give the addresses of the
-    copy's `rows`, and `vector` counts the elements of a row. TENSOR: one thread has a box of global memory copied to
-    shared memory; its bytes arrive at the full barrier of the copy's `ring`, and outside the array zeros do."""
+    complete when its group is. MATRIX: `ldmatrix` from shared memory to registers, `stmatrix` the other way; lanes give
+    the addresses of the copy's `rows`, and `vector` counts the elements of a row. TENSOR: one thread has a box of
+    global memory copied to shared memory; its bytes arrive at the full barrier of the copy's `ring`, and outside the
+    array zeros do. From shared to global memory the role's first thread has it copied, complete when its group is, and
+    outside the array nothing is."""
 
     ACCESS = "access"
     LANE_COPY = "cp.async"
-    MATRIX = "ldmatrix"
+    MATRIX = "matrices"
     TENSOR = "tensor copy"
 
 
@@ -130,9 +134,10 @@ class Carrier(Enum):
 class Copy:
     """Every element of `distribution` moves from `source` to `destination`, `vector` elements in one access.
 
-    One side is registers and the other global or shared memory, or with LANE_COPY both are memory. `guarded` names the
-    dimensions along which the box may leave the array; `outside` says what happens there. With `masks` the block of
-    rank c in its cluster copies to the tiles of all blocks that `masks[c]` has bits for, and nothing where it has none.
+    One side is registers and the other global or shared memory, or with LANE_COPY and TENSOR both are memory. `guarded`
+    names the dimensions along which the box may leave the array; `outside` says what happens there. With `masks` the
+    block of rank c in its cluster copies to the tiles of all blocks that `masks[c]` has bits for, and nothing where it
+    has none.
     """
 
     op: str
@@ -294,18 +299,21 @@ class Meet(Ordering):
 
 @frozen
 class Commit(Ordering):
-    """Every lane closes the group of the copies of a kind that it has issued since it last did; it may be empty."""
+    """Every lane closes the group of the copies of a kind that it has issued since it last did; it may be empty. Groups
+    of stores in bulk are those of the role's first thread."""
 
     kind: GroupKind
 
 
 @frozen
 class Retire(Ordering):
-    """Every lane waits until at most `pending` of the groups that it closed last are incomplete."""
+    """Every lane waits until at most `pending` of the groups that it closed last are incomplete; with `reads_only`,
+    until their sources have been read."""
 
     kind: GroupKind
     pending: int
     covers: tuple[Covered, ...]
+    reads_only: bool = False
 
 
 class Side(Enum):
@@ -368,6 +376,14 @@ class ClusterWait(Ordering):
 @frozen
 class RegisterFence(Ordering):
     """Registers written before are read by later products of the warpgroup (PTX ISA, wgmma.fence)."""
+
+    covers: tuple[Covered, ...]
+
+
+@frozen
+class ProxyFence(Ordering):
+    """What a thread has written to shared memory before is seen by what runs in the background behind it (PTX ISA,
+    fence.proxy.async)."""
 
     covers: tuple[Covered, ...]
 
@@ -445,7 +461,7 @@ class Counter:
 
 
 Synchronisation = (
-    Meet | Commit | Retire | Wait | Arrive | Expect | ClusterArrive | ClusterWait | RegisterFence | Advance
+    Meet | Commit | Retire | Wait | Arrive | Expect | ClusterArrive | ClusterWait | RegisterFence | ProxyFence | Advance
 )
 Node = Sequence | Loop | Let | When | ForEachItem | Counter | Copy | Fill | Multiply | Map | Reduce | Synchronisation
 
@@ -591,5 +607,5 @@ class Program:
 
     @property
     def shared_bytes(self) -> int:
-        """Shared memory of a block."""
-        return sum(b.slot_bytes * b.depth for b in self.buffers if b.space is Space.SHARED)
+        """Shared memory of a block: of buffers that lie over each other, the one below."""
+        return sum(b.slot_bytes * b.depth for b in self.buffers if b.space is Space.SHARED and not b.alias)

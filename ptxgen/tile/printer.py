@@ -39,6 +39,7 @@ from ptxgen.tile.nodes import (
     Outside,
     Parameter,
     Program,
+    ProxyFence,
     Quotient,
     Reduce,
     Region,
@@ -141,7 +142,8 @@ def buffer_cells(buffer: Buffer) -> tuple[str, ...]:
         case GlobalPlacement(extents, strides):
             extent = f"{listed(extents)} strides {listed(strides)}"
         case SharedLayout():
-            extent = f"{box_text(buffer.shape)} x {buffer.depth}, {buffer.slot_bytes * buffer.depth} bytes"
+            over = f", over {buffer.alias}" if buffer.alias else ""
+            extent = f"{box_text(buffer.shape)} x {buffer.depth}, {buffer.slot_bytes * buffer.depth} bytes{over}"
         case Distribution() as distribution:
             values = distribution.value_count * buffer.depth
             extent = f"{box_text(buffer.shape)} x {buffer.depth}, {values} values a lane"
@@ -208,8 +210,9 @@ def node_lines(node: Node) -> Iterator[str]:
             yield from (INDENT + f"covers {line}" for line in covers_lines(covers))
         case Commit(kind):
             yield f"commit {kind.value}"
-        case Retire(kind, pending, covers):
-            yield f"retire {kind.value}, pending {pending}" + ("" if covers else ", covers nothing")
+        case Retire(kind, pending, covers, reads_only):
+            reads = " reads" if reads_only else ""
+            yield f"retire {kind.value}{reads}, pending {pending}" + ("" if covers else ", covers nothing")
             yield from (INDENT + f"covers {line}" for line in covers_lines(covers))
         case Wait(ring, side, rank, covers):
             yield f"wait {ring}{{{rank}}} {side.value}"
@@ -228,6 +231,9 @@ def node_lines(node: Node) -> Iterator[str]:
             yield "wait for the cluster's barrier"
         case RegisterFence(covers):
             yield "register fence"
+            yield from (INDENT + f"covers {line}" for line in covers_lines(covers))
+        case ProxyFence(covers):
+            yield "proxy fence"
             yield from (INDENT + f"covers {line}" for line in covers_lines(covers))
         case _:
             assert_never(node)

@@ -24,6 +24,14 @@ def test_a_random_product_is_run_and_checked(capsys: Printed) -> None:
     assert all(word in out for word in words)
 
 
+def test_results_leave_through_shared_memory_where_asked(capsys: Printed) -> None:
+    sizes = ["matmul", "--m", "40", "--n", "24", "--k", "16", "--run", "cpu"]
+    assert main([*sizes, "--target", "sm_90a", "--drain", "64", "--epilogue", "bias,relu"]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    assert all(word in out for word in ("A 4, B 4, D 2 in shared memory", "229376 bytes", "error      good"))
+
+
 def test_files_in_and_out(tmp_path: Path, capsys: Printed) -> None:
     chance = np.random.default_rng(3)
     a, b = chance.standard_normal((33, 16)).astype(np.float16), chance.standard_normal((24, 16)).astype(np.float16)

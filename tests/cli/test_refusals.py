@@ -70,6 +70,7 @@ CASES = {
     "unused file": (["--bias", "a.npy"], "--bias is given, but the epilogue does not read it"),
     "unused number": (["--alpha", "2"], "--alpha is given, but the epilogue does not use it"),
     "unused second output": (["--second-out", "e.npy"], "--second-out is given, but the epilogue keeps nothing"),
+    "a piece of no power": (["--drain", "48"], "--drain must be 0 or a power of two, got 48"),
     "negative seed": (["--seed", "-1"], "--seed must be 0 or more, got -1"),
     "absurd size": (["--m", "99999999999"], "--m must be at most 2146435072, got 99999999999"),
     "more than memory": (

@@ -22,6 +22,8 @@ WARPS = (
     MatmulTiling(i=64, j=64, k=64, depth=2),
     MatmulTiling(i=64, j=128, k=16, warps=2, depth=5, isolate=False),
     MatmulTiling(i=64, j=64, depth=1),
+    MatmulTiling(i=128, j=256, warps=8, depth=4, isolate=False, drain=16),
+    MatmulTiling(i=64, j=64, depth=3, drain=32),
 )
 WARPGROUPS = (
     MatmulTiling(i=128, j=256, k=64, warps=8, depth=4, isolate=False),
@@ -29,6 +31,9 @@ WARPGROUPS = (
     MatmulTiling(i=64, j=64, k=64, warps=4, depth=3, isolate=False),
     MatmulTiling(i=64, j=128, k=32, warps=4, depth=6, isolate=False),
     MatmulTiling(i=128, j=64, k=128, warps=8, depth=2, prefetch=False),
+    MatmulTiling(i=128, j=256, k=64, warps=8, depth=4, isolate=False, drain=64),
+    MatmulTiling(i=128, j=128, k=64, warps=8, depth=4, drain=32),
+    MatmulTiling(i=64, j=128, k=64, warps=4, depth=9, isolate=False, drain=64),
 )
 PLANS = [("sm_90", tiling) for tiling in WARPS] + [("sm_90a", tiling) for tiling in WARPGROUPS]
 

@@ -12,7 +12,7 @@ from polyhedral import Affine, const, var
 from ptxgen.compute import Compute, ComputeBuilder, ReductionOp, f16, f32
 from ptxgen.derive import derive
 from ptxgen.errors import PlanError
-from ptxgen.plan import Plan, aligned, blocks, grouped, ld, m8n8k4, multiple, registers, shared, st, warps
+from ptxgen.plan import Plan, aligned, blocks, grouped, ld, m8n8k4, multiple, registers, shared, st, tensor, warps
 from tests.derive.computes import chained, matmul, multiplied, pipelined, softmax, staged, tiled, volta
 
 
@@ -151,9 +151,49 @@ NOTHING: dict[str, tuple[Callable[[], object], str]] = {
         lambda: staged_in_rows().place("cta", onto=blocks),
         "place level 'cta' before stage(A, at=cta.i",
     ),
-    "drained through shared": (
-        lambda: undrained().drain("D", through=wrong(shared()), by=st(16)),
-        "D is drained only from registers so far (through=None), got through=shared(depth=2, layout=free)",
+    "drained through nothing known": (
+        lambda: undrained().drain("D", through=wrong("shared"), by=st(16)),
+        "through is None or shared(depth, layout), got 'shared'",
+    ),
+    "drained through shared without a put": (
+        lambda: undrained().drain("D", through=shared(), by=st(16)),
+        "put is st(bytes) or stmatrix(matrices), got None",
+    ),
+    "put by load": (
+        lambda: undrained().drain("D", through=shared(), by=st(16), put=ld(16)),
+        "D.shared is filled by st or stmatrix, not by ld",
+    ),
+    "emptied by load": (
+        lambda: undrained().drain("D", through=shared(), by=ld(16), put=st(16)),
+        "D is drained by st or tensor, not by ld",
+    ),
+    "boxes without a swizzle": (
+        lambda: undrained().drain("D", through=shared(), by=tensor, put=st(16)),
+        "D.shared: tensor copies read swizzle(32), swizzle(64) or swizzle(128), not shared(depth=2, layout=free)",
+    ),
+    "pieces from registers": (
+        lambda: undrained().drain("D", through=None, by=st(16), pieces={"i": 16}),
+        "D: pieces and put are of a way through shared memory, and through is None",
+    ),
+    "pieces of no dim": (
+        lambda: undrained().drain("D", through=shared(), by=st(16), pieces={"k": 16}, put=st(16)),
+        "D has no dim 'k' to cut; it has i, j",
+    ),
+    "pieces that do not divide": (
+        lambda: undrained().drain("D", through=shared(), by=st(16), pieces={"i": 128}, put=st(16)),
+        "a piece of i=128 does not divide i=64 of level 'warp'",
+    ),
+    "pieces of no power": (
+        lambda: undrained().drain("D", through=shared(), by=st(16), pieces={"i": 48}, put=st(16)),
+        "the extent of a piece along i must be a power of two, got 48",
+    ),
+    "over no ring": (
+        lambda: undrained().drain("D", through=shared(2, alias="Q.shared"), by=st(16), put=st(16)),
+        "no ring 'Q.shared' to lie over; staged in shared memory are",
+    ),
+    "staged over a ring": (
+        lambda: tiled(matmul()).stage("A", at="cta.k", into=shared(2, alias="B.shared"), by=st(16)),
+        "A.shared: a ring that lies over another one is for drain, not for stage",
     ),
     "drained twice": (lambda: volta().drain("D", through=None, by=st(16)), "D is drained already"),
     "an input drained": (

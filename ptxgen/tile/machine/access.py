@@ -17,8 +17,11 @@ from ptxgen.tile.machine.geometry import (
     shared_vectors_fit,
     spelled,
 )
+from ptxgen.tile.machine.overlays import clobber
 from ptxgen.tile.machine.state import IN_FLIGHT, NEVER_WRITTEN, NUMPY_TYPES, Flight, Numbers, Step, Storage, View
 from ptxgen.tile.nodes import (
+    Carrier,
+    Copy,
     Region,
     Space,
 )
@@ -55,6 +58,9 @@ def write(step: Step, view: View, values: Numbers, wanted: Mask) -> None:
         if conflict is not None:
             raise step.race(view.region, "writes", element(step, view, wanted, conflict.point), conflict)
     storage.values[chosen] = values[wanted]
+    if storage.unfenced is not None:
+        storage.unfenced[chosen] = step.warp.place + 1
+        clobber(step, storage, chosen)
     if storage.ranks is not None:
         storage.ranks[chosen] = step.value(view.region.rank)
 
@@ -78,6 +84,7 @@ def begin(step: Step, region: Region, storage: Storage, index: Index, values: Nu
         raise step.race(region, "writes", f"number {conflict.point}", conflict)
     if (storage.ranks[index] == IN_FLIGHT).any():
         raise step.fault("tile.stale", f"writes a slot of {region.buffer.name} that another copy is still filling")
+    clobber(step, storage, index)
     storage.ranks[index] = IN_FLIGHT
     return Flight(step, region, storage, index, values, step.value(region.rank))
 
@@ -92,6 +99,9 @@ def end_write(flight: Flight) -> None:
         raise step.race(flight.region, "writes", str(conflict.point), conflict)
     storage.values[flight.index] = flight.values
     storage.ranks[flight.index] = flight.rank
+    if storage.unfenced is not None:
+        generic = isinstance(step.node, Copy) and step.node.carrier is Carrier.LANE_COPY
+        storage.unfenced[flight.index] = step.warp.place + 1 if generic else 0
 
 
 def check_idle(step: Step, view: View) -> None:

@@ -14,12 +14,13 @@ from numpy.typing import NDArray
 
 from isa.mechanisms import GroupKind
 from ptxgen.errors import LaunchError
-from ptxgen.tile.machine import products
+from ptxgen.tile.machine import products, stores
 from ptxgen.tile.machine.clocks import OP_BITS, SEVERAL_BLOCKS, WARP_BITS, Clocks
 from ptxgen.tile.machine.clusters import Cluster, clusters_of, tile_variables
 from ptxgen.tile.machine.faults import MachineFault
 from ptxgen.tile.machine.items import Place, items_of
 from ptxgen.tile.machine.leaves import commit, perform, retire, targets
+from ptxgen.tile.machine.overlays import lay_over
 from ptxgen.tile.machine.rings import RingState
 from ptxgen.tile.machine.schedule import Blocked, Thread, interleave
 from ptxgen.tile.machine.state import NUMPY_TYPES, Block, Launch, Leaf, Step, Storage, Warp, evaluate
@@ -36,6 +37,7 @@ from ptxgen.tile.nodes import (
     Meet,
     ParameterKind,
     Program,
+    ProxyFence,
     RegisterFence,
     Retire,
     Side,
@@ -193,6 +195,7 @@ def new_block(launch: Launch, cluster: Cluster, rank: int) -> Block:
         for buffer in program.buffers
         if buffer.space is Space.SHARED
     }
+    lay_over(program, shared)
     block = Block(launch, cluster, rank, shared)
     block.rings = {ring.name: RingState.of(ring, warps, rank) for ring in program.rings}
     for role in program.roles:
@@ -238,6 +241,12 @@ def warp_steps(warp: Warp, variables: dict[str, int], tiles: list[dict[str, int]
                 yield node
             case Commit(kind=GroupKind.WGMMA):
                 products.commit(warp)
+            case Commit(kind=GroupKind.BULK):
+                stores.commit(warp)
+            case Retire(kind=GroupKind.BULK, pending=pending, reads_only=reads_only):
+                if not warp.number:
+                    stores.retire(warp, pending, reads_only=reads_only)
+                yield None
             case Commit(kind):
                 commit(warp, kind)
             case Retire(kind=GroupKind.WGMMA, pending=pending):
@@ -265,6 +274,8 @@ def warp_steps(warp: Warp, variables: dict[str, int], tiles: list[dict[str, int]
                 warp.unfenced.clear()
             case Advance():
                 pass
+            case ProxyFence():
+                stores.fence(warp)
             case _:
                 perform(Step(warp, node, bound))
                 warp.block.steps += 1
@@ -292,3 +303,5 @@ def check_nothing_left(warp: Warp) -> None:
     left = [*warp.open_group.values(), *(group for groups in warp.groups.values() for group in groups)]
     for flight in (flight for group in left for flight in group):
         raise flight.step.fault("tile.inflight", f"ends before its copy to {flight.region.buffer.name} is complete")
+    for store in (store for group in (warp.open_stores, *warp.store_groups) for store in group):
+        raise store.step.fault("tile.inflight", f"ends before its store of {store.region.buffer.name} is complete")

@@ -8,6 +8,7 @@ import numpy as np
 
 from isa.mechanisms import GroupKind
 from ptxgen.compute import BinaryOp, Element, ReductionOp
+from ptxgen.tile.machine import stores
 from ptxgen.tile.machine.access import (
     begin,
     begin_write,
@@ -85,7 +86,7 @@ def copy(step: Step, node: Copy) -> None:
         lane_copy(step, node)
         return
     if node.carrier is Carrier.TENSOR:
-        tensor_copy(step, node)
+        (stores.issue if source.buffer.space is Space.SHARED else tensor_copy)(step, node)
         return
     if (source.buffer.space is Space.REGISTERS) == (destination.buffer.space is Space.REGISTERS):
         raise step.fault("tile.shape", "a copy moves between registers and memory, and this one does not")
@@ -100,7 +101,8 @@ def copy(step: Step, node: Copy) -> None:
 def store(step: Step, node: Copy) -> None:
     """Registers to memory; elements outside the array are never touched."""
     held = View(node.source, whole(node.source), node.distribution, 1)
-    memory = View(node.destination, whole(node.destination), node.distribution, node.vector)
+    vector = node.vector if node.carrier is Carrier.ACCESS else matrix_elements(step, node, node.destination)
+    memory = View(node.destination, whole(node.destination), node.distribution, vector)
     wanted = inside_array(step, memory, node.guarded)
     if node.outside is not Outside.NEVER and not wanted.all():
         raise step.fault("tile.bounds", f"stores outside {node.destination.buffer.name} where NEVER is not said")
@@ -109,7 +111,7 @@ def store(step: Step, node: Copy) -> None:
 
 def load(step: Step, node: Copy) -> None:
     """Memory to registers; elements outside the array are as `outside` says, ANY being a value that shows."""
-    vector = node.vector if node.carrier is Carrier.ACCESS else matrix_elements(step, node)
+    vector = node.vector if node.carrier is Carrier.ACCESS else matrix_elements(step, node, node.source)
     memory = View(node.source, whole(node.source), node.distribution, vector)
     held = View(node.destination, whole(node.destination), node.distribution, 1)
     wanted = inside_array(step, memory, node.guarded)
@@ -119,18 +121,18 @@ def load(step: Step, node: Copy) -> None:
     write(step, held, values, wanted if node.outside is Outside.NEVER else every_point(held))
 
 
-def matrix_elements(step: Step, node: Copy) -> int:
-    """One element a lane and access, after the checks that `ldmatrix` needs: rows lie together, and it gives each lane
-    what the copy says."""
-    if node.rows is None or node.source.buffer.space is not Space.SHARED:
-        raise step.fault("tile.shape", "a load by matrices reads rows of shared memory, and this one does not")
+def matrix_elements(step: Step, node: Copy, memory: Region) -> int:
+    """One element a lane and access, after the checks that `ldmatrix` and `stmatrix` need: rows lie together, and each
+    lane gets or gives what the copy says."""
+    if node.rows is None or memory.buffer.space is not Space.SHARED:
+        raise step.fault("tile.shape", "a copy by matrices moves rows of shared memory, and this one does not")
     check_shared_vectors(
         step,
-        View(node.source, whole(node.source), node.rows.reach, node.vector),
-        tuple(step.value(corner) for corner in node.source.origin),
+        View(memory, whole(memory), node.rows.reach, node.vector),
+        tuple(step.value(corner) for corner in memory.origin),
     )
     if not gives(node.rows, node.distribution, node.vector):
-        raise step.fault("tile.holder", "ldmatrix gives its lanes other elements than the registers are to hold")
+        raise step.fault("tile.holder", "matrices have other elements for each lane than the registers are to hold")
     return 1
 
 

@@ -108,6 +108,8 @@ def operand(step: Step, factor: Factor, rows: tuple[int, ...], columns: tuple[in
     conflict = storage.clocks.read(step.stamp, step.warp.seen, index.ravel())
     if conflict is not None:
         raise step.race(region, "reads", f"number {conflict.point}", conflict)
+    if storage.unfenced is not None and storage.unfenced[index].any():
+        raise step.fault("tile.proxy", f"reads {buffer.name}, written since without a proxy fence of the writer")
     if (storage.ranks[index] != rank).any():
         raise step.fault("tile.stale", f"reads {buffer.name} where tile {rank} is not, or no longer")
     return np.asarray(storage.values[index])

@@ -37,17 +37,22 @@ IN_FLIGHT = NEVER_WRITTEN + 1
 @define(eq=False)
 class Storage:
     """Elements one behind the other. `ranks` says of which tile of the ring each is a part (None: of no ring);
-    `clocks` orders the accesses (None: only one warp, or nothing but reads)."""
+    `clocks` orders the accesses (None: only one warp, or nothing but reads). `unfenced` holds 1 more than the place of
+    the warp that wrote an element since its last proxy fence, 0 where none did; `shares` are the storages, by buffer,
+    that lie in the same place."""
 
     values: Numbers
     ranks: Index | None
     clocks: Clocks | None
+    unfenced: NDArray[np.int16] | None = None
+    shares: list[tuple[str, Storage]] = field(factory=list)
 
     @classmethod
     def ring(cls, buffer: Buffer, tile_size: int, clocks: Clocks | None) -> Storage:
         """A ring of `buffer.depth` tiles, not yet written."""
         size = tile_size * buffer.depth
-        return cls(np.zeros(size, NUMPY_TYPES[buffer.element]), np.full(size, NEVER_WRITTEN, np.int64), clocks)
+        values, ranks = np.zeros(size, NUMPY_TYPES[buffer.element]), np.full(size, NEVER_WRITTEN, np.int64)
+        return cls(values, ranks, clocks, None if clocks is None else np.zeros(size, np.int16))
 
 
 @define(eq=False)
@@ -89,7 +94,7 @@ class Block:
 class Warp:
     """A running warp: its number in the role, its place in the cluster, the clock that it has seen of each warp of the
     cluster (its own is `seen[place]`), and its registers. `busy` counts the products under way on a register buffer,
-    `unfenced` names those written since the last register fence."""
+    `unfenced` names those written since the last register fence. Groups of stores are the role's first warp's."""
 
     block: Block
     role: Role
@@ -104,6 +109,8 @@ class Warp:
     issued: int = 0
     busy: dict[str, int] = field(factory=dict)
     unfenced: set[str] = field(factory=set)
+    open_stores: list[BulkStore] = field(factory=list)
+    store_groups: list[list[BulkStore]] = field(factory=list)
 
     @property
     def name(self) -> str:
@@ -132,6 +139,21 @@ class Flight:
     index: Index
     values: Numbers
     rank: int
+
+
+@define(eq=False)
+class BulkStore:
+    """A store in the background: the elements `index` of `storage`, the tile of `region`, go to `target` of `memory`
+    where they are `inside` the array. `values` are there once they have been read."""
+
+    step: Step
+    region: Region
+    storage: Storage
+    index: Index
+    memory: Storage
+    target: Index
+    inside: NDArray[np.bool_]
+    values: Numbers | None = None
 
 
 @frozen(eq=False)

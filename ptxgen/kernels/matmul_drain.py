@@ -1,0 +1,82 @@
+"""How the results of a product leave: through shared memory where the facts allow it, else from registers."""
+
+from __future__ import annotations
+
+from isa.limits import limits
+from isa.targets import target
+from ptxgen.compute import Array, ArrayKind, Element
+from ptxgen.derive.facts import Facts
+from ptxgen.plan import Plan, free, shared, st, stmatrix, swizzle, tensor
+
+MAP_UNIT_BYTES = 16
+LEAST_SPAN = 32
+SPANS = {Element.F16: 128, Element.F32: 32}
+DEPTH = 2
+BARRIERS_BYTES = 1024
+LEAST_ROWS = 16
+
+
+def whole_units(plan: Plan, name: str, *, rows: bool) -> bool:
+    """Whether the facts show that an array lies together in units of 16 bytes: its address and strides are multiples of
+    them, and with `rows` the extent of its rows."""
+    array = plan.compute.array(name)
+    width, place = array.element.byte_count, array.contiguous_dimension
+    if place is None:
+        return False
+    values = [stride for stride in array.strides if not stride.is_constant] + ([array.extents[place]] if rows else [])
+    whole = MAP_UNIT_BYTES // width
+    return Facts.of(plan).vector(name, width, values, whole) == whole
+
+
+def has_map(plan: Plan, name: str) -> bool:
+    """Whether the facts show of an array what a tensor map needs: an address and strides of whole 16 bytes."""
+    return whole_units(plan, name, rows=False)
+
+
+def by_boxes(plan: Plan, columns: int, rows: int, rings: tuple[int, int], *, may_lie_over: bool = True) -> Plan:
+    """Every result in pieces of `columns` of a block's `rows`, put by matrices where they are 16 bits wide, and stored
+    by tensor copies. `rings` are the bytes that A's and all operands take: where no room is left, pieces lie over A's,
+    which they may not where another role fills that again.
+    """
+    room = limits(target(plan.target)).shared_bytes_per_cta - rings[1] - BARRIERS_BYTES
+    for array in _outputs(plan):
+        width = array.element.byte_count
+        wanted = DEPTH * rows * columns * width
+        fits = columns * width >= LEAST_SPAN and wanted <= max(room, rings[0] if may_lie_over else 0)
+        if not fits or not _is_matrix(plan, array) or not has_map(plan, array.name):
+            plan = plan.drain(array.name, through=None, by=st(16))
+            continue
+        over = None if wanted <= room else "A.shared"
+        room -= 0 if over else wanted
+        through = shared(DEPTH, swizzle(min(SPANS[array.element], columns * width)), over)
+        plan = plan.drain(array.name, through, tensor, {"j": columns}, stmatrix(4) if width == 2 else st(8))
+    return plan
+
+
+def by_rows(plan: Plan, rows: int, block: tuple[int, int], warp_rows: int, rings: tuple[int, int]) -> Plan:
+    """Every result in pieces of `rows` of each warp's tile at most, read back and stored in whole rows. `rings` are the
+    bytes that A's and all operands take: pieces lie over A's where they fit, else beside; smaller ones where neither.
+    """
+    room = limits(target(plan.target)).shared_bytes_per_cta - rings[1] - BARRIERS_BYTES
+    for array in _outputs(plan):
+        row = DEPTH * block[0] // warp_rows * block[1] * array.element.byte_count
+        own = min(rows, warp_rows)
+        while own * row > max(room, rings[0]) and own > LEAST_ROWS:
+            own //= 2
+        fits = 0 < own * row <= max(room, rings[0])
+        if not fits or not _is_matrix(plan, array) or not whole_units(plan, array.name, rows=True):
+            plan = plan.drain(array.name, through=None, by=st(16))
+            continue
+        over = "A.shared" if own * row <= rings[0] else None
+        room -= 0 if over else own * row
+        plan = plan.drain(array.name, shared(DEPTH, free, over), st(16), {"i": own}, st(16))
+    return plan
+
+
+def _outputs(plan: Plan) -> list[Array]:
+    return [array for array in plan.compute.arrays if array.kind is ArrayKind.OUTPUT]
+
+
+def _is_matrix(plan: Plan, array: Array) -> bool:
+    """Whether a statement gives the array element by element, not in sums of parts."""
+    return not plan.compute.statement(array.name).reduction
