@@ -9,7 +9,7 @@ from attrs import evolve
 from isa.mechanisms import AtIssue, GroupKind
 from polyhedral import Set, System
 from ptxgen.errors import UnsupportedError
-from ptxgen.order.atoms import Fence, FenceKind, Retire
+from ptxgen.order.atoms import Commit, Fence, FenceKind, Retire
 from ptxgen.order.nest import Body, Nest, nest
 from ptxgen.order.ops import Op, Time, time_domain
 from ptxgen.order.requirements import Requirement, check_order
@@ -54,8 +54,9 @@ def discharge(
     for body, found in served.items():
         _add(atoms, body, _product_waits(body, places, found))
     uses = rings(ops, across)
+    awaited = frozenset(r.source.number for body, found in served.items() for r in found if _is_awaited(r, body))
     for use in uses:
-        for part in ring_atoms(use, ops, places):
+        for part in ring_atoms(use, ops, places, awaited):
             _add(atoms, part.body, {part.gap: list(part.atoms)})
     for body, gap, fence in _register_fences(places, [r for found in served.values() for r in found]):
         _add(atoms, body, {gap: [fence]})
@@ -75,7 +76,8 @@ def _add(
 
 def _product_waits(body: Body, places: Nest, found: list[Requirement]) -> dict[int, list[Synchronisation]]:
     """A wait for all products directly behind the item that issued them, at every step at which sums are used: also
-    where no product lies between, so that no path goes around it."""
+    where no product lies between, so that no path goes around it. Where that item is the product, its group is closed
+    there first."""
     depth = len(body.path)
     waits: dict[int, list[Requirement]] = {}
     for requirement in found:
@@ -90,8 +92,16 @@ def _product_waits(body: Body, places: Nest, found: list[Requirement]) -> dict[i
             pieces += (time_domain(whole, sink.time.ahead[: len(loops)]) if loops else whole).pieces
         domain, time = Set(loops, tuple(dict.fromkeys(pieces))), Time(loops, (0,) * len(loops), ())
         covers = tuple(dict.fromkeys(r.covered for r in own))
-        atoms[gap] = [Synchronisation(body.role, Retire(GroupKind.WGMMA, 0), domain, time, covers)]
+        wait = Synchronisation(body.role, Retire(GroupKind.WGMMA, 0), domain, time, covers)
+        issued = [requirement.source.op for requirement in own if _is_awaited(requirement, body)]
+        closing = [evolve(wait, atom=Commit(GroupKind.WGMMA), domain=op.domain, time=op.time) for op in issued[:1]]
+        atoms[gap] = [*closing, wait]
     return atoms
+
+
+def _is_awaited(requirement: Requirement, body: Body) -> bool:
+    """Whether a product is waited for in the body that issues it."""
+    return not _is_fenced(requirement) and requirement.source.op.time.loops == body.loops
 
 
 def _register_fences(places: Nest, found: list[Requirement]) -> Iterator[tuple[Body, int, Synchronisation]]:
