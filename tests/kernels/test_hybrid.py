@@ -92,6 +92,14 @@ def test_chains_that_tiles_do_not_hold_are_refused(every: int, k: int, words: st
         product.kernel()
 
 
+def test_blocks_that_stay_keep_chains_by_warps_only() -> None:
+    run_matmul(spec(32), (136, 72, 208), evolve(WARPS, workers=2), target="sm_80")
+    product = Matmul(spec(32), "sm_90a", evolve(GROUPS, workers=2))
+    arrays = product.with_outputs(random_inputs(product.compute, {"M": 136, "N": 72, "K": 208}))
+    with pytest.raises(PlanError, match="kept in chains by a warpgroup inside the loop .*no proof covers"):
+        product.kernel_for(arrays)
+
+
 def test_a_model_of_other_chains_has_other_bits() -> None:
     outcome = run_matmul(spec(32), (40, 72, 208), WARPS, target="sm_80")
     (order,) = outcome.kernel.derivation.signature()
