@@ -39,10 +39,9 @@ def derive_warpgroup_product(draft: Draft, work: Product) -> None:
     rings = [_operand(draft, work, access, path) for access in (work.a, work.b)]
     draft.role = own
     draft.before_loop(outer, below(path, len(outer)), [filled])
-    if sums.chains and len(path) > 1:
-        around = ", ".join(loop.at for loop in path[:-1])
+    if sums.chains and draft.space.persistent:
         raise PlanError(
-            f"{statement.name} is kept in chains by a warpgroup inside the loop {around}: no proof covers its register "
+            f"{statement.name} is kept in chains by warpgroups of blocks that stay: no proof covers its register "
             "fences there; let each block take one tile, or multiply by warps",
             line=work.step.line,
         )
