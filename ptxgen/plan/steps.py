@@ -215,5 +215,6 @@ class Rewrite:
 
 
 Step = (
-    Assume | Rewrite | Roles | Tile | Place | Cluster | Stage | MultiplyBy | Finish | Drain | Shift | Order | Unroll | Isolate
+    Assume | Rewrite | Roles | Tile | Place | Cluster | Stage | MultiplyBy | Finish | Drain | Shift | Order | Unroll
+    | Isolate
 )  # fmt: skip
