@@ -46,10 +46,16 @@ def explain(kernel: GeneratedKernel) -> str:
         lines += _headed(f"ops{which}", _ops(part))
         lines += _headed(f"requirements{which}", [str(each) for each in part.requirements])
         lines += _headed(f"synchronisation{which}", _synchronisation(part))
+    lines += _headed("order of sums: equal signatures give equal bits", orders(kernel))
     lines += _headed("tile program", show(kernel.program).splitlines())
     for role in kernel.program.roles:
         lines += _headed(f"loops of {role.name}", list(skeleton(role.body)))
     return "\n".join(lines + _headed("PTX", _ptx(kernel)))
+
+
+def orders(kernel: GeneratedKernel) -> list[str]:
+    """The signature of a kernel's sums of products."""
+    return [str(order) for order in kernel.derivation.signature()] or ["no sum of products on tensor cores"]
 
 
 def _headed(heading: str, lines: list[str]) -> list[str]:

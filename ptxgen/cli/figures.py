@@ -6,10 +6,11 @@ from ptxgen.derive.derivation import most_registers, register_count
 from ptxgen.errors import AssemblerError
 from ptxgen.kernels.generated import GeneratedKernel
 from ptxgen.kernels.matmul import Matmul
+from ptxgen.kernels.variants import Variant
 from ptxgen.tile import Space
 
 
-def figures(product: Matmul, kernel: GeneratedKernel, seconds: float) -> str:
+def figures(product: Matmul, kernel: GeneratedKernel, variant: Variant, seconds: float) -> str:
     """The kernel, its tile, stages, registers, shared bytes, the facts that it relies on, and how long it took."""
     spec, tiling = product.spec, product.tiled
     pieces = ", ".join(map(str, spec.epilogue)) or "none"
@@ -17,7 +18,10 @@ def figures(product: Matmul, kernel: GeneratedKernel, seconds: float) -> str:
     stages = ", ".join(f"{ring.array} {ring.depth}" for ring in rings)
     facts = [*map(str, kernel.program.facts)]
     facts += [f"{p.name} aligned to {p.alignment}" for p in kernel.program.parameters if p.alignment > 1]
-    types = f"{spec.layout.value}, sums in {spec.accumulate}, result {spec.output}"
+    left, right = spec.inputs
+    inputs = f"{left}" if left is right else f"{left} by {right}"
+    chains = f", in chains of {spec.promote} joined in f32" if spec.promote else ""
+    types = f"{spec.layout.value}, {inputs}, sums in {spec.accumulate}{chains}, result {spec.output}"
     blocks = "blocks" if tiling.workers is None else f"{tiling.walking} that stay"
     return "\n".join([
         f"kernel     {kernel.program.name} for {product.target}: {types}, epilogue {pieces}",
@@ -26,6 +30,7 @@ def figures(product: Matmul, kernel: GeneratedKernel, seconds: float) -> str:
         f"registers  {registers(kernel)}",
         f"shared     {kernel.program.shared_bytes} bytes",
         f"relies on  {', '.join(facts) or 'nothing'}",
+        *(f"{'variant' if number == 0 else '':10} {told}" for number, told in enumerate(variant.reasons)),
         f"made       in {1e3 * seconds:.0f} ms, {len(kernel.listing.text.splitlines())} lines of PTX",
     ])  # fmt: skip
 

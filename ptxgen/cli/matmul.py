@@ -10,25 +10,23 @@ from typing import Any
 import numpy as np
 from attrs import evolve, frozen
 
-from isa.numerics import UnsettledNumerics, numerics
-from isa.targets import target
 from ptxgen.cli.explain import explain
 from ptxgen.cli.figures import figures
 from ptxgen.cli.operands import check_used, inputs_of, read_files, scalars_of, typed_epilogue
 from ptxgen.cli.outputs import check_outputs, write_array, write_text
 from ptxgen.cli.parser import MatmulOptions
 from ptxgen.cli.unusable import Unusable
+from ptxgen.derive import Unsettled
 from ptxgen.errors import KernelError
 from ptxgen.kernels.binding import arrays_in_memory, bind
 from ptxgen.kernels.generated import GeneratedKernel
 from ptxgen.kernels.matmul import Machine, Matmul, Outcome
-from ptxgen.kernels.matmul_compute import MatmulSpec
+from ptxgen.kernels.matmul_compute import MatmulSpec, check_types
 from ptxgen.kernels.matmul_plan import MatmulTiling, default_tiling
 from ptxgen.kernels.views import outline
 from ptxgen.runtime import compute_capability, device_count
 from ptxgen.testing import bounded
-from ptxgen.tile import Multiply
-from ptxgen.tile.machine.walking import leaves_of
+from ptxgen.testing.formats import values_of
 
 
 def run_matmul(options: MatmulOptions) -> int:
@@ -40,8 +38,19 @@ def run_matmul(options: MatmulOptions) -> int:
     loaded = read_files(options)
     batched = "batches" in options.sizes
     spec = MatmulSpec(
-        options.layout, options.accumulate, options.output, typed_epilogue(options.epilogue, loaded), batched
+        options.layout,
+        options.accumulate,
+        options.output,
+        typed_epilogue(options.epilogue, loaded),
+        batched,
+        input=options.input,
+        b_input=options.b_input,
+        promote=options.promote,
     )
+    try:
+        check_types(spec)
+    except ValueError as error:
+        raise Unusable(str(error)) from None
     product = Matmul(spec, options.target, _tiling(options, spec))
     check_used(options, product.compute)
     inputs = inputs_of(options, product.stated, loaded)
@@ -56,7 +65,12 @@ def run_matmul(options: MatmulOptions) -> int:
         verdict = NOT_RUN if options.run == "none" else _judged(options, product, inputs, scalars)
     except MemoryError:
         raise Unusable("the arrays do not fit into the memory of this machine") from None
-    lines = [figures(product, kernel, seconds), *([explain(kernel)] if options.explain else []), *verdict.lines]
+    variant = product.variant(inputs)
+    lines = [
+        figures(product, kernel, variant, seconds),
+        *([explain(kernel)] if options.explain else []),
+        *verdict.lines,
+    ]
     if options.emit:
         lines.append(write_text(options.emit, text))
     for path, name in ((options.out, "D"), (options.second_out, "E")):
@@ -82,13 +96,10 @@ def _check_simulator(options: MatmulOptions, kernel: GeneratedKernel) -> None:
     """Unusable where nobody has recorded how the kernel's products round."""
     if options.run == "none" or _machine(options) is Machine.GPU:
         return
-    rows = {leaf.row for role in kernel.program.roles for leaf in leaves_of(role.body) if isinstance(leaf, Multiply)}
-    try:
-        for row in rows:
-            opcode = "wgmma" if row.warpgroup else "mma"
-            numerics(target(options.target), opcode, f"m{row.m}n{row.n}k{row.k}", row.input.label)
-    except UnsettledNumerics as error:
-        raise Unusable(f"the CPU cannot run this: {error}; take --run gpu, --run none or --target sm_70") from None
+    for order in kernel.derivation.signature(options.target):
+        if isinstance(order.terms, Unsettled):
+            why = order.terms.reason
+            raise Unusable(f"the CPU cannot run this: {why}; take --run gpu, --run none or --target sm_70")
 
 
 @frozen(eq=False)
@@ -114,13 +125,16 @@ def _judged(
         return Verdict(False, (f"ran        on the {on.value}, with findings:", str(error)), {})
     ran = _how_it_ran(outcome, on, time.perf_counter() - started)
     sizes = bind(arrays_in_memory(product.stated), outcome.arrays).sizes
-    exact = bounded(product.stated, inputs, sizes, scalars, target=_ran_on(product, on))
+    where = _ran_on(product, on)
+    orders = outcome.kernel.derivation.signature(where)
+    exact = bounded(product.stated, inputs, sizes, scalars, target=where, orders=orders)
     good, lines = True, [ran]
     for name in ("D", "E", *map(str, product.spec.totals)):
         if name in outcome.arrays:
             found = exact[name].excess(outcome.arrays[name])
             good &= found <= 1.0
-            lines.append(_error_line(name, outcome.arrays[name], exact[name].value, found))
+            computed = values_of(outcome.arrays[name], exact[name].element)
+            lines.append(_error_line(name, computed, exact[name].value, found))
     return Verdict(good, tuple(lines), outcome.arrays if good else {})
 
 
@@ -145,7 +159,7 @@ def _how_it_ran(outcome: Outcome, on: Machine, seconds: float) -> str:
 
 def _error_line(name: str, computed: Any, exact: Any, excess: float) -> str:
     with np.errstate(all="ignore"):
-        off = np.abs(computed.astype(np.float64) - exact)
+        off = np.abs(computed - exact)
     worst = float(np.nanmax(off)) if off.size and not np.isnan(off).all() else 0.0
     verdict = "good" if excess <= 1.0 else "WRONG"
     return f"error      {verdict}: at most {worst:.3g} from float64 in {name}, {excess:.2f} of what rounding may do"

@@ -13,14 +13,15 @@ from numpy.typing import NDArray
 
 from ptxgen.cli.parser import FILES, SCALARS, SIZES, MatmulOptions
 from ptxgen.cli.unusable import Unusable
-from ptxgen.compute import Array, ArrayKind, Compute, Element, f16, f32
+from ptxgen.compute import Array, ArrayKind, Compute, Element, bf16, f16, f32, f64
 from ptxgen.kernels.binding import LARGEST_SIZE, arrays_in_memory, bind
 from ptxgen.kernels.epilogue import Beta, Bias, Epilogue, Residual, operand_names
 from ptxgen.kernels.views import DTYPES, View, aligned_zeros, outline
+from ptxgen.testing.formats import stored_as
 
 Loaded = Mapping[str, NDArray[Any]]
 COPIES = 6
-ELEMENT_OF: dict[Any, Element] = {DTYPES[f16]: f16, DTYPES[f32]: f32}
+ELEMENT_OF: dict[Any, Element] = {DTYPES[element]: element for element in (f16, bf16, f32, f64)}
 
 
 def read_files(options: MatmulOptions) -> dict[str, NDArray[Any]]:
@@ -37,19 +38,19 @@ def _read(path: Path) -> NDArray[Any]:
         raise Unusable(f"{path} is no .npy file of numbers") from None
     if not isinstance(found, np.ndarray):
         raise Unusable(f"{path} holds several arrays; a .npy file with one is wanted")
-    if found.dtype.kind not in "biuf":
+    if found.dtype.kind not in "biufV" or found.dtype.names:
         raise Unusable(f"{path} is no .npy file of numbers")
-    return _aligned(found)
+    return _aligned(found.view(f"u{found.itemsize}") if found.dtype.type is np.void else found)
 
 
 def typed_epilogue(epilogue: Epilogue, loaded: Loaded) -> Epilogue:
-    """The epilogue with each operand's type as its file has it. Unusable names a type that is neither f16 nor f32."""
+    """The epilogue with each operand's type as its file has it. Unusable names a type that none may have."""
     pieces = []
     for piece, name in zip(epilogue, operand_names(epilogue), strict=True):
         if isinstance(piece, (Bias, Residual, Beta)) and name is not None and name in loaded:
             dtype = loaded[name].dtype
             if dtype not in ELEMENT_OF:
-                raise Unusable(f"{name} must be float16 or float32, got {dtype}")
+                raise Unusable(f"{name} must be {', '.join(map(str, ELEMENT_OF))}, got {dtype}")
             piece = evolve(piece, element=ELEMENT_OF[dtype])
         pieces.append(piece)
     return tuple(pieces)
@@ -108,7 +109,17 @@ def _check_memory(wanted: int) -> None:
 
 def _random(array: Array, sizes: Mapping[str, int], chance: np.random.Generator) -> NDArray[Any]:
     shape = [extent.evaluate(sizes) for extent in array.extents]
-    return _aligned(chance.standard_normal(shape, np.float32).astype(DTYPES[array.element]))
+    if array.element.is_integer:
+        limits = np.iinfo(DTYPES[array.element])
+        return _aligned(chance.integers(limits.min, limits.max, shape, endpoint=True).astype(DTYPES[array.element]))
+    return _aligned(random_floats(chance.standard_normal(shape, np.float32), array.element))
+
+
+def random_floats(values: NDArray[np.float32], element: Element) -> NDArray[Any]:
+    """Numbers as an array of an element, of its bits where nothing here knows the type."""
+    if DTYPES[element].kind == "u":
+        return stored_as(values.astype(np.float64), element)
+    return values.astype(DTYPES[element])
 
 
 def _aligned(array: NDArray[Any]) -> NDArray[Any]:

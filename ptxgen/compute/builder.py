@@ -72,8 +72,8 @@ class ComputeBuilder:
             raise ValueError(f"{line}: {self._name}: an array {name!r} exists already")
         if not isinstance(element, Element):
             raise ValueError(f"{line}: {name} holds elements such as f16 or f32, got {element!r}")
-        if kind is not ArrayKind.INPUT and element is Element.S32:
-            raise ValueError(f"{line}: {name} is assigned values in f32, which f16 or f32 elements hold, got {element}")
+        if kind is not ArrayKind.INPUT and element is Element.TF32:
+            raise ValueError(f"{line}: {name} is assigned values, which no {element} holds: take f32")
         if len(over) != len(strides):
             raise ValueError(f"{line}: {name}: {len(over)} dims but {len(strides)} strides")
         steps = tuple(size(stride, f"a stride of {name}", line) for stride in strides)

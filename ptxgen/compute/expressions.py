@@ -1,7 +1,8 @@
 """Scalar expressions: the value that a statement assigns to one element.
 
-All arithmetic is in f32, one rounding per node, in the order of the tree: a model that walks the same tree with
-`numpy.float32` gives the same bits wherever the target's operation is correctly rounded.
+All arithmetic is in f32, and in f64 where the statement reads or fills an f64 array; one rounding per node, in the
+order of the tree: a model that walks the same tree with `numpy.float32` gives the same bits wherever the target's
+operation is correctly rounded.
 """
 
 from __future__ import annotations

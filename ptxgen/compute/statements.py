@@ -193,6 +193,11 @@ class Compute:
         known = ", ".join(s.name for s in self.statements)
         raise KeyError(f"{self.name} has no statement {name!r}; it has {known}")
 
+    def arithmetic(self, statement: Statement) -> Element:
+        """The type in which a statement calculates: f64 where it reads or fills an f64 array, else f32."""
+        touched = (statement.target, *statement.reads)
+        return Element.F64 if any(self.array(a.array).element is Element.F64 for a in touched) else Element.F32
+
     @property
     def parameters(self) -> tuple[str, ...]:
         """Every size and stride by name, in order of first appearance."""

@@ -7,8 +7,9 @@ import re
 from collections.abc import Iterable, Mapping
 
 from polyhedral import Affine, Constraint, FloorDiv, Set, var
-from ptxgen.compute.expressions import Load, scalars, show
-from ptxgen.compute.statements import Array, ArrayKind, Compute, SourceLine, Statement, names_in
+from ptxgen.compute.elements import Element
+from ptxgen.compute.expressions import Binary, BinaryOp, Load, scalars, show
+from ptxgen.compute.statements import Array, ArrayKind, Compute, ReductionOp, SourceLine, Statement, names_in
 
 IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]*", re.ASCII)
 
@@ -27,6 +28,7 @@ def check(compute: Compute, lines: Mapping[str, SourceLine]) -> None:
             _indices_known(compute, statement, access)
             _inside(compute, statement, access)
         _each_element_once(compute, statement)
+        _exact_integers(compute, statement)
         for access in statement.reads:
             _assigned_before(compute, compute.statements[:place], statement, access)
 
@@ -176,6 +178,26 @@ def _each_element_once(compute: Compute, statement: Statement) -> None:
                 f"{statement.line}: {show(statement.target)} is assigned more than once, at {_values(both[0])} and at "
                 f"{_values(both[1])}: reduce {name}, or let it index {statement.target.array}"
             )
+
+
+def _exact_integers(compute: Compute, statement: Statement) -> None:
+    """An s32 array is assigned what is exact: an element of another s32 array, or a sum of products of integers."""
+    target = compute.array(statement.target.array)
+    if target.element is not Element.S32:
+        return
+    elements = [compute.array(access.array).element for access in statement.reads]
+    match statement.value:
+        case Load() if statement.reduction is None and elements == [Element.S32]:
+            return
+        case Binary(BinaryOp.MULTIPLY, Load(), Load()) if statement.reduction:
+            if statement.reduction.op is ReductionOp.ADD and all(e.is_integer and e.bits == 8 for e in elements):
+                return
+        case _:
+            pass
+    raise ValueError(
+        f"{statement.line}: {statement.name} fills {target.name}, which is s32, from {statement}: an expression is "
+        "arithmetic in f32, an s32 takes another s32 as it is or a sum of products of s8 or u8"
+    )
 
 
 def _is_plain(index: Affine) -> bool:

@@ -1,5 +1,8 @@
 """From a plan to a proved tile program (see README.md)."""
 
 from ptxgen.derive.derivation import Derivation, Part, derive
+from ptxgen.derive.signature import Blocks, Exact, Fused, SumOrder, Terms, Unpacked, Unsettled
 
-__all__ = ["Derivation", "Part", "derive"]
+__all__ = [
+    "Blocks", "Derivation", "Exact", "Fused", "Part", "SumOrder", "Terms", "Unpacked", "Unsettled", "derive",
+]  # fmt: skip

@@ -22,6 +22,7 @@ from ptxgen.derive.pointwise import derive_pointwise
 from ptxgen.derive.products import derive_product
 from ptxgen.derive.scanning import scan_program
 from ptxgen.derive.sequencing import sequenced
+from ptxgen.derive.signature import SumOrder, signature
 from ptxgen.derive.space import GROUP_BITS, IndexSpace
 from ptxgen.errors import InternalError, PlanError
 from ptxgen.order.ops import Op
@@ -75,6 +76,14 @@ class Derivation:
     plan: Plan = field(repr=False)
     parts: tuple[Part, ...]
     program: Program = field(repr=lambda program: str(program.name))
+
+    def signature(self, target: str | None = None) -> tuple[SumOrder, ...]:
+        """The order of every sum of products, on the plan's target or another one that the kernel runs on. Equal
+        signatures of one compute give equal bits."""
+        first, *others = (signature(part.ops, target or self.plan.target) for part in self.parts)
+        if any(other != first for other in others):
+            raise InternalError(f"full and partial blocks sum in different orders: {first} and {others}")
+        return first
 
 
 def derive(plan: Plan) -> Derivation:

@@ -138,7 +138,7 @@ def check_ring(chain: Chain, steps: int, path: Path) -> None:
 def matrix_order(draft: Draft, work: Product, access: Reach, dims: tuple[str, str]) -> MatrixOrder:
     """How the instruction takes the operand. Volta's has both orders: ROW where the operand's columns are contiguous in
     memory, COLUMN where its rows are. The others take A in rows and B in columns, whatever the memory has."""
-    if work.step.instruction.name != "m8n8k4":
+    if not work.step.instruction.orders:
         return MatrixOrder.ROW if dims[0] == work.m else MatrixOrder.COLUMN
     array = draft.space.compute.array(access.array)
     contiguous = array.contiguous_dimension
@@ -158,7 +158,9 @@ def fragment_distribution(
 ) -> Distribution:
     """Who holds what of an operand's tile."""
     instruction = work.step.instruction
-    piece = fragment_of(instruction.name, "a" if dims[0] == work.m else "b", instruction.input, order)
+    first = dims[0] == work.m
+    element = instruction.input if first else instruction.b_input
+    piece = fragment_of(instruction.name, "a" if first else "b", element, order)
     positions = (access.dims.index(dims[0]), access.dims.index(dims[1]))
     return operand_distribution(shape, positions, piece, *sides, draft.space.warp_images(work.statement, access.dims))
 

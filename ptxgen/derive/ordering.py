@@ -8,16 +8,16 @@ from ptxgen.derive.operands import Operand
 from ptxgen.order.ops import Op, TouchKind
 
 
-def lay_out(draft: Draft, path: Path, operands: tuple[Operand, ...], multiplications: list[Op]) -> None:
+def lay_out(draft: Draft, path: Path, operands: tuple[Operand, ...], multiplications: list[list[Op]]) -> None:
     """Puts the ops of a product into the loops: loads first, at each step the fragments that run then and its
-    multiplication, stores to shared memory as late as their first reader allows."""
+    multiplications, stores to shared memory as late as their first reader allows."""
     body: list[Op] = []
     total = len(multiplications)
     for number in range(-1, total):
         for operand in operands:
             body += [f for f in operand.fragments if step_time(f, operand.ahead, total, bool(path)) == number]
         if number >= 0:
-            body.append(multiplications[number])
+            body += multiplications[number]
     loads = [load for operand in operands for load in operand.registers]
     stores = [store for operand in operands for store in operand.shared]
     inside = [store for store in stores if store.time.loops == names(path)]

@@ -13,6 +13,7 @@ from ptxgen.derive.loops import Path, below
 from ptxgen.derive.operands import Operand, Product
 from ptxgen.derive.ordering import lay_out
 from ptxgen.derive.placement import Axis, axis, fragment_of, operand_distribution
+from ptxgen.derive.promotion import Sums, promotion, summed_type
 from ptxgen.derive.staging import rank_of
 from ptxgen.derive.warpgroups import derive_warpgroup_product
 from ptxgen.errors import PlanError
@@ -40,21 +41,22 @@ def product(draft: Draft, statement: Statement, step: MultiplyBy) -> Product:
         raise PlanError(
             f"{statement.name} is no matrix product of {a.array} and {b.array}: {statement}", line=step.line
         )
-    for access in (a, b):
+    for access, wanted in ((a, step.instruction.input), (b, step.instruction.b_input)):
         element = draft.space.compute.array(access.array).element
-        if element is not step.instruction.input:
+        if element is not wanted:
             raise PlanError(
-                f"{step.instruction.name} multiplies {step.instruction.input}, but {access.array} holds {element}",
+                f"{step.instruction.name} multiplies {wanted}, but {access.array} holds {element}",
                 line=step.line,
             )
+    work = Product(statement, step, c, a, b, rows[0], columns[0], inner[0])
     held = draft.space.compute.array(c.array)
-    if held.element is not step.instruction.accumulate or held.kind is not ArrayKind.LOCAL:
+    if held.element is not summed_type(draft, work) or held.kind is not ArrayKind.LOCAL:
         raise PlanError(
             f"{step.instruction} accumulates {step.instruction.accumulate} in registers, but {c.array} is a "
             f"{held.kind.value} array of {held.element}: let it fill a local one",
             line=step.line,
         )
-    return Product(statement, step, c, a, b, rows[0], columns[0], inner[0])
+    return work
 
 
 def derive_product(draft: Draft, statement: Statement, step: MultiplyBy) -> None:
@@ -67,18 +69,27 @@ def derive_product(draft: Draft, statement: Statement, step: MultiplyBy) -> None
     path = draft.paths[statement.name]
     steps = unrolled_steps(draft, work)
     m, n, k = axes(draft, work)
-    accumulator = accumulators(draft, work, m, n)
+    total = accumulators(draft, work, m, n)
+    sums = Sums.of(draft, work, total, draft.space.block_extent(work.k), depth_of(draft, work))
     outer = before_reduction(statement, path)
-    fill = Fill(f"{statement.name}.fill", whole(accumulator), ReductionOp.ADD.identity, statement.line)
-    touch = Touch(accumulator, TouchKind.WRITE, const(0))
+    fill = Fill(f"{statement.name}.fill", whole(total), ReductionOp.ADD.identity, statement.line)
+    touch = Touch(total, TouchKind.WRITE, const(0))
     filled = op(fill.op, outer, draft.domain(outer), REGISTERS, (touch,), fill, statement.line)
     draft.before_loop(outer, below(path, len(outer)), [filled])
     a = Operand.of(draft, work, work.a, (work.m, work.k), (m, k), steps, path)
     b = Operand.of(draft, work, work.b, (work.k, work.n), (k, n), steps, path)
-    multiplications = [
-        multiplication(draft, work, number, accumulator, a, b, (m, n, k), path) for number in range(len(steps))
-    ]
+    multiplications = []
+    for number in range(len(steps)):
+        own = [multiplication(draft, work, number, sums, a, b, (m, n, k), path)]
+        if sums.is_complete(number):
+            own.append(promotion(draft, work, sums, path, number))
+        multiplications.append(own)
     lay_out(draft, path, (a, b), multiplications)
+
+
+def depth_of(draft: Draft, work: Product) -> int:
+    """The terms that one multiplication takes."""
+    return draft.space.inside(work.statement, work.k, work.step.at)
 
 
 def unrolled_steps(draft: Draft, work: Product) -> tuple[dict[str, int], ...]:
@@ -118,12 +129,12 @@ def check_row(draft: Draft, work: Product, row: MultiplyRow) -> None:
 
 def axes(draft: Draft, work: Product) -> tuple[Axis, Axis, Axis]:
     """How a warp's product is made of instructions along m, n and k; PlanError where a tile is too small."""
-    instruction, at = work.step.instruction, work.step.at
+    instruction = work.step.instruction
     groups = 2 if fragment_of(instruction.name, "c", instruction.accumulate, None).tiles > 1 else 1
     extents = (
         draft.space.warp_extent(work.statement, work.m),
         draft.space.warp_extent(work.statement, work.n),
-        draft.space.inside(work.statement, work.k, at),
+        depth_of(draft, work),
     )
     found: list[Axis] = []
     for extent, own, count, dim in zip(
@@ -149,7 +160,7 @@ def accumulators(draft: Draft, work: Product, m: Axis, n: Axis) -> Buffer:
     dims = (work.c.dims.index(work.m), work.c.dims.index(work.n))
     piece = fragment_of(work.step.instruction.name, "c", work.step.instruction.accumulate, None)
     spread = operand_distribution(shape, dims, piece, m, n, draft.space.warp_images(work.statement, work.c.dims))
-    element = work.step.instruction.accumulate
+    element = summed_type(draft, work)
     return draft.add_buffer(Buffer(work.c.array, work.c.array, element, Space.REGISTERS, shape, 1, spread))
 
 
@@ -157,7 +168,7 @@ def multiplication(
     draft: Draft,
     work: Product,
     number: int,
-    accumulator: Buffer,
+    sums: Sums,
     a: Operand,
     b: Operand,
     sides: tuple[Axis, Axis, Axis],
@@ -166,12 +177,20 @@ def multiplication(
     """The multiplication of unrolled step `number`."""
     instruction = work.step.instruction
     row = MultiplyRow(
-        instruction.m, instruction.n, instruction.k, instruction.input, instruction.accumulate, a.order, b.order
+        instruction.m,
+        instruction.n,
+        instruction.k,
+        instruction.input,
+        instruction.accumulate,
+        a.order,
+        b.order,
+        b_input=instruction.b_input,
     )
     if number == 0:
         check_row(draft, work, row)
     factors: list[Factor] = []
-    touches = [Touch(accumulator, TouchKind.WRITE, const(0)), Touch(accumulator, TouchKind.READ, const(0))]
+    chain = sums.rank(path, number)
+    touches = [Touch(sums.added, TouchKind.WRITE, chain), Touch(sums.added, TouchKind.READ, chain)]
     for operand, dims in ((a, (work.m, work.k)), (b, (work.k, work.n))):
         rank = rank_of(path) * operand.tiles_per_round + number
         positions = (operand.access.dims.index(dims[0]), operand.access.dims.index(dims[1]))
@@ -181,11 +200,12 @@ def multiplication(
     node = Multiply(
         work.statement.name,
         row,
-        Factor(whole(accumulator), *c_dims),
+        Factor(whole(sums.added, chain), *c_dims),
         factors[0],
         factors[1],
         (sides[0].repeat_count, sides[1].repeat_count, sides[2].repeat_count),
         work.step.line,
+        sums.is_fresh(number),
     )
     return op(
         work.statement.name, path, draft.domain(path), WARP_REGISTERS, touches, node, work.step.line, (), (number,)

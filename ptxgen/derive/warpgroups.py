@@ -14,6 +14,7 @@ from ptxgen.derive.draft import Draft, before_reduction, op, whole
 from ptxgen.derive.loops import Path, below
 from ptxgen.derive.operands import Product
 from ptxgen.derive.placement import Axis, axis, operand_distribution
+from ptxgen.derive.promotion import Sums, promoted_every, promotion, summed_type
 from ptxgen.derive.staging import Chain, path_at, rank_of, tile_shape
 from ptxgen.errors import PlanError
 from ptxgen.order.ops import Op, Touch, TouchKind
@@ -31,14 +32,23 @@ def derive_warpgroup_product(draft: Draft, work: Product) -> None:
     sides = _axes(draft, work)
     sums = _sums(draft, work, sides)
     outer = before_reduction(statement, path)
-    fill = Fill(f"{statement.name}.fill", whole(sums), ReductionOp.ADD.identity, statement.line)
-    touch = Touch(sums, TouchKind.WRITE, const(0))
+    fill = Fill(f"{statement.name}.fill", whole(sums.total), ReductionOp.ADD.identity, statement.line)
+    touch = Touch(sums.total, TouchKind.WRITE, const(0))
     filled = op(fill.op, outer, draft.domain(outer), REGISTERS, (touch,), fill, statement.line)
     own = draft.role_of(statement.name)
     rings = [_operand(draft, work, access, path) for access in (work.a, work.b)]
     draft.role = own
     draft.before_loop(outer, below(path, len(outer)), [filled])
-    draft.append(path, [_product(draft, work, sums, rings, sides, path)])
+    if sums.chains and draft.space.persistent:
+        raise PlanError(
+            f"{statement.name} is kept in chains by warpgroups of blocks that stay: no proof covers its register "
+            "fences there; let each block take one tile, or multiply by warps",
+            line=work.step.line,
+        )
+    for number in range(max(1, sums.chains)):
+        draft.append(path, [_product(draft, work, sums, rings, sides, path, number)])
+        if sums.chains:
+            draft.append(path, [promotion(draft, work, sums, path, number)])
 
 
 def _operand(draft: Draft, work: Product, access: Reach, path: Path) -> Buffer:
@@ -52,10 +62,23 @@ def _operand(draft: Draft, work: Product, access: Reach, path: Path) -> Buffer:
             line=work.step.line,
         )
     ring = box_ring(draft, step, tile_shape(draft, work.statement, access, step.at))
+    _check_major(draft, work, access)
     inside = path_at(draft, path, step.at)
     draft.role = draft.role_of(step.op)
     draft.append(inside, [copy_box(draft, step, access, inside, ring)])
     return ring
+
+
+def _check_major(draft: Draft, work: Product, access: Reach) -> None:
+    """PlanError where an operand of other than 16 bits does not lie together along k (PTX ISA, wgmma, strides)."""
+    array = draft.space.compute.array(access.array)
+    place = array.contiguous_dimension
+    if array.element.bits != 16 and (place is None or access.dims[place] != work.k):
+        raise PlanError(
+            f"{work.step.instruction} reads {array.element} only where it lies together along {work.k}, {array.name} "
+            f"does not: store it the other way, or multiply by warps",
+            line=work.step.line,
+        )
 
 
 def _axes(draft: Draft, work: Product) -> tuple[Axis, Axis, Axis]:
@@ -80,7 +103,7 @@ def _axes(draft: Draft, work: Product) -> tuple[Axis, Axis, Axis]:
     return found[0], found[1], found[2]
 
 
-def _sums(draft: Draft, work: Product, sides: tuple[Axis, Axis, Axis]) -> Buffer:
+def _sums(draft: Draft, work: Product, sides: tuple[Axis, Axis, Axis]) -> Sums:
     """The registers of the sums: a lane's, then the two low bits of the warp's number as the instruction has them."""
     instruction = work.step.instruction
     shape = tuple(draft.space.block_extent(dim) if dim else 1 for dim in work.c.dims)
@@ -90,15 +113,23 @@ def _sums(draft: Draft, work: Product, sides: tuple[Axis, Axis, Axis]) -> Buffer
     spread = operand_distribution(shape, dims, piece, sides[0], sides[1], groups)
     lanes, in_group = spread.lanes[:5], spread.lanes[5:]
     spread = Distribution(spread.shape, spread.values, lanes, (*in_group, *spread.warps))
-    return draft.add_buffer(
-        Buffer(work.c.array, work.c.array, instruction.accumulate, Space.REGISTERS, shape, 1, spread)
-    )
+    held = Buffer(work.c.array, work.c.array, summed_type(draft, work), Space.REGISTERS, shape, 1, spread)
+    every = promoted_every(draft, work.statement) or instruction.k
+    step = instruction.k if every % instruction.k else every
+    body = draft.space.inside(work.statement, work.k, work.step.at)
+    return Sums.of(draft, work, draft.add_buffer(held), body, step)
 
 
 def _product(
-    draft: Draft, work: Product, sums: Buffer, rings: list[Buffer], sides: tuple[Axis, Axis, Axis], path: Path
+    draft: Draft,
+    work: Product,
+    sums: Sums,
+    rings: list[Buffer],
+    sides: tuple[Axis, Axis, Axis],
+    path: Path,
+    number: int,
 ) -> Op:
-    """All instructions of one step."""
+    """The instructions of one step: all of them, or those of chain `number`."""
     instruction = work.step.instruction
     row = MultiplyRow(
         instruction.m,
@@ -109,22 +140,36 @@ def _product(
         MatrixOrder.ROW,
         MatrixOrder.COLUMN,
         warpgroup=True,
+        b_input=instruction.b_input,
     )
-    rank = rank_of(path)
-    touches = [Touch(sums, TouchKind.WRITE, const(0)), Touch(sums, TouchKind.READ, const(0))]
+    rank, chain = rank_of(path), sums.rank(path, number)
+    repeats = sides[2].repeat_count // max(1, sums.chains)
+    touches = [Touch(sums.added, TouchKind.WRITE, chain), Touch(sums.added, TouchKind.READ, chain)]
     factors: list[Factor] = []
     for ring, access, dims in zip(rings, (work.a, work.b), ((work.m, work.k), (work.k, work.n)), strict=True):
-        factors.append(Factor(whole(ring, rank), access.dims.index(dims[0]), access.dims.index(dims[1])))
+        start = tuple(number * repeats * instruction.k if dim == work.k else 0 for dim in access.dims)
+        factors.append(Factor(whole(ring, rank, start), access.dims.index(dims[0]), access.dims.index(dims[1])))
         touches.append(Touch(ring, TouchKind.READ, rank))
     c_dims = (work.c.dims.index(work.m), work.c.dims.index(work.n))
     node = Multiply(
         work.statement.name,
         row,
-        Factor(whole(sums), *c_dims),
+        Factor(whole(sums.added, chain), *c_dims),
         factors[0],
         factors[1],
-        (sides[0].repeat_count, sides[1].repeat_count, sides[2].repeat_count),
+        (sides[0].repeat_count, sides[1].repeat_count, repeats),
         work.step.line,
+        sums.is_fresh(number),
     )
-    found = op(work.statement.name, path, draft.domain(path), WARPGROUP_MULTIPLY, touches, node, work.step.line)
+    instance = (number,) if sums.chains else ()
+    found = op(
+        work.statement.name,
+        path,
+        draft.domain(path),
+        WARPGROUP_MULTIPLY,
+        touches,
+        node,
+        work.step.line,
+        instance=instance,
+    )
     return evolve(found, in_flight=work.step.in_flight)

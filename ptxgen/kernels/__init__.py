@@ -9,10 +9,11 @@ from ptxgen.kernels.matmul_compute import Layout, MatmulSpec, matmul_compute
 from ptxgen.kernels.matmul_plan import MatmulTiling, default_tiling, matmul_plan, menu
 from ptxgen.kernels.softmax import softmax_compute, softmax_plan
 from ptxgen.kernels.transpose import transpose_compute, transpose_plan
+from ptxgen.kernels.variants import Reach, Variant
 
 __all__ = [
     "Epilogue", "GeneratedKernel", "Layout", "Machine", "Matmul", "MatmulSpec", "MatmulTiling", "Outcome", "Piece",
-    "chained_compute", "chained_plan", "default_tiling", "epilogue_compute", "epilogue_plan", "generate",
-    "matmul_compute", "matmul_plan", "menu", "parse_epilogue", "softmax_compute", "softmax_plan", "transpose_compute",
-    "transpose_plan",
+    "Reach", "Variant", "chained_compute", "chained_plan", "default_tiling", "epilogue_compute", "epilogue_plan",
+    "generate", "matmul_compute", "matmul_plan", "menu", "parse_epilogue", "softmax_compute", "softmax_plan",
+    "transpose_compute", "transpose_plan",
 ]  # fmt: skip

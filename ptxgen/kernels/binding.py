@@ -10,7 +10,7 @@ from attrs import define, field, frozen
 from polyhedral import Affine, const
 from ptxgen.compute import Array, ArrayKind, Compute, loads
 from ptxgen.errors import LaunchError
-from ptxgen.kernels.views import DTYPES, View, packed_strides, view_of
+from ptxgen.kernels.views import DTYPES, View, holds, packed_strides, view_of
 from ptxgen.plan import Aligned, Fact, Multiple
 
 WIDEST_ACCESS_BYTES = 16
@@ -94,7 +94,7 @@ def _clash(written: View, other: View, replaced: bool) -> bool:
 
 
 def _check_kind(array: Array, view: View) -> None:
-    if view.dtype != DTYPES[array.element]:
+    if not holds(view.dtype, array.element):
         raise LaunchError(f"{array.name} must be {DTYPES[array.element]}, got {view.dtype}")
     if len(view.shape) != len(array.extents):
         wanted = " x ".join(map(str, array.extents))

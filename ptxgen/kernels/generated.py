@@ -11,6 +11,7 @@ from attrs import define, field, frozen
 
 from isa.descriptors import InvalidDescriptor, Swizzle
 from isa.tensor_maps import MAP_BYTES, TensorMap
+from ptxgen.compute import Element
 from ptxgen.derive.derivation import Derivation, derive
 from ptxgen.emit import Listing, emit
 from ptxgen.errors import AssemblerError, DriverError, Finding, LaunchError, describe
@@ -33,6 +34,8 @@ from ptxgen.tile import (
 MOST_BLOCKS = 2**31 - 1
 MOST_IN_BAND = 2**32 - 1
 BLOCKS_ON_THE_CPU = 132
+# What a tensor map calls elements that it copies as they are (CUDA driver API, CUtensorMapDataType).
+MAPPED = {Element.TF32: "f32", Element.E4M3: "u8", Element.E5M2: "u8", Element.S8: "u8"}
 BEYOND_SINGLE = 2.0**128 - 2.0**103
 
 
@@ -328,7 +331,8 @@ def _tensor_map(entry: Entry, box: TensorBox, bound: Bound, memory: dict[tuple[i
     dims = tuple(array.extents[place].evaluate(bound.sizes) for place in box.order)
     strides = tuple(array.strides[place].evaluate(bound.sizes) * width for place in box.order[1:])
     try:
-        made = TensorMap(array.element.label, dims, strides, box.extents, swizzle=Swizzle(box.span))
+        element = MAPPED.get(array.element, array.element.label)
+        made = TensorMap(element, dims, strides, box.extents, swizzle=Swizzle(box.span))
     except InvalidDescriptor as error:
         raise LaunchError(f"{entry.name}: the tensor map of {box.array}: {error}") from None
     return made.encode(view.address) if is_on_device(view) else (_address(view, memory), made)

@@ -17,7 +17,8 @@ from ptxgen.kernels.generated import GeneratedKernel, generate, stored
 from ptxgen.kernels.matmul_compute import MatmulSpec, matmul_compute
 from ptxgen.kernels.matmul_plan import MatmulTiling, default_tiling, matmul_plan
 from ptxgen.kernels.total import total_plan
-from ptxgen.kernels.views import DTYPES, aligned_zeros
+from ptxgen.kernels.variants import Variant, variant_of
+from ptxgen.kernels.views import DTYPES, aligned_zeros, outline
 from ptxgen.plan import Fact
 from ptxgen.simulate import ALL_CHECKS, Check, Report
 
@@ -82,6 +83,11 @@ class Matmul:
     def kernel_for(self, arrays: Mapping[str, Any], *, on_disk: bool = False) -> GeneratedKernel:
         """The widest kernel that these arrays allow; LaunchError where they do not fit."""
         return self.kernel(facts_of(self.compute, self._bound(arrays)), on_disk=on_disk)
+
+    def variant(self, arrays: Mapping[str, Any]) -> Variant:
+        """Which kernel these arrays are given, and why it is no wider one; LaunchError where they do not fit."""
+        whole = self.with_outputs(arrays, make=outline)
+        return variant_of(self.kernel_for(whole).plan, self.parted, self.tiled, self._bound(whole))
 
     def __call__(
         self,

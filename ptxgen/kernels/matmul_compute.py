@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import assert_never
+from typing import Any, assert_never
 
 from attrs import define, frozen
 
@@ -21,11 +21,18 @@ from ptxgen.compute import (
     Scalar,
     Select,
     clamp,
+    e4m3,
+    e5m2,
     f16,
     f32,
+    f64,
     gelu,
     relu,
+    s8,
+    s32,
     silu,
+    tf32,
+    u8,
 )
 from ptxgen.kernels.epilogue import (
     Activate,
@@ -42,6 +49,7 @@ from ptxgen.kernels.epilogue import (
     Total,
     operand_names,
 )
+from ptxgen.plan.instructions import SUMS
 
 
 class Layout(Enum):
@@ -63,12 +71,17 @@ class Layout(Enum):
         return self.value[1] == "t"
 
 
+USUAL_SUMS = {f64: f64, s8: s32, u8: s32}
+USUAL_RESULTS = {tf32: f32, e4m3: f16, e5m2: f16, s8: s32, u8: s32}
+
+
 @frozen
 class MatmulSpec:
     """Everything that the statements of a product depend on: layouts, element types, epilogue, whether batched.
 
     `parts` are the rows and columns of the tile whose sums a `Total` keeps apart; None: it sums them all, which is what
-    the user is told, but no single kernel computes.
+    the user is told, but no single kernel computes. `input` is the type of A, and of B unless `b_input` is another;
+    tf32 lies in memory as f32. With `promote`, sums are chains of so many terms in `accumulate`, promoted into f32.
     """
 
     layout: Layout = Layout.NN
@@ -77,6 +90,25 @@ class MatmulSpec:
     epilogue: Epilogue = ()
     batched: bool = False
     parts: tuple[int, int] | None = None
+    input: Element = f16
+    b_input: Element | None = None
+    promote: int | None = None
+
+    @classmethod
+    def of(cls, input: Element, **others: Any) -> MatmulSpec:
+        """A product of arrays of one type, accumulated and stored as is usual for it, but for what `others` say."""
+        usual = {"accumulate": USUAL_SUMS.get(input, f32), "output": USUAL_RESULTS.get(input, input)}
+        return cls(**{"input": input, **usual, **others})
+
+    @property
+    def inputs(self) -> tuple[Element, Element]:
+        """The types of A and B."""
+        return self.input, self.b_input or self.input
+
+    @property
+    def summed(self) -> Element:
+        """The type of the sums as the epilogue sees them."""
+        return f32 if self.promote else self.accumulate
 
     @property
     def totals(self) -> tuple[Total, ...]:
@@ -85,22 +117,21 @@ class MatmulSpec:
 
 
 def matmul_compute(spec: MatmulSpec) -> Compute:
-    """`AB[i,j] = sum_k A[i,k] * B[k,j]` with f16 operands, then `D[i,j]` = the epilogue's pieces one after the other.
+    """`AB[i,j] = sum_k A[i,k] * B[k,j]`, then `D[i,j]` = the epilogue's pieces one after the other.
 
     Sizes are M, N, K (and `batches`), strides lda, ldb, ldd and one for each matrix of the epilogue in elements, with
-    `batch_a` and so on where batched. The epilogue is one f32 expression; ValueError for element types that no
-    instruction accumulates in or stores.
+    `batch_a` and so on where batched. The epilogue is one expression in f32, in f64 where sums or arrays are f64;
+    ValueError for element types that no instruction multiplies, accumulates in or stores.
     """
-    for what, element in (("accumulator", spec.accumulate), ("output", spec.output)):
-        if element not in (f16, f32):
-            raise ValueError(f"{what} {element}: a product has f16 or f32")
+    check_types(spec)
+    left, right = spec.inputs
     builder = ComputeBuilder("matmul")
     batch = builder.dims(b="batches") if spec.batched else ()
     i, j, k = builder.dims(i="M", j="N", k="K")
     arrays = EpilogueArrays(builder, batch, i, j)
-    a = arrays.matrix("A", f16, (k, i) if spec.layout.a_transposed else (i, k))
-    b = arrays.matrix("B", f16, (j, k) if spec.layout.b_transposed else (k, j))
-    product = builder.local("AB", spec.accumulate, (*batch, i, j))
+    a = arrays.matrix("A", left, (k, i) if spec.layout.a_transposed else (i, k))
+    b = arrays.matrix("B", right, (j, k) if spec.layout.b_transposed else (k, j))
+    product = builder.local("AB", spec.summed, (*batch, i, j))
     following = arrays.following(spec.epilogue, spec.parts)
     output = arrays.matrix("D", spec.output, (i, j), written=True)
     at_a = a[(*batch, k, i)] if spec.layout.a_transposed else a[(*batch, i, k)]
@@ -110,6 +141,27 @@ def matmul_compute(spec: MatmulSpec) -> Compute:
     value = arrays.follow(following, product[over])
     builder.define(output[over], value, over)
     return builder.build()
+
+
+def check_types(spec: MatmulSpec) -> None:
+    """ValueError where no tensor core multiplies the inputs into the sums asked for, or the result cannot hold them."""
+    left, right = spec.inputs
+    if left not in SUMS:
+        raise ValueError(f"input {left}: a product has {', '.join(map(str, SUMS))}")
+    mates = next((kinds for kinds in ((s8, u8), (e4m3, e5m2)) if left in kinds), (left,))
+    if right not in mates:
+        raise ValueError(f"input {left} by {right}: {left} is multiplied by {' or '.join(map(str, mates))}")
+    if spec.accumulate not in SUMS[left]:
+        raise ValueError(f"accumulator {spec.accumulate}: a product of {left} has {' or '.join(map(str, SUMS[left]))}")
+    if spec.promote is not None and spec.accumulate not in (f16, f32):
+        raise ValueError(f"promotion of {spec.accumulate}: chains of f16 or f32 are promoted into f32")
+    held = [element for element in Element if element is not tf32 and (element is not s32 or spec.summed is s32)]
+    if spec.output not in held:
+        raise ValueError(f"output {spec.output}: a result of sums in {spec.summed} is {', '.join(map(str, held))}")
+    if spec.output is s32 and any(not isinstance(piece, Keep) for piece in spec.epilogue):
+        raise ValueError("output s32: an epilogue is arithmetic in f32; store f32 or a narrower type after it")
+    if f64 in (spec.summed, spec.output) and spec.totals:
+        raise ValueError("row and column sums are in f32, the product is in f64")
 
 
 Pointwise = Alpha | Beta | Bias | Residual | Activate | Clamp

@@ -10,7 +10,7 @@ from ptxgen.plan import Plan, free, shared, st, stmatrix, swizzle, tensor
 
 MAP_UNIT_BYTES = 16
 LEAST_SPAN = 32
-SPANS = {Element.F16: 128, Element.F32: 32}
+SPANS = {Element.F16: 128, Element.BF16: 128, Element.F32: 32}
 DEPTH = 2
 BARRIERS_BYTES = 1024
 LEAST_ROWS = 16
@@ -42,7 +42,11 @@ def by_boxes(plan: Plan, columns: int, rows: int, rings: tuple[int, int], *, may
     for array in _outputs(plan):
         width = array.element.byte_count
         wanted = DEPTH * rows * columns * width
-        fits = columns * width >= LEAST_SPAN and wanted <= max(room, rings[0] if may_lie_over else 0)
+        fits = (
+            array.element in SPANS
+            and columns * width >= LEAST_SPAN
+            and wanted <= max(room, rings[0] if may_lie_over else 0)
+        )
         if not fits or not _is_matrix(plan, array) or not has_map(plan, array.name):
             plan = plan.drain(array.name, through=None, by=st(16))
             continue

@@ -7,17 +7,20 @@ from itertools import product
 
 from attrs import evolve, field, frozen
 
-from ptxgen.compute import Compute, f16, f32
+from isa.targets import target as target_named
+from ptxgen.compute import Compute, e4m3, e5m2, f64
 from ptxgen.derive.facts import Facts
 from ptxgen.errors import PlanError
 from ptxgen.kernels.epilogue import Beta, Bias, Keep, Residual
-from ptxgen.kernels.generations import Generation, generation_of, has_warpgroups
-from ptxgen.kernels.matmul_compute import MatmulSpec
-from ptxgen.kernels.matmul_drain import by_boxes, by_rows, has_map
+from ptxgen.kernels.generations import Generation, generation_of, has_warpgroups, warpgroup_product
+from ptxgen.kernels.matmul_compute import Layout, MatmulSpec
+from ptxgen.kernels.matmul_drain import by_boxes, by_rows
 from ptxgen.plan import (
     BlockOrder,
+    By,
     Fact,
     LayoutWish,
+    MatrixInstruction,
     Plan,
     Swizzle,
     Workers,
@@ -28,7 +31,9 @@ from ptxgen.plan import (
     fragments,
     free,
     grouped,
+    hybrid,
     ld,
+    ldmatrix,
     registers,
     role,
     shared,
@@ -37,12 +42,14 @@ from ptxgen.plan import (
     tensor,
     warpgroups,
     warps,
-    wgmma,
 )
 
 ROWS_FOR_CROSSWISE = 32
 LEAST_COPY_BYTES = 4
+MAP_UNIT_BYTES = 16
+SLAB_BYTES, GROUP_SLAB_BYTES = 64, 128
 GROUP_ROWS = 64
+UNPACKING = (9, 10)
 MOST_SPAN_BYTES = 128
 ROLE_REGISTERS = {2: (40, 232), 3: (32, 160)}
 WARP_GRIDS: dict[int, tuple[int, int]] = {1: (1, 1), 2: (1, 2), 4: (2, 2), 8: (2, 4)}
@@ -89,7 +96,7 @@ class MatmulTiling:
     @property
     def fits_warpgroups(self) -> bool:
         """Whether each warpgroup of four warps can take 64 rows of the tile, and one product all its columns."""
-        return self.i == GROUP_ROWS * (self.warps // 4) and self.warps % 4 == 0 and 8 <= self.j <= 256 and self.k >= 16
+        return self.i == GROUP_ROWS * (self.warps // 4) and self.warps % 4 == 0 and 8 <= self.j <= 256
 
     @property
     def warp_tile(self) -> tuple[int, int]:
@@ -116,24 +123,43 @@ def matmul_plan(compute: Compute, spec: MatmulSpec, facts: Iterable[Fact], tilin
     `facts` are what the arguments of the launch allow to assume. PlanError where the tiling does not fit.
     """
     rows, columns = tiling.warp_tile
-    generation = generation_of(target)
+    generation = generation_of(target, spec.input, spec.accumulate, spec.b_input)
     batch = {"b": 1} if spec.batched else {}
     plan = Plan(compute, target).assume(*facts)
-    if has_warpgroups(target) and tiling.fits_warpgroups and all(has_map(plan, name) for name in ("A", "B")):
-        return _by_warpgroups(plan, spec, tiling)
+    if spec.promote:
+        plan = plan.rewrite(hybrid("AB", every=spec.promote))
+    product = by_warpgroups(plan, spec, tiling)
+    if isinstance(product, MatrixInstruction):
+        return _by_warpgroups(plan, spec, tiling, product)
     plan = _on_blocks(plan.tile("cta", **batch, i=tiling.i, j=tiling.j, k=tiling.k), tiling)
     plan = plan.tile("warp", i=rows, j=columns).place("warp", onto=warps).tile("step", k=generation.step)
     copied = [name for name in ("A", "B") if generation.past_registers and copies_words(plan, name)]
     plan = _staged(plan, spec, tiling, generation, copied)
-    plan = plan.multiply("AB", generation.product(spec.accumulate), at="step.k")
+    plan = plan.multiply("AB", generation.instruction, at="step.k")
     plan = _shifted(plan, tiling, generation, copied).unroll("step.k")
     for statement in compute.statements[1:]:
         plan = plan.finish(statement.name, at="warp")
-    plan = by_rows(plan, tiling.drain, (tiling.i, tiling.j), rows, _ring_bytes(tiling))
+    plan = by_rows(plan, tiling.drain, (tiling.i, tiling.j), rows, _ring_bytes(spec, tiling))
     return plan.isolate("cta") if tiling.isolates else plan
 
 
-def _by_warpgroups(plan: Plan, spec: MatmulSpec, tiling: MatmulTiling) -> Plan:
+def by_warpgroups(plan: Plan, spec: MatmulSpec, tiling: MatmulTiling) -> MatrixInstruction | str:
+    """The product of a warpgroup that carries out a plan's tiling, or why none does."""
+    if not tiling.fits_warpgroups:
+        return f"a tile of {tiling.i}x{tiling.j} on {tiling.warps} warps is none of 64 rows for each four warps"
+    product = warpgroup_product(plan.target, tiling.j, spec.input, spec.accumulate, spec.b_input)
+    if product is None:
+        return f"{plan.target} has no products of warpgroups for {spec.input}"
+    if tiling.k < product.k:
+        return f"a tile of {tiling.k} along k is less than the {product.k} of wgmma"
+    for name, along_k in (("A", not spec.layout.a_transposed), ("B", spec.layout.b_transposed)):
+        if spec.input.bits != 16 and not along_k:
+            return f"{name} does not lie together along k, as wgmma needs it of {spec.input}"
+    why = [reason for name in ("A", "B") if (reason := unmapped(plan, name))]
+    return product if not why else "; ".join(why)
+
+
+def _by_warpgroups(plan: Plan, spec: MatmulSpec, tiling: MatmulTiling, product: MatrixInstruction) -> Plan:
     """One thread has boxes of both operands copied; warpgroups multiply what has landed and finish it."""
     batch = {"b": 1} if spec.batched else {}
     groups = tiling.i // GROUP_ROWS
@@ -145,12 +171,12 @@ def _by_warpgroups(plan: Plan, spec: MatmulSpec, tiling: MatmulTiling) -> Plan:
         plan = plan.stage(name, at="cta.k", into=shared(tiling.depth, swizzle(span)), by=tensor)
     budgets = ROLE_REGISTERS.get(groups, (None, None))
     plan = plan.roles(load=role("A.shared", "B.shared", warps=4, registers=budgets[0]), math=role(registers=budgets[1]))
-    window = min(1, tiling.depth - 1) if tiling.prefetch else 0
-    plan = plan.multiply("AB", wgmma(tiling.j, spec.accumulate), at="group", in_flight=window)
+    window = min(1, tiling.depth - 1) if tiling.prefetch and not spec.promote else 0
+    plan = plan.multiply("AB", product, at="group", in_flight=window)
     for statement in plan.compute.statements[1:]:
         plan = plan.finish(statement.name, at="group")
     over = tiling.workers is None
-    plan = by_boxes(plan, tiling.drain, tiling.i, _ring_bytes(tiling), may_lie_over=over)
+    plan = by_boxes(plan, tiling.drain, tiling.i, _ring_bytes(spec, tiling), may_lie_over=over)
     return plan.isolate("cta") if tiling.isolates else plan
 
 
@@ -161,10 +187,10 @@ def _on_blocks(plan: Plan, tiling: MatmulTiling) -> Plan:
     return plan.persist("cta", raster=tiling.raster, workers=tiling.workers)
 
 
-def _ring_bytes(tiling: MatmulTiling) -> tuple[int, int]:
+def _ring_bytes(spec: MatmulSpec, tiling: MatmulTiling) -> tuple[int, int]:
     """The bytes of A's ring, and of A's and B's."""
-    slab = tiling.depth * tiling.k * f16.byte_count
-    return slab * tiling.i, slab * (tiling.i + tiling.j)
+    of_a, of_b = (tiling.depth * tiling.k * element.byte_count for element in spec.inputs)
+    return of_a * tiling.i, of_a * tiling.i + of_b * tiling.j
 
 
 def row_spans(spec: MatmulSpec, tiling: MatmulTiling) -> dict[str, int]:
@@ -173,7 +199,22 @@ def row_spans(spec: MatmulSpec, tiling: MatmulTiling) -> dict[str, int]:
         "A": tiling.i if spec.layout.a_transposed else tiling.k,
         "B": tiling.k if spec.layout.b_transposed else tiling.j,
     }
-    return {name: min(MOST_SPAN_BYTES, row * f16.byte_count) for name, row in rows.items()}
+    widths = dict(zip(("A", "B"), spec.inputs, strict=True))
+    return {name: min(MOST_SPAN_BYTES, row * widths[name].byte_count) for name, row in rows.items()}
+
+
+def unmapped(plan: Plan, name: str) -> str:
+    """Why the facts do not show of an operand what a tensor map needs, an address and strides of whole 16 bytes; "" if
+    they do."""
+    array = plan.compute.array(name)
+    width = array.element.byte_count
+    if array.contiguous_dimension is None:
+        return f"no dimension of {name} lies together in memory"
+    strides = [stride for stride in array.strides if not stride.is_constant]
+    whole = max(1, MAP_UNIT_BYTES // width)
+    known = Facts.of(plan).vector(name, width, strides, whole)
+    wanted = f"a multiple of {MAP_UNIT_BYTES} bytes for a tensor map"
+    return "" if known == whole else f"{name} begins and steps by multiples of {known * width} bytes, not {wanted}"
 
 
 def copies_words(plan: Plan, name: str) -> bool:
@@ -184,16 +225,18 @@ def copies_words(plan: Plan, name: str) -> bool:
     if place is None:
         return False
     values = [stride for stride in array.strides if not stride.is_constant]
-    count = Facts.of(plan).vector(name, width, (*values, array.extents[place]), LEAST_COPY_BYTES // width)
-    return count * width == LEAST_COPY_BYTES
+    count = Facts.of(plan).vector(name, width, (*values, array.extents[place]), max(1, LEAST_COPY_BYTES // width))
+    return count * width >= LEAST_COPY_BYTES
 
 
 def _staged(plan: Plan, spec: MatmulSpec, tiling: MatmulTiling, generation: Generation, copied: list[str]) -> Plan:
     rows, columns = tiling.warp_tile
+    by_rows = {name: loaded_by(spec, name, generation) == ldmatrix(4) for name in ("A", "B")}
     layouts: dict[str, LayoutWish | Swizzle] = {
-        name: swizzle(span) if name in copied else free for name, span in row_spans(spec, tiling).items()
+        name: swizzle(span) if name in copied and (by_rows[name] or spec.input.bits == 8) else free
+        for name, span in row_spans(spec, tiling).items()
     }
-    if generation.orders:
+    if generation.instruction.orders:
         layouts["A"] = _layout(along_k=not spec.layout.a_transposed, extent=rows)
         layouts["B"] = _layout(along_k=spec.layout.b_transposed, extent=columns)
     for name in layouts:
@@ -204,8 +247,14 @@ def _staged(plan: Plan, spec: MatmulSpec, tiling: MatmulTiling, generation: Gene
         plan = plan.stage(name, at="cta.k", into=shared(tiling.depth, layout), by=by)
     held = fragments_held(tiling, generation)
     for name in layouts:
-        plan = plan.stage(name, at="step.k", into=fragments(held), by=generation.fragments)
+        plan = plan.stage(name, at="step.k", into=fragments(held), by=loaded_by(spec, name, generation))
     return plan
+
+
+def loaded_by(spec: MatmulSpec, name: str, generation: Generation) -> By:
+    """What loads an operand's fragments: matrices of rows, but where elements of other than 16 bits lie across k."""
+    along_k = not spec.layout.a_transposed if name == "A" else spec.layout.b_transposed
+    return generation.fragments if along_k or spec.input.bits == 16 else ld(16)
 
 
 def fragments_held(tiling: MatmulTiling, generation: Generation) -> int:
@@ -235,21 +284,40 @@ def _layout(*, along_k: bool, extent: int) -> LayoutWish:
 
 
 def default_tiling(spec: MatmulSpec, target: str = "sm_70") -> MatmulTiling:
-    """128x128x32 on 4 warps; on 8 where a thread of 4 may have to hold more than its registers, as ptxas counts them:
-    the result in f32, row or column sums, or operands of the epilogue: any matrix or three vectors beside sums in f32,
-    two matrices, or one with two vectors, beside sums in f16. Four matrices and sums over rows or columns are too many
-    for 8 warps too: tiles of 64 rows. From Ampere on 128x256x32 on 8 warps, three slabs ahead, warpgroups 128x256x64;
-    half the columns where the epilogue holds much.
+    """128x128 with 64 bytes along k on 4 warps; on 8 where a thread of 4 may have to hold more than its registers, as
+    ptxas counts them: the result in 32 bits, row or column sums, chains beside their total, or operands of the
+    epilogue: any matrix or three vectors beside sums of 32 bits, two matrices, or one with two vectors, beside sums in
+    f16. Four matrices and sums over rows or columns are too many for 8 warps too: tiles of 64 rows; f64 takes 64x64.
+
+    From Ampere on 128x256 on 8 warps, three slabs ahead, warpgroups with 128 bytes along k; half the columns where much
+    is held. A slab is as long as a chain at least.
     """
+    found = _by_registers(spec, target)
+    grouped_bytes = GROUP_SLAB_BYTES if has_warpgroups(target) and found.fits_warpgroups else SLAB_BYTES
+    least = generation_of(target, spec.input, spec.accumulate, spec.b_input).step
+    k = max(grouped_bytes // spec.input.byte_count, least, spec.promote or 0)
+    depth = found.depth if k * spec.input.byte_count <= GROUP_SLAB_BYTES else 2
+    return evolve(found, k=k, depth=depth)
+
+
+def unpacks(spec: MatmulSpec, target: str) -> bool:
+    """Whether a product of bytes is taken apart into products of halves, which take registers: so assemblers do on
+    sm_90 and sm_100, but for products of warpgroups, which want both operands together along k."""
+    along_k = spec.layout is Layout.NT and has_warpgroups(target)
+    return spec.input in (e4m3, e5m2) and target_named(target).number // 10 in UNPACKING and not along_k
+
+
+def _by_registers(spec: MatmulSpec, target: str) -> MatmulTiling:
     matrices = sum(isinstance(piece, (Beta, Residual, Keep)) for piece in spec.epilogue)
     vectors = sum(isinstance(piece, Bias) for piece in spec.epilogue)
-    held = (3 * matrices + vectors > 2) if spec.accumulate is f32 else (2 * matrices + vectors > 3)
-    eight = bool(spec.output is f32 or spec.totals or held)
+    held = (3 * matrices + vectors > 2) if spec.summed.bits == 32 else (2 * matrices + vectors > 3)
+    eight = bool(spec.output.bits >= 32 or spec.totals or held or spec.promote or unpacks(spec, target))
+    past = generation_of(target, spec.input, spec.accumulate, spec.b_input).past_registers
+    if spec.accumulate is f64:
+        return MatmulTiling(i=64, j=64, depth=4, isolate=False)
     if matrices + len(spec.totals) > 3:
-        return MatmulTiling(i=64, warps=8, depth=4 if generation_of(target).past_registers else 2)
-    if has_warpgroups(target):
-        return MatmulTiling(j=128 if eight else 256, k=64, warps=8, depth=4, isolate=False)
-    if generation_of(target).past_registers:
+        return MatmulTiling(i=64, warps=8, depth=4 if past else 2)
+    if past:
         return MatmulTiling(j=128 if eight else 256, warps=8, depth=4, isolate=False)
     return MatmulTiling(warps=8 if eight else 4)
 

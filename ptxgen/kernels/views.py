@@ -13,11 +13,47 @@ from numpy.typing import NDArray
 from ptxgen.compute import Element
 from ptxgen.errors import LaunchError
 
-DTYPES: dict[Element, np.dtype[Any]] = {
+_PLAIN: dict[Element, np.dtype[Any]] = {
     Element.F16: np.dtype(np.float16),
+    Element.TF32: np.dtype(np.float32),
     Element.F32: np.dtype(np.float32),
+    Element.F64: np.dtype(np.float64),
+    Element.S8: np.dtype(np.int8),
+    Element.U8: np.dtype(np.uint8),
     Element.S32: np.dtype(np.int32),
 }
+_BITS: dict[Element, np.dtype[Any]] = {
+    Element.BF16: np.dtype(np.uint16),
+    Element.E4M3: np.dtype(np.uint8),
+    Element.E5M2: np.dtype(np.uint8),
+}
+_ML_DTYPES = {Element.BF16: "bfloat16", Element.E4M3: "float8_e4m3fn", Element.E5M2: "float8_e5m2"}
+
+
+def _dtypes() -> dict[Element, np.dtype[Any]]:
+    """What arrays of each element are made of: types of `ml_dtypes` where numpy has none, or their bits without it."""
+    try:
+        import ml_dtypes
+    except ImportError:
+        return {**_PLAIN, **_BITS}
+    added: dict[Element, np.dtype[Any]] = {e: np.dtype(getattr(ml_dtypes, name)) for e, name in _ML_DTYPES.items()}
+    return {**_PLAIN, **added}
+
+
+DTYPES: dict[Element, np.dtype[Any]] = _dtypes()
+
+
+# What numpy has no name of its own for: arrays of these are passed on as their bits.
+_EXTENSIONS = tuple(DTYPES[element] for element in _ML_DTYPES if DTYPES[element] != _BITS[element])
+
+
+def holds(dtype: np.dtype[Any], element: Element) -> bool:
+    """Whether an array of a dtype may be one of an element: formats that numpy lacks may come as their bits, and as the
+    nameless bytes that they are in an array interface."""
+    if dtype == DTYPES[element]:
+        return True
+    return element in _BITS and (dtype == _BITS[element] or dtype == np.dtype((np.void, element.byte_count)))
+
 
 ALIGNED_BYTES = 64
 
@@ -69,17 +105,34 @@ def view_of(name: str, given: Any) -> View:
     """
     if isinstance(given, View):
         return given
+    if isinstance(given, np.ndarray):
+        owner = given.view(f"u{given.itemsize}") if given.dtype in _EXTENSIONS else given
+        return _view(
+            name, given.ctypes.data, given.dtype, given.shape, given.strides, owner, writeable=given.flags.writeable
+        )
     interface = getattr(given, "__cuda_array_interface__", None)
-    if interface is None and not isinstance(given, np.ndarray):
+    if interface is None:
         raise LaunchError(f"{name} must be an array, got {type(given).__name__}")
-    interface = interface or given.__array_interface__
     dtype, shape = np.dtype(interface["typestr"]), tuple(interface["shape"])
-    steps = interface.get("strides") or packed_strides(shape, dtype.itemsize)
+    steps = tuple(interface.get("strides") or packed_strides(shape, dtype.itemsize))
+    address, read_only = interface["data"]
+    return _view(name, int(address or 0), dtype, shape, steps, given, writeable=not read_only)
+
+
+def _view(
+    name: str,
+    address: int,
+    dtype: np.dtype[Any],
+    shape: tuple[int, ...],
+    steps: tuple[int, ...],
+    owner: Any,
+    *,
+    writeable: bool,
+) -> View:
     if any(step % dtype.itemsize or step < 0 for step in steps):
         raise LaunchError(f"{name}: byte strides {tuple(steps)} are not whole elements forwards")
     strides = tuple(step // dtype.itemsize for step in steps)
-    address, read_only = interface["data"]
-    return View(int(address or 0), dtype, shape, strides, given, not read_only)
+    return View(address, dtype, shape, strides, owner, writeable)
 
 
 def outline(dtype: np.dtype[Any], shape: tuple[int, ...]) -> View:

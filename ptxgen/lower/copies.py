@@ -10,6 +10,7 @@ from attrs import frozen
 
 from isa.types import b16, b32
 from ptxgen.build import Not, Value
+from ptxgen.compute import Element
 from ptxgen.errors import UnsupportedError
 from ptxgen.lower.accesses import Access, box_offset, global_accesses, row_of, shared_accesses, shared_images
 from ptxgen.lower.addresses import GlobalBox, shared_form
@@ -19,7 +20,7 @@ from ptxgen.lower.memory import Bound, BoxBounds, Inside, Place, address
 from ptxgen.lower.moving import Wanted
 from ptxgen.lower.registers import constant_origin, constant_slot, held_values, identity, value_coordinates
 from ptxgen.lower.threads import ThreadMap, along, replicas
-from ptxgen.lower.words import HalfReader, HalfWriter, packed, whole_registers
+from ptxgen.lower.words import PartReader, PartWriter, joined, whole_registers
 from ptxgen.tile import Copy, Distribution, Region, Space
 
 _MEMORY = (Space.GLOBAL, Space.SHARED)
@@ -149,33 +150,37 @@ def _touches_memory(copy: Copy) -> bool:
 def _load(context: Context, copy: Copy, plan: CopyPlan) -> None:
     k, element = context.k, copy.source.buffer.element
     registers = context.tiles.slot(plan.registers.buffer, constant_slot(plan.registers, context.bindings))
-    writer = HalfWriter(k, registers, plan.registers.buffer.distribution.value_count)
+    writer = PartWriter(k, registers, plan.registers.buffer.distribution.value_count, element)
     inside = Inside(context)
     for values, (place, limits) in zip(plan.values, copy_places(context, copy), strict=True):
         whole, condition = whole_registers(values, element), inside.holds(limits)
         if whole is not None:
             load(context, plan.memory, tuple(registers[index] for index in whole), place, condition)
         else:
-            for value, half in zip(values, halves(context, plan.memory, len(values), place, condition), strict=True):
-                writer.put(value, half)
+            for value, part in zip(values, parts(context, plan.memory, len(values), place, condition), strict=True):
+                writer.put(value, part)
     writer.finish()
 
 
-def halves(context: Context, memory: Region, count: int, place: Place, condition: Condition) -> list[Value]:
-    """`count` 16-bit elements in registers of their own, zero where the condition does not hold."""
-    k = context.k
+def parts(context: Context, memory: Region, count: int, place: Place, condition: Condition) -> list[Value]:
+    """`count` elements of 16 or 8 bits in registers of their own, zero where the condition does not hold."""
+    k, element = context.k, memory.buffer.element
     if count == 1:
-        half = k.register(b16)
-        load(context, memory, (half,), place, condition)
-        return [half]
-    words = tuple(k.register(b32) for _ in range(count // 2))
-    load(context, memory, words, place, condition)
-    reader = HalfReader(k, words)
-    return [reader.half(value) for value in range(count)]
+        part = k.register(b16)
+        load(context, memory, (part,), place, condition, count)
+        return [part]
+    bits = count * element.bits
+    words = tuple(k.register(b32) for _ in range(bits // 32)) or (k.register(b16),)
+    load(context, memory, words, place, condition, count)
+    reader = PartReader(k, words, element)
+    return [reader.part(value) for value in range(count)]
 
 
-def load(context: Context, memory: Region, into: tuple[Value, ...], place: Place, condition: Condition) -> None:
-    """One load into registers that follow each other in memory, zero where the condition does not hold."""
+def load(
+    context: Context, memory: Region, into: tuple[Value, ...], place: Place, condition: Condition, count: int = 0
+) -> None:
+    """One load into registers that follow each other in memory, zero where the condition does not hold; of `count`
+    elements where they are fewer bits than the registers."""
     k = context.k
     if condition is not None:
         zero = k.function(f"mov.b{into[0].type.bits}")
@@ -183,7 +188,8 @@ def load(context: Context, memory: Region, into: tuple[Value, ...], place: Place
             zero(0, into=register)
     if condition is False:
         return
-    fetch, where = k.function(f"ld.{memory.buffer.space.value}.{_width(into)}"), address(context, place)
+    width = _width(into, memory.buffer.element, count)
+    fetch, where = k.function(f"ld.{memory.buffer.space.value}.{width}"), address(context, place)
     with _under(context, condition):
         fetch(where, into=into if len(into) > 1 else into[0])
 
@@ -191,34 +197,34 @@ def load(context: Context, memory: Region, into: tuple[Value, ...], place: Place
 def _store(context: Context, copy: Copy, plan: CopyPlan) -> None:
     k, element = context.k, copy.source.buffer.element
     registers = context.tiles.slot(plan.registers.buffer, constant_slot(plan.registers, context.bindings))
-    reader = HalfReader(k, registers)
+    reader = PartReader(k, registers, element) if element.bits < 32 else None
     copies = replicas(copy.distribution)
     inside = Inside(context, first_replica(context, copies) if copies else None)
     space = plan.memory.buffer.space.value
     for values, (place, limits) in zip(plan.values, copy_places(context, copy), strict=True):
         whole = whole_registers(values, element)
-        source = _joined(context, reader, values) if whole is None else tuple(registers[index] for index in whole)
+        if whole is not None:
+            source = tuple(registers[index] for index in whole)
+        else:
+            assert reader is not None
+            source = joined(k, [reader.part(value) for value in values], element)
         condition = inside.holds(limits)
         if condition is not False:
-            put, where = k.function(f"st.{space}.{_width(source)}"), address(context, place)
+            width = _width(source, element, len(values))
+            put, where = k.function(f"st.{space}.{width}"), address(context, place)
             with _under(context, condition):
                 put(where, source if len(source) > 1 else source[0])
-
-
-def _joined(context: Context, reader: HalfReader, values: tuple[int, ...]) -> tuple[Value, ...]:
-    parts = [reader.half(value) for value in values]
-    if len(parts) == 1:
-        return (parts[0],)
-    return tuple(packed(context.k, low, high) for low, high in zip(parts[::2], parts[1::2], strict=True))
 
 
 def _under(context: Context, condition: Condition) -> AbstractContextManager[object]:
     return context.k.guard(condition) if isinstance(condition, (Value, Not)) else nullcontext()
 
 
-def _width(registers: tuple[Value, ...]) -> str:
+def _width(registers: tuple[Value, ...], element: Element, count: int = 0) -> str:
+    """The vector and width of an access by these registers; `count` elements, if they are fewer bits than those."""
     vector = f"v{len(registers)}." if len(registers) > 1 else ""
-    return f"{vector}b{registers[0].type.bits}"
+    bits = registers[0].type.bits
+    return f"{vector}b{min(bits, count * element.bits) if count else bits}"
 
 
 def _rename(context: Context, copy: Copy) -> None:
@@ -227,12 +233,14 @@ def _rename(context: Context, copy: Copy) -> None:
     target = context.tiles.slot(copy.destination.buffer, constant_slot(copy.destination, context.bindings))
     read = held_values(copy.source, box, identity(box.rank))
     written = held_values(copy.destination, box, identity(box.rank))
-    if copy.source.buffer.element.bits == 32:
+    element = copy.source.buffer.element
+    if element.bits >= 32:
+        move = context.k.function(f"mov.b{element.bits}")
         for value, place in dict(zip(written, read, strict=True)).items():
-            context.k.mov.b32(source[place], into=target[value])
+            move(source[place], into=target[value])
         return
     count = copy.destination.buffer.distribution.value_count
-    reader, writer = HalfReader(context.k, source), HalfWriter(context.k, target, count)
+    reader, writer = PartReader(context.k, source, element), PartWriter(context.k, target, count, element)
     for value, place in dict(zip(written, read, strict=True)).items():
-        writer.put(value, reader.half(place))
+        writer.put(value, reader.part(place))
     writer.finish()

@@ -1,11 +1,11 @@
-"""Scalar expressions: every node one instruction with one rounding to f32, equal nodes of equal operands only once."""
+"""Scalar expressions: every node one instruction with one rounding, equal nodes of equal operands only once."""
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable, Hashable
 from typing import TypeAlias, assert_never
 
-from isa.types import b16
 from ptxgen.build import Kernel, Not, Value
 from ptxgen.compute import (
     Binary,
@@ -25,54 +25,66 @@ from ptxgen.compute import (
     walk,
 )
 from ptxgen.errors import UnsupportedError
+from ptxgen.lower.conversions import ROUNDING, as_single, in_arithmetic, narrowed_part, widened_part
 
 Real: TypeAlias = float | Value
 
 BINARY = {
-    BinaryOp.ADD: "add.rn.f32",
-    BinaryOp.SUBTRACT: "sub.rn.f32",
-    BinaryOp.MULTIPLY: "mul.rn.f32",
-    BinaryOp.DIVIDE: "div.rn.f32",
-    BinaryOp.MINIMUM: "min.f32",
-    BinaryOp.MAXIMUM: "max.f32",
+    BinaryOp.ADD: "add.rn",
+    BinaryOp.SUBTRACT: "sub.rn",
+    BinaryOp.MULTIPLY: "mul.rn",
+    BinaryOp.DIVIDE: "div.rn",
+    BinaryOp.MINIMUM: "min",
+    BinaryOp.MAXIMUM: "max",
 }
-UNARY = {UnaryOp.NEGATE: "neg.f32", UnaryOp.EXP2: "ex2.approx.f32", UnaryOp.RECIPROCAL: "rcp.approx.f32"}
+UNARY = {
+    (UnaryOp.NEGATE, Element.F32): "neg.f32",
+    (UnaryOp.EXP2, Element.F32): "ex2.approx.f32",
+    (UnaryOp.RECIPROCAL, Element.F32): "rcp.approx.f32",
+    (UnaryOp.NEGATE, Element.F64): "neg.f64",
+    (UnaryOp.RECIPROCAL, Element.F64): "rcp.rn.f64",
+}
 COMPARE = {
-    Comparison.LESS: "setp.lt.f32",
-    Comparison.LESS_EQUAL: "setp.le.f32",
-    Comparison.NOT_EQUAL: "setp.ne.f32",
+    Comparison.LESS: "setp.lt",
+    Comparison.LESS_EQUAL: "setp.le",
+    Comparison.NOT_EQUAL: "setp.ne",
 }
 
 
 class Evaluator:
-    """Evaluates expressions whose operands `operand(index, point)` gives, f32."""
+    """Evaluates expressions in f32 or f64; `operand(index, point)` gives their operands in that type."""
 
-    def __init__(self, kernel: Kernel, operand: Callable[[int, int], Value]) -> None:
+    def __init__(self, kernel: Kernel, operand: Callable[[int, int], Value], arithmetic: Element = Element.F32) -> None:
         self._k = kernel
         self._operand = operand
+        self._arithmetic = arithmetic
         self._known: dict[Hashable, Value] = {}
 
     def value(self, node: Expression, point: int) -> Real:
         """The value of an expression at a point: a register, or a number where it is known now."""
         match node:
             case Constant(value):
-                return value
+                return value if self._arithmetic is Element.F32 else _as_single(value)
             case Scalar(name):
                 scalar: Value = self._k.args[name]
-                return scalar
+                return self._once(("scalar", name), lambda: self._widened(scalar))
             case Operand(index):
                 return self._operand(index, point)
             case Binary(op, left, right):
-                return self._made(BINARY[op], self.value(left, point), self.value(right, point))
+                return self._made(f"{BINARY[op]}.{self._arithmetic}", self.value(left, point), self.value(right, point))
             case Unary(op, inner):
-                return self._made(UNARY[op], self.value(inner, point))
-            case Round(inner, Element.F32):
+                return self._made(self._unary(op), self.value(inner, point))
+            case Round(inner, element) if element is self._arithmetic:
                 return self.value(inner, point)
-            case Round(inner, Element.F16):
-                return widened_half(self._k, self.half(inner, point))
+            case Round(inner, Element.F32):
+                return self._widened(self._single(inner, point))
+            case Round(inner, element) if element in ROUNDING:
+                return self._widened(widened_part(self._k, self.part(inner, point, element), element))
             case Select(comparison, left, right, then, otherwise):
                 condition = self.compared(comparison, self.value(left, point), self.value(right, point))
-                return self._made("selp.f32", self.value(then, point), self.value(otherwise, point), condition)
+                return self._made(
+                    f"selp.{self._arithmetic}", self.value(then, point), self.value(otherwise, point), condition
+                )
             case Round() | Load() | Expression():
                 raise UnsupportedError(f"{node} has no lowering: loads are operands of a tile node, values f16 or f32")
             case _:
@@ -81,18 +93,30 @@ class Evaluator:
     def register(self, node: Expression, point: int) -> Value:
         """The value of an expression in a register."""
         value = self.value(node, point)
-        return value if isinstance(value, Value) else self._made("mov.f32", value)
+        return value if isinstance(value, Value) else self._made(f"mov.{self._arithmetic}", value)
 
-    def half(self, node: Expression, point: int) -> Value:
-        """The value rounded to f16, in a 16-bit register."""
-        while isinstance(node, Round) and node.element in (Element.F16, Element.F32):
+    def part(self, node: Expression, point: int, element: Element) -> Value:
+        """The value rounded to an element of 16 or 8 bits, in the low end of a 16-bit register."""
+        while isinstance(node, Round) and node.element in (element, Element.F32):
             node = node.value
-        value = self.register(node, point)
-        return self._once(("half", value.node), lambda: self._k.cvt.rn.f16.f32(value, into=self._k.register(b16)))
+        single = self._single(node, point)
+        return self._once(("part", element, single.node), lambda: narrowed_part(self._k, single, element))
 
     def compared(self, comparison: Comparison, left: Real, right: Real) -> Value:
         """The predicate of a comparison."""
-        return self._made(COMPARE[comparison], left, right)
+        return self._made(f"{COMPARE[comparison]}.{self._arithmetic}", left, right)
+
+    def _single(self, node: Expression, point: int) -> Value:
+        value = self.register(node, point)
+        return self._once(("single", value.node), lambda: as_single(self._k, value, self._arithmetic))
+
+    def _widened(self, single: Value) -> Value:
+        return in_arithmetic(self._k, single, Element.F32, self._arithmetic)
+
+    def _unary(self, op: UnaryOp) -> str:
+        if (op, self._arithmetic) not in UNARY:
+            raise UnsupportedError(f"{op.value} of {self._arithmetic} has no lowering: calculate it in f32")
+        return UNARY[op, self._arithmetic]
 
     def _made(self, name: str, *sources: Real) -> Value:
         key = (name, *(source.node if isinstance(source, Value) else source for source in sources))
@@ -104,10 +128,10 @@ class Evaluator:
         return self._known[key]
 
 
-def widened_half(kernel: Kernel, half: Value) -> Value:
-    """A 16-bit register read as f16, as f32."""
-    result: Value = kernel.cvt.f32.f16(half)
-    return result
+def _as_single(value: float) -> float:
+    """A literal rounded to f32, as f64."""
+    single: float = struct.unpack("f", struct.pack("f", value))[0]
+    return single
 
 
 def is_uniform(node: Expression) -> bool:

@@ -99,10 +99,11 @@ def _after_leaf(
             return filled | _slots(destination, bindings)
         case Fill(_, destination):
             return filled | _slots(destination, bindings)
-        case Multiply(_, _, c, a, b):
-            for factor in (c, a, b):
+        case Multiply(_, row, c, a, b):
+            fresh = node.fresh and not row.warpgroup
+            for factor in (a, b) if fresh else (c, a, b):
                 use.read(factor.region, filled, bindings)
-            return filled
+            return filled | _slots(c.region, bindings) if fresh else filled
         case Map() | Reduce():
             for operand in node.operands:
                 use.read(operand.region, filled, bindings)

@@ -7,6 +7,7 @@ from functools import cache
 
 from isa.forms import resolve
 from isa.fragments import Fragment, Place, fragment
+from isa.types import Kind
 from ptxgen.build import Value
 from ptxgen.compute import Element
 from ptxgen.errors import UnsupportedError
@@ -29,7 +30,15 @@ def lower_multiply(context: Context, node: Multiply) -> None:
     c = _registers(context, node.c, own_c)
     for m_step, n_step, k_step in serpentine(node.repeats):
         into = c(m_step + m * n_step)
-        multiply(a(m_step + m * k_step), b(n_step + n * k_step), into, into=into)
+        added = _nothing(context, into) if node.fresh and k_step == 0 else into
+        multiply(a(m_step + m * k_step), b(n_step + n * k_step), added, into=into)
+
+
+def _nothing(context: Context, like: tuple[Value, ...]) -> tuple[Value, ...]:
+    """Registers of zeros."""
+    kind = like[0].type
+    zero = context.once(("nothing", kind), lambda: context.k.register(kind, 0.0 if kind.kind is Kind.FLOAT else 0))
+    return (zero,) * len(like)
 
 
 def serpentine(repeats: tuple[int, int, int]) -> Iterator[tuple[int, int, int]]:
@@ -94,11 +103,11 @@ def check_fragments(node: Multiply) -> None:
 
 @cache
 def _maps(row: MultiplyRow) -> dict[str, Fragment]:
-    shape = f"m{row.m}n{row.n}k{row.k}"
+    shape = row.shape
     by_layout = shape == "m8n8k4" and row.input is Element.F16
     return {
         "a": fragment(shape, "a", row.input.label, row.a_order.value if by_layout else ""),
-        "b": fragment(shape, "b", row.input.label, row.b_order.value if by_layout else ""),
+        "b": fragment(shape, "b", row.b_input.label, row.b_order.value if by_layout else ""),
         "c": fragment(shape, "c", row.accumulate.label),
     }
 

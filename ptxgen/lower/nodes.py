@@ -7,6 +7,7 @@ from typing import assert_never
 from isa.types import f16x2
 from ptxgen.build.immediates import half_bits
 from ptxgen.compute import Element
+from ptxgen.errors import UnsupportedError
 from ptxgen.lower.boxes import lower_box_copy, lower_box_store
 from ptxgen.lower.conditions import lower_when
 from ptxgen.lower.context import Context
@@ -138,10 +139,17 @@ def _lower_meet(context: Context, node: Meet) -> None:
 def _lower_fill(context: Context, node: Fill) -> None:
     buffer = node.destination.buffer
     for register in context.tiles.slot(buffer, constant_slot(node.destination, context.bindings)):
-        match buffer.element:
-            case Element.F32:
-                context.k.mov.f32(float(node.value), into=register)
-            case Element.F16:
-                context.k.mov.b32(half_bits(node.value, f16x2), into=register)
-            case Element.S32:
-                context.k.mov.b32(int(node.value), into=register)
+        context.k.function(f"mov.{register.type}")(_filling(buffer.element, node.value), into=register)
+
+
+def _filling(element: Element, value: float) -> float | int:
+    """What a register is filled with so that all its elements have a value."""
+    match element:
+        case Element.F32 | Element.F64:
+            return float(value)
+        case Element.F16:
+            return half_bits(value, f16x2)
+        case _ if value == 0 or element is Element.S32:
+            return int(value)
+        case _:
+            raise UnsupportedError(f"registers of {element} are filled with zero, not with {value}")

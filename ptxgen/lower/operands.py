@@ -1,4 +1,4 @@
-"""What an expression reads: values of register tiles and of arrays in global memory, as f32."""
+"""What an expression reads: values of register tiles and of arrays in global memory, as it calculates."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from attrs import frozen
 
-from isa.types import f32, s32
 from polyhedral import Affine
 from ptxgen.build import Not, Value
 from ptxgen.compute import Element
@@ -14,44 +13,47 @@ from ptxgen.errors import UnsupportedError
 from ptxgen.lower.accesses import Access, global_accesses, row_of
 from ptxgen.lower.addresses import GlobalBox
 from ptxgen.lower.context import Context
-from ptxgen.lower.copies import halves, load
-from ptxgen.lower.expressions import widened_half
+from ptxgen.lower.conversions import in_arithmetic, widened_part, widened_word
+from ptxgen.lower.copies import load, parts
 from ptxgen.lower.memory import BoxBounds, Inside, Place
 from ptxgen.lower.moving import Wanted
-from ptxgen.lower.registers import Projection, constant_slot, held_values, value_coordinates
+from ptxgen.lower.registers import Projection, constant_slot, held_values, register_type, value_coordinates
 from ptxgen.lower.threads import ThreadMap, along
-from ptxgen.lower.words import HalfReader
+from ptxgen.lower.words import PartReader
 from ptxgen.tile import Distribution, Iteration, Map, MapOperand, Reduce, Space
 
 
 class RegisterOperand:
     """Reads a register tile at the points of an iteration."""
 
-    def __init__(self, context: Context, operand: MapOperand, iteration: Iteration) -> None:
+    def __init__(self, context: Context, operand: MapOperand, iteration: Iteration, arithmetic: Element) -> None:
         region = operand.region
         self._element = region.buffer.element
+        self._arithmetic = arithmetic
         self._k = context.k
         self._registers = context.tiles.slot(region.buffer, constant_slot(region, context.bindings))
         self._places = context.plan(
             operand, lambda: held_values(region, iteration.distribution, Projection(operand.dims))
         )
-        self._halves = HalfReader(context.k, self._registers)
+        self._parts = PartReader(context.k, self._registers, self._element) if self._element.bits < 32 else None
         self._wide: dict[int, Value] = {}
 
     def value(self, point: int) -> Value:
         """The element at value index `point` of the iteration."""
         place = self._places[point]
-        if self._element is Element.F32:
-            return self._registers[place]
         if place not in self._wide:
-            self._wide[place] = self._widened(place)
+            wide = self._widened(place)
+            self._wide[place] = in_arithmetic(self._k, wide, self._element, self._arithmetic)
         return self._wide[place]
 
+    def raw(self, point: int) -> Value:
+        """The register of an element that fills one, unchanged."""
+        return self._registers[self._places[point]]
+
     def _widened(self, place: int) -> Value:
-        if self._element is Element.F16:
-            return widened_half(self._k, self._halves.half(place))
-        result: Value = self._k.cvt.rn.f32.s32(self._registers[place])
-        return result
+        if self._parts is not None:
+            return widened_part(self._k, self._parts.part(place), self._element)
+        return widened_word(self._k, self._registers[place], self._element)
 
 
 @frozen
@@ -108,7 +110,15 @@ def point_bounds(context: Context, iteration: Iteration) -> BoxBounds:
 class GlobalOperand:
     """Reads an array in global memory at the points of an iteration, each access once, when first needed."""
 
-    def __init__(self, context: Context, operand: MapOperand, iteration: Iteration, also: Value | Not | None) -> None:
+    def __init__(
+        self,
+        context: Context,
+        operand: MapOperand,
+        iteration: Iteration,
+        arithmetic: Element,
+        also: Value | Not | None,
+    ) -> None:
+        self._arithmetic = arithmetic
         self._context = context
         self._operand = operand
         self._inside = Inside(context, also)
@@ -119,45 +129,45 @@ class GlobalOperand:
 
     def value(self, point: int) -> Value:
         """The element at value index `point` of the iteration; zero where it is outside or `also` does not hold."""
+        place = self._plan.of_point[point]
+        if place not in self._wide:
+            element = self._operand.region.buffer.element
+            wide = self._widened(self.raw(point), element)
+            self._wide[place] = in_arithmetic(self._context.k, wide, element, self._arithmetic)
+        return self._wide[place]
+
+    def raw(self, point: int) -> Value:
+        """The element as it is read, of 16 or 8 bits in the low end of a 16-bit register."""
         number, place = self._plan.of_point[point]
         if number not in self._read:
             self._read[number] = self._loaded(self._plan.accesses[number])
-        if (number, place) not in self._wide:
-            self._wide[number, place] = self._widened(self._read[number][place])
-        return self._wide[number, place]
+        return self._read[number][place]
 
     def _loaded(self, access: Access) -> list[Value]:
         context, region = self._context, self._operand.region
         form, immediate = self._box.at(access.start)
         place, condition = Place(form, 0, immediate), self._inside.holds(self._bounds.at(access.start))
-        if region.buffer.element is Element.F16:
-            return halves(context, region, len(access.elements), place, condition)
-        kind = f32 if region.buffer.element is Element.F32 else s32
-        words = tuple(context.k.register(kind) for _ in access.elements)
+        element = region.buffer.element
+        if element.bits < 32:
+            return parts(context, region, len(access.elements), place, condition)
+        words = tuple(context.k.register(register_type(element)) for _ in access.elements)
         load(context, region, words, place, condition)
         return list(words)
 
-    def _widened(self, read: Value) -> Value:
+    def _widened(self, read: Value, element: Element) -> Value:
         k = self._context.k
-        match self._operand.region.buffer.element:
-            case Element.F32:
-                return read
-            case Element.F16:
-                return widened_half(k, read)
-            case Element.S32:
-                result: Value = k.cvt.rn.f32.s32(read)
-                return result
+        return widened_part(k, read, element) if element.bits < 32 else widened_word(k, read, element)
 
 
 def operand_reader(
-    context: Context, operand: MapOperand, iteration: Iteration, also: Value | Not | None
+    context: Context, operand: MapOperand, iteration: Iteration, arithmetic: Element, also: Value | Not | None
 ) -> RegisterOperand | GlobalOperand:
     """The reader of an operand; `also` is a further condition of reads from memory."""
     match operand.region.buffer.space:
         case Space.REGISTERS:
-            return RegisterOperand(context, operand, iteration)
+            return RegisterOperand(context, operand, iteration, arithmetic)
         case Space.GLOBAL:
-            return GlobalOperand(context, operand, iteration, also)
+            return GlobalOperand(context, operand, iteration, arithmetic, also)
         case Space.SHARED:
             raise UnsupportedError(f"{operand.region.buffer.name}: an expression reads registers or global memory")
 

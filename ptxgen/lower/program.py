@@ -8,7 +8,7 @@ from typing import assert_never
 from isa.limits import limits
 from isa.targets import target
 from isa.tensor_maps import MAP_ALIGNMENT, MAP_BYTES
-from isa.types import Type, b8, b16, f32, s32, s64
+from isa.types import Type, b8, bits_type, f32, f64, s32, s64
 from ptxgen import ir
 from ptxgen.build import Kernel, Module, PointerType, Symbol, pointer
 from ptxgen.build.parameters import array
@@ -40,7 +40,7 @@ from ptxgen.tile import (
 
 ALL_LANES = 0xFFFFFFFF
 REGISTERS_OF_SM = 65536
-_POINTEES: dict[Element, Type] = {Element.F16: b16, Element.F32: f32, Element.S32: s32}
+_POINTEES: dict[Element, Type] = {Element.F32: f32, Element.F64: f64, Element.S32: s32}
 
 
 def lower(program: Program) -> ir.Module:
@@ -97,7 +97,8 @@ def _parameter_type(parameter: Parameter) -> Type | PointerType:
         case ParameterKind.POINTER:
             if parameter.element is None:
                 raise UnsupportedError(f"pointer parameter {parameter.name} has no element type")
-            return pointer(_POINTEES[parameter.element], align=max(parameter.alignment, parameter.element.byte_count))
+            pointee = _POINTEES.get(parameter.element, bits_type(parameter.element.bits))
+            return pointer(pointee, align=max(parameter.alignment, parameter.element.byte_count))
         case ParameterKind.SIZE:
             return s32
         case ParameterKind.STRIDE:
@@ -149,7 +150,7 @@ def _lower_body(context: Context, role: Role) -> None:
             global_pointer(context, parameter.name)
     for (_, slot), buffer in early_reads(role.body).items():
         for register in context.tiles.slot(buffer, slot):
-            context.k.mov.b32(0, into=register)
+            context.k.function(f"mov.b{register.type.bits}")(0, into=register)
     prepare_clusters(context, role.body)
     grid = context.program.grid
     with nullcontext() if grid.work_list else tile_indices(context, grid):

@@ -7,7 +7,7 @@ from functools import cache
 
 from attrs import frozen
 
-from isa.types import Type, b32, f32, s32
+from isa.types import Type, b32, f32, f64, s32
 from polyhedral import Affine
 from ptxgen.build import Kernel, Value
 from ptxgen.compute import Element
@@ -15,12 +15,17 @@ from ptxgen.errors import UnsupportedError
 from ptxgen.tile import Buffer, Coordinate, Distribution, Region, zero
 
 REGISTER_BITS = 32
-_TYPES: dict[Element, Type] = {Element.F16: b32, Element.F32: f32, Element.S32: s32}
+_TYPES: dict[Element, Type] = {Element.F32: f32, Element.F64: f64, Element.S32: s32}
+
+
+def register_type(element: Element) -> Type:
+    """The type of the registers that hold elements: untyped where several share one, and for tf32."""
+    return _TYPES.get(element, b32)
 
 
 def values_per_register(element: Element) -> int:
-    """Elements of one 32-bit register; two consecutive values of 16 bits share one, the even value in the low half."""
-    return REGISTER_BITS // element.bits
+    """Elements of one register; consecutive values of 16 or 8 bits share one of 32 bits, the first in the low end."""
+    return max(1, REGISTER_BITS // element.bits)
 
 
 class RegisterFile:
@@ -35,7 +40,7 @@ class RegisterFile:
         count = -(-buffer.distribution.value_count // values_per_register(buffer.element))
         key = (buffer.name, slot, count)
         if key not in self._slots:
-            self._slots[key] = tuple(self._k.register(_TYPES[buffer.element]) for _ in range(count))
+            self._slots[key] = tuple(self._k.register(register_type(buffer.element)) for _ in range(count))
         return self._slots[key]
 
 

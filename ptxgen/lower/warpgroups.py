@@ -11,10 +11,10 @@ from ptxgen.lower.bases import shared_thread_base
 from ptxgen.lower.boxes import tile_address
 from ptxgen.lower.context import Context
 from ptxgen.lower.multiply import serpentine
-from ptxgen.lower.registers import constant_slot, values_per_register
+from ptxgen.lower.registers import constant_origin, constant_slot, values_per_register
 from ptxgen.lower.rings import slot_of
 from ptxgen.lower.threads import ThreadMap
-from ptxgen.tile import Coordinate, Distribution, Factor, Multiply
+from ptxgen.tile import Coordinate, Distribution, Factor, Multiply, MultiplyRow
 
 UNIT_BYTES = 16
 ADDRESS_SHIFT = 4
@@ -55,8 +55,9 @@ def described(factor: Factor, side: int, inner: int, extent: int, depth: int, co
     beside = span // width
     leading = at(side, beside) if across and beside < layout.shape[side] else UNIT_BYTES
     bits = SharedMatrix(0, leading, stride, Swizzle(span)).bits
-    repeats = tuple(at(side, extent * number) for number in range(counts[0]))
-    steps = tuple(at(inner, depth * number) for number in range(counts[1]))
+    first = constant_origin(factor.region)
+    repeats = tuple(at(side, first[side] + extent * number) for number in range(counts[0]))
+    steps = tuple(at(inner, first[inner] + depth * number) for number in range(counts[1]))
     return Described(bits, across, repeats, steps)
 
 
@@ -77,7 +78,15 @@ def lower_warpgroup_multiply(context: Context, node: Multiply) -> None:
         into = registers[number * own : (number + 1) * own]
         left = _descriptor(context, first["a"], a, a.repeats[m_step] + a.steps[k_step])
         right = _descriptor(context, first["b"], b, b.repeats[n_step] + b.steps[k_step])
-        multiply(into, left, right, added, 1, 1, int(a.across), int(b.across))
+        scale = 0 if node.fresh and k_step == 0 else added
+        multiply(into, left, right, scale, *_modifiers(row, a, b))
+
+
+def _modifiers(row: MultiplyRow, a: Described, b: Described) -> tuple[int, ...]:
+    """What follows the operands: signs of products of floats, and of 16 bits how the operands lie (PTX ISA, wgmma)."""
+    if row.input.is_integer:
+        return ()
+    return (1, 1, int(a.across), int(b.across)) if row.input.bits == 16 else (1, 1)
 
 
 def _group_map(node: Multiply) -> ThreadMap:

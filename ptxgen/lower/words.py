@@ -1,4 +1,7 @@
-"""How the elements of an access lie in registers: whole registers where they can be renamed, halves where not."""
+"""How the elements of an access lie in registers: whole registers where they can be renamed, parts where not.
+
+A part is one element of 16 or 8 bits in a 16-bit register, in its low end.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,9 @@ from isa.types import b16, b32
 from ptxgen.build import Kernel, Value
 from ptxgen.compute import Element
 from ptxgen.lower.registers import values_per_register
+
+BYTE_BITS = 8
+BYTE_MASK = 0xFF
 
 
 def whole_registers(places: Sequence[int], element: Element) -> tuple[int, ...] | None:
@@ -41,47 +47,86 @@ def packed(kernel: Kernel, low: Value, high: Value, into: Value | None = None) -
     return word
 
 
-class HalfReader:
-    """The halves of packed registers, each register unpacked once."""
+def joined_bytes(kernel: Kernel, low: Value, high: Value) -> Value:
+    """The half of two bytes, whose upper bits may be anything."""
+    first, second = kernel.and_.b16(low, BYTE_MASK), kernel.shl.b16(high, BYTE_BITS)
+    half: Value = kernel.or_.b16(first, second)
+    return half
 
-    def __init__(self, kernel: Kernel, registers: Sequence[Value]) -> None:
+
+def joined(kernel: Kernel, parts: Sequence[Value], element: Element) -> tuple[Value, ...]:
+    """The registers of an access that moves these parts: of 32 bits, or one of 16 bits where they are fewer."""
+    if element.bits == BYTE_BITS:
+        if len(parts) == 1:
+            return (parts[0],)
+        parts = [joined_bytes(kernel, low, high) for low, high in zip(parts[::2], parts[1::2], strict=True)]
+    if len(parts) == 1:
+        return (parts[0],)
+    return tuple(packed(kernel, low, high) for low, high in zip(parts[::2], parts[1::2], strict=True))
+
+
+class PartReader:
+    """The parts of packed registers, each register and half unpacked once."""
+
+    def __init__(self, kernel: Kernel, registers: Sequence[Value], element: Element) -> None:
         self._k = kernel
         self._registers = registers
+        self._per_half = 16 // element.bits
         self._halves: dict[int, tuple[Value, Value]] = {}
+        self._bytes: dict[int, tuple[Value, Value]] = {}
 
-    def half(self, value: int) -> Value:
-        """The 16 bits of a value index."""
-        register = value // 2
+    def part(self, value: int) -> Value:
+        """The bits of a value index."""
+        if self._per_half == 1:
+            return self._half(value)
+        half, place = divmod(value, 2)
+        if half not in self._bytes:
+            both = self._half(half)
+            self._bytes[half] = both, self._k.shr.b16(both, BYTE_BITS)
+        return self._bytes[half][place]
+
+    def _half(self, number: int) -> Value:
+        register, place = divmod(number, 2)
+        if self._registers[register].type.bits == 16:
+            return self._registers[register]
         if register not in self._halves:
             self._halves[register] = unpacked(self._k, self._registers[register])
-        return self._halves[register][value % 2]
+        return self._halves[register][place]
 
 
-class HalfWriter:
-    """Fills packed registers half by half; a register is written once both of its halves are there."""
+class PartWriter:
+    """Fills packed registers part by part; a register is written once all of its parts are there."""
 
-    def __init__(self, kernel: Kernel, registers: Sequence[Value], value_count: int) -> None:
+    def __init__(self, kernel: Kernel, registers: Sequence[Value], value_count: int, element: Element) -> None:
         self._k = kernel
         self._registers = registers
+        self._element = element
+        self._per_register = values_per_register(element)
         self._value_count = value_count
-        self._waiting: dict[int, Value] = {}
+        self._waiting: dict[int, dict[int, Value]] = {}
 
-    def put(self, value: int, half: Value) -> None:
-        """Gives the 16 bits of a value index."""
-        partner = value ^ 1
-        if partner >= self._value_count:
-            packed(self._k, half, self._k.register(b16, 0), into=self._registers[value // 2])
-        elif partner in self._waiting:
-            other = self._waiting.pop(partner)
-            low, high = (half, other) if partner > value else (other, half)
-            packed(self._k, low, high, into=self._registers[value // 2])
-        else:
-            self._waiting[value] = half
+    def put(self, value: int, part: Value) -> None:
+        """Gives the bits of a value index."""
+        register, place = divmod(value, self._per_register)
+        parts = self._waiting.setdefault(register, {})
+        parts[place] = part
+        wanted = min(self._per_register, self._value_count - register * self._per_register)
+        if len(parts) == wanted:
+            self._write(register, self._waiting.pop(register))
 
     def finish(self) -> None:
-        """Writes registers of which one half came; the other half keeps its bits."""
-        for value, half in self._waiting.items():
-            register = self._registers[value // 2]
-            low, high = unpacked(self._k, register)
-            packed(self._k, *((half, high) if value % 2 == 0 else (low, half)), into=register)
+        """Writes registers of which some parts came; the others keep their bits."""
+        for register, parts in self._waiting.items():
+            reader = PartReader(self._k, (self._registers[register],), self._element)
+            kept = {place: reader.part(place) for place in range(self._per_register) if place not in parts}
+            self._write(register, {**kept, **parts})
         self._waiting = {}
+
+    def _write(self, register: int, parts: dict[int, Value]) -> None:
+        zero = self._k.register(b16, 0) if len(parts) < self._per_register else None
+        ordered = [parts.get(place, zero) for place in range(self._per_register)]
+        halves = [part for part in ordered if part is not None]
+        if self._element.bits == BYTE_BITS:
+            halves = [joined_bytes(self._k, low, high) for low, high in zip(halves[::2], halves[1::2], strict=True)]
+        low, high = halves
+        packed(self._k, low, high, into=self._registers[register])

@@ -1,8 +1,19 @@
 """How to compute: the immutable list of schedule steps (see README.md)."""
 
+from ptxgen.plan.instructions import (
+    MatrixInstruction,
+    m8n8k4,
+    m8n8k16,
+    m16n8k4,
+    m16n8k8,
+    m16n8k16,
+    m16n8k32,
+    wgmma,
+)
 from ptxgen.plan.legality import Witness, backwards, crossing, dependences
 from ptxgen.plan.nest import TileLoop, nest, placement, show_nest, tile_levels
 from ptxgen.plan.plan import Plan
+from ptxgen.plan.rewriting import Chains, Hybrid, flaw, hybrid
 from ptxgen.plan.steps import (
     Assume,
     Cluster,
@@ -13,6 +24,7 @@ from ptxgen.plan.steps import (
     Order,
     Persist,
     Place,
+    Rewrite,
     Roles,
     Shift,
     Stage,
@@ -30,7 +42,6 @@ from ptxgen.plan.words import (
     IntoRegisters,
     IntoShared,
     LayoutWish,
-    MatrixInstruction,
     Multiple,
     Onto,
     Role,
@@ -48,9 +59,6 @@ from ptxgen.plan.words import (
     ld,
     ldmatrix,
     linear,
-    m8n8k4,
-    m16n8k8,
-    m16n8k16,
     multiple,
     registers,
     role,
@@ -63,7 +71,6 @@ from ptxgen.plan.words import (
     tensor,
     warpgroups,
     warps,
-    wgmma,
 )
 
 __all__ = [
@@ -71,10 +78,12 @@ __all__ = [
     "Assume",
     "BlockOrder",
     "By",
+    "Chains",
     "Cluster",
     "Drain",
     "Fact",
     "Finish",
+    "Hybrid",
     "Into",
     "IntoFragments",
     "IntoRegisters",
@@ -89,6 +98,7 @@ __all__ = [
     "Persist",
     "Place",
     "Plan",
+    "Rewrite",
     "Role",
     "Roles",
     "Shift",
@@ -109,15 +119,20 @@ __all__ = [
     "crossing",
     "crosswise",
     "dependences",
+    "flaw",
     "fragments",
     "free",
     "grouped",
+    "hybrid",
     "ld",
     "ldmatrix",
     "linear",
     "m8n8k4",
+    "m8n8k16",
+    "m16n8k4",
     "m16n8k8",
     "m16n8k16",
+    "m16n8k32",
     "multiple",
     "nest",
     "placement",

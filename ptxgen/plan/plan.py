@@ -9,7 +9,9 @@ from attrs import evolve, field, frozen
 from ptxgen.compute import Array, Compute, SourceLine, caller
 from ptxgen.plan.checks import Checks
 from ptxgen.plan.drains import drainable
+from ptxgen.plan.instructions import MatrixInstruction
 from ptxgen.plan.nest import show_nest
+from ptxgen.plan.rewriting import Hybrid, rewritten
 from ptxgen.plan.steps import (
     Assume,
     Cluster,
@@ -20,6 +22,7 @@ from ptxgen.plan.steps import (
     Order,
     Persist,
     Place,
+    Rewrite,
     Roles,
     Shift,
     Stage,
@@ -36,7 +39,6 @@ from ptxgen.plan.words import (
     IntoFragments,
     IntoRegisters,
     IntoShared,
-    MatrixInstruction,
     Onto,
     Role,
     Workers,
@@ -67,6 +69,16 @@ class Plan:
         checks = self._checks(caller())
         found = checks.facts([fact for given in facts for fact in _each(given)])
         return self._with(Assume(found, checks.line)) if found else self
+
+    def rewrite(self, rule: Hybrid) -> Plan:
+        """The statement that the rule names -> the statements that it becomes, proved to be the same sum in another
+        order: `hybrid(statement, every=count)` keeps it in chains that are promoted into f32.
+
+        Refuses what is no sum over one dim into a local f32 array, is rewritten already, or has tiles.
+        """
+        checks = self._checks(caller())
+        Uses(checks).rewritten(rule)
+        return self._with(Rewrite(rule, checks.line))
 
     def tile(self, level: str, **extents: int) -> Plan:
         """`for d` -> `for level.d, for d inside`: strip-mines the named dims; others keep their loops.
@@ -155,7 +167,7 @@ class Plan:
         checks.loop(at)
         checks.word("instruction", instruction, MatrixInstruction, "a matrix instruction such as m8n8k4(f32)")
         Uses(checks).product(found, instruction)
-        Uses(checks).in_flight(instruction, in_flight)
+        Uses(checks).in_flight(found, instruction, in_flight)
         return self._with(MultiplyBy(found.name, instruction, at, checks.line, in_flight))
 
     def roles(self, **roles: Role) -> Plan:
@@ -247,6 +259,8 @@ class Plan:
             after = evolve(before, steps=self.steps[: place + 1])
             lines.append(f"{step}    # {step.line}")
             lines += _changes(before, after)
+            if isinstance(step, Rewrite):
+                lines += _rewriting(self.compute, step)
             before = after
         return "\n".join(lines)
 
@@ -259,6 +273,12 @@ class Plan:
 
 def _each(given: object) -> list[object]:
     return list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [given]
+
+
+def _rewriting(compute: Compute, step: Rewrite) -> list[str]:
+    statement = compute.statement(step.rule.statement)
+    first, *others = rewritten(step.rule, statement)
+    return [f"    {statement}", f"    ->  {first}", *(f"        {other}" for other in others)]
 
 
 def _changes(before: Plan, after: Plan) -> list[str]:

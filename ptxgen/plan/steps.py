@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from attrs import field, frozen
 
 from ptxgen.compute import SourceLine
+from ptxgen.plan.instructions import MatrixInstruction
+from ptxgen.plan.rewriting import Hybrid
 from ptxgen.plan.words import (
     BlockOrder,
     By,
@@ -15,7 +17,6 @@ from ptxgen.plan.words import (
     IntoFragments,
     IntoRegisters,
     IntoShared,
-    MatrixInstruction,
     Onto,
     Role,
     Workers,
@@ -223,4 +224,16 @@ class Roles:
         return f"roles({', '.join(f'{name}={found}' for name, found in self.roles)})"
 
 
-Step = Assume | Roles | Tile | Place | Cluster | Stage | MultiplyBy | Finish | Drain | Shift | Order | Unroll | Isolate
+@frozen
+class Rewrite:
+    rule: Hybrid
+    line: SourceLine = field(eq=False)
+
+    def __str__(self) -> str:
+        return f"rewrite({self.rule})"
+
+
+Step = (
+    Assume | Rewrite | Roles | Tile | Place | Cluster | Stage | MultiplyBy | Finish | Drain | Shift | Order | Unroll
+    | Isolate
+)  # fmt: skip

@@ -7,9 +7,11 @@ from math import prod
 
 from attrs import frozen
 
-from ptxgen.compute import Binary, BinaryOp, Load, ReductionOp, Statement
+from ptxgen.compute import ArrayKind, Binary, BinaryOp, Element, Load, ReductionOp, Statement
 from ptxgen.plan.checks import Checks
+from ptxgen.plan.instructions import MatrixInstruction
 from ptxgen.plan.nest import placement, tile_levels
+from ptxgen.plan.rewriting import Hybrid, chains_of, flaw
 from ptxgen.plan.running import bodies, rolled, shiftable
 from ptxgen.plan.steps import (
     Cluster,
@@ -18,11 +20,16 @@ from ptxgen.plan.steps import (
     MultiplyBy,
     Persist,
     Place,
+    Rewrite,
     Roles,
     Stage,
     Unroll,
 )
-from ptxgen.plan.words import MatrixInstruction, Onto, Role, Transport
+from ptxgen.plan.words import (
+    Onto,
+    Role,
+    Transport,
+)
 
 MOST_BLOCKS_OF_A_CLUSTER = 8
 
@@ -46,7 +53,30 @@ class Uses:
                 what = f"{statement.name} is no sum of products of two arrays: {statement}"
                 raise checks.refused(f"{what}; {instruction.name} cannot compute it")
 
-    def in_flight(self, instruction: MatrixInstruction, count: int) -> None:
+    def rewritten(self, rule: object) -> None:
+        """A sum over one dim into a local f32 array, not scheduled and not rewritten yet; the rule is proved."""
+        checks = self.checks
+        checks.word("a rule", rule, Hybrid, "hybrid(statement, every=count)")
+        assert isinstance(rule, Hybrid)
+        statement = checks.statement(rule.statement)
+        if statement.reduction is None or statement.reduction.op is not ReductionOp.ADD or len(statement.reduced) != 1:
+            raise checks.refused(f"{rule}: {statement.name} is no sum over one dim: {statement}")
+        held = checks.compute.array(statement.target.array)
+        if held.kind is not ArrayKind.LOCAL or held.element is not Element.F32:
+            raise checks.refused(
+                f"{rule} promotes into f32 registers, but {held.name} is a {held.kind.value} array of {held.element}"
+            )
+        for step in checks.steps:
+            if isinstance(step, Rewrite) and step.rule.statement == rule.statement:
+                raise checks.refused(f"{statement.name} is rewritten already, by {step}")
+        levels = tile_levels(checks.steps)
+        if levels:
+            raise checks.refused(f"{rule} changes statements: rewrite before tile({levels[0].level})")
+        wrong = flaw(chains_of(rule, statement))
+        if wrong:
+            raise checks.refused(f"{rule} is no rearrangement of the sum: {wrong}")
+
+    def in_flight(self, statement: Statement, instruction: MatrixInstruction, count: int) -> None:
         """A window of steps, of an instruction that runs in the background."""
         checks = self.checks
         checks.word("in_flight", count, int, "a whole number of steps")
@@ -54,6 +84,9 @@ class Uses:
             raise checks.refused(f"in_flight is 0 steps or more, got {count}")
         if count and not instruction.warpgroup:
             raise checks.refused(f"{instruction.name} is complete when it is issued: in_flight is for wgmma")
+        rules = [step.rule for step in checks.steps if isinstance(step, Rewrite)]
+        if count and any(rule.statement == statement.name for rule in rules):
+            raise checks.refused(f"{statement.name} is kept in chains that are read at every step: none in flight")
 
     def roles(self, roles: Mapping[str, Role]) -> None:
         """Roles that share all ops among them, one of them by taking the rest."""

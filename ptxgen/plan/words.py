@@ -9,7 +9,7 @@ from typing import Any
 from attrs import Attribute, field, frozen
 
 from polyhedral import Affine, var
-from ptxgen.compute import Array, Element
+from ptxgen.compute import Array
 
 MOST_ROWS_OF_A_BAND = 1 << 16
 WIDEST_ACCESS_BYTES = 16
@@ -282,64 +282,6 @@ class Role:
 def role(*ops: str, warps: int = 0, warpgroups: int = 0, registers: int | None = None) -> Role:
     """A role for these ops. The role without any takes the rest."""
     return Role(ops, warps, warpgroups, registers)
-
-
-@frozen
-class MatrixInstruction:
-    """A multiplication instruction: shape and element types, checked against the target's rows when derived. One of a
-    `warpgroup` reads its operands from shared memory."""
-
-    name: str
-    m: int = field(validator=_count)
-    n: int = field(validator=_count)
-    k: int = field(validator=_count)
-    input: Element = field(validator=_of(Element, "an element type"))
-    accumulate: Element = field(validator=_of(Element, "an element type"))
-    warpgroup: bool = False
-
-    def __str__(self) -> str:
-        if self.warpgroup:
-            return f"wgmma(n={self.n}, accumulate={self.accumulate}, input={self.input})"
-        return f"{self.name}(accumulate={self.accumulate}, input={self.input})"
-
-
-def m8n8k4(accumulate: Element, input: Element = Element.F16) -> MatrixInstruction:
-    """Volta's quad-pair multiplication: four 8x8x4 products a warp (PTX ISA, mma.sync.aligned.m8n8k4)."""
-    if accumulate not in (Element.F16, Element.F32):
-        raise ValueError(f"m8n8k4 accumulates f16 or f32, got {accumulate}")
-    if input is not Element.F16:
-        raise ValueError(f"m8n8k4 multiplies f16, got {input}")
-    return MatrixInstruction("m8n8k4", 8, 8, 4, input, accumulate)
-
-
-def m16n8k8(accumulate: Element, input: Element = Element.F16) -> MatrixInstruction:
-    """Turing's multiplication of a warp: one 16x8x8 product (PTX ISA, mma.sync.aligned.m16n8k8; sm_75 and later)."""
-    return _warp_product("m16n8k8", 8, accumulate, input)
-
-
-def m16n8k16(accumulate: Element, input: Element = Element.F16) -> MatrixInstruction:
-    """Ampere's multiplication of a warp: one 16x8x16 product (PTX ISA, mma.sync.aligned.m16n8k16; sm_80 and later)."""
-    return _warp_product("m16n8k16", 16, accumulate, input)
-
-
-def wgmma(n: int, accumulate: Element, input: Element = Element.F16) -> MatrixInstruction:
-    """Hopper's multiplication of a warpgroup: a 64 x n x 16 product with both operands in shared memory (PTX ISA,
-    wgmma.mma_async; sm_90a). `n` is a power of two from 8 to 256."""
-    if type(n) is not int or n not in (8, 16, 32, 64, 128, 256):
-        raise ValueError(f"wgmma: n is a power of two from 8 to 256, got {n!r}")
-    if accumulate not in (Element.F16, Element.F32):
-        raise ValueError(f"wgmma accumulates f16 or f32, got {accumulate}")
-    if input is not Element.F16:
-        raise ValueError(f"wgmma multiplies f16, got {input}")
-    return MatrixInstruction(f"m64n{n}k16", 64, n, 16, input, accumulate, warpgroup=True)
-
-
-def _warp_product(name: str, k: int, accumulate: Element, input: Element) -> MatrixInstruction:
-    if accumulate not in (Element.F16, Element.F32):
-        raise ValueError(f"{name} accumulates f16 or f32, got {accumulate}")
-    if input is not Element.F16:
-        raise ValueError(f"{name} multiplies f16, got {input}")
-    return MatrixInstruction(name, 16, 8, k, input, accumulate)
 
 
 @frozen

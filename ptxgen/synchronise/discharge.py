@@ -60,8 +60,9 @@ def discharge(
     for body, found in served.items():
         _add_behind_commits(atoms.setdefault(body, {}), own_waits(body, places, found))
     uses = rings(ops, across)
+    awaited = frozenset(r.source.number for body, found in served.items() for r in found if _is_awaited(r, body))
     for use in uses:
-        for part in ring_atoms(use, ops, places):
+        for part in ring_atoms(use, ops, places, awaited):
             _add(atoms, part.body, {part.gap: list(part.atoms)})
     for body, gap, fence in register_fences(places, [r for found in served.values() for r in found]):
         _add(atoms, body, {gap: [fence]})
@@ -91,6 +92,11 @@ def _add_behind_commits(own: dict[int, list[Synchronisation]], more: dict[int, l
         here = own.setdefault(gap, [])
         place = next((n for n, atom in enumerate(here) if not isinstance(atom.atom, Commit)), len(here))
         here[place:place] = found
+
+
+def _is_awaited(requirement: Requirement, body: Body) -> bool:
+    """Whether a product is waited for in the body that issues it."""
+    return _is_collective(requirement) and requirement.source.op.time.loops == body.loops
 
 
 def _check_served_by_meeting(requirement: Requirement) -> None:

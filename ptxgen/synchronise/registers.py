@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from attrs import evolve
+
 from isa.mechanisms import AtIssue, Group, GroupKind
 from polyhedral import Set, System
-from ptxgen.order.atoms import Fence, FenceKind, Retire
+from ptxgen.order.atoms import Commit, Fence, FenceKind, Retire
 from ptxgen.order.nest import Body, Nest
 from ptxgen.order.ops import Time, time_domain
 from ptxgen.order.requirements import Requirement
@@ -15,7 +17,7 @@ from ptxgen.order.synchronisation import Synchronisation
 
 def own_waits(body: Body, places: Nest, found: list[Requirement]) -> dict[int, list[Synchronisation]]:
     """A wait for all products directly behind the item that issued them, and for all stores directly before the end of
-    the role."""
+    the role. Where that item is the product itself, its group is closed there first."""
     depth = len(body.path)
     waits: dict[tuple[int, GroupKind], list[Requirement]] = {}
     for requirement in found:
@@ -26,7 +28,10 @@ def own_waits(body: Body, places: Nest, found: list[Requirement]) -> dict[int, l
             waits.setdefault((gap, completes.kind), []).append(requirement)
     atoms: dict[int, list[Synchronisation]] = {}
     for (gap, kind), own in waits.items():
-        atoms.setdefault(gap, []).append(_wait(body, kind, own))
+        wait = _wait(body, kind, own)
+        issued = [r.source.op for r in own if kind is GroupKind.WGMMA and r.source.op.time.loops == body.loops]
+        closing = [evolve(wait, atom=Commit(kind), domain=op.domain, time=op.time) for op in issued[:1]]
+        atoms.setdefault(gap, []).extend((*closing, wait))
     return atoms
 
 

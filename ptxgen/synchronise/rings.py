@@ -102,8 +102,11 @@ class RingAtoms:
     atoms: tuple[Synchronisation, ...]
 
 
-def ring_atoms(use: RingUse, ops: tuple[Op, ...], places: Nest) -> Iterator[RingAtoms]:
-    """The waits, expectations, arrivals and groups of a ring.
+def ring_atoms(
+    use: RingUse, ops: tuple[Op, ...], places: Nest, awaited: frozenset[int] = frozenset()
+) -> Iterator[RingAtoms]:
+    """The waits, expectations, arrivals and groups of a ring; the products numbered `awaited` are complete where the
+    next item begins.
 
     The writer waits until the slot is free and announces the bytes before the first copy of a step. The reader waits
     for them before its first use, and releases the slot behind its last one: `window` steps later where its reads are
@@ -115,7 +118,7 @@ def ring_atoms(use: RingUse, ops: tuple[Op, ...], places: Nest) -> Iterator[Ring
     body = Body(ops[first].role, places.paths[first])
     wait = _atom(use, ops[first], Wait(use.name, Side.FULL))
     yield RingAtoms(body, places.positions[first][-1], (wait,))
-    yield from _releasing(use, ops, places, last)
+    yield from _releasing(use, ops, places, last, is_complete=last in awaited)
 
 
 def _writing(use: RingUse, ops: tuple[Op, ...], places: Nest) -> Iterator[RingAtoms]:
@@ -129,12 +132,15 @@ def _writing(use: RingUse, ops: tuple[Op, ...], places: Nest) -> Iterator[RingAt
         yield RingAtoms(Body(body.role, body.path[:-1]), places.positions[first][-2] + 1, (last,))
 
 
-def _releasing(use: RingUse, ops: tuple[Op, ...], places: Nest, last: int) -> Iterator[RingAtoms]:
+def _releasing(use: RingUse, ops: tuple[Op, ...], places: Nest, last: int, *, is_complete: bool) -> Iterator[RingAtoms]:
     op = ops[last]
     body, behind = Body(op.role, places.paths[last]), places.positions[last][-1] + 1
     match op.mechanism.completes:
         case AtIssue():
             yield RingAtoms(body, behind, (_atom(use, op, Arrive(use.name, Side.EMPTY, IssuedBy.WARP, use.masks)),))
+        case Group(kind=GroupKind.WGMMA) if is_complete:
+            release = Arrive(use.name, Side.EMPTY, IssuedBy.ELECTED, use.masks)
+            yield RingAtoms(body, behind, (_atom(use, op, release),))
         case Group(kind=GroupKind.WGMMA):
             yield from _releasing_products(use, op, body, behind)
         case _:

@@ -7,7 +7,7 @@ from typing import assert_never
 import numpy as np
 from numpy.typing import NDArray
 
-from ptxgen.compute import BinaryOp, Comparison, Element, UnaryOp
+from ptxgen.compute import BinaryOp, Comparison, UnaryOp
 
 Doubles = NDArray[np.float64]
 
@@ -55,16 +55,3 @@ def compared(comparison: Comparison, left: Doubles, right: Doubles) -> NDArray[n
             return np.asarray((left < right) | (left > right))
         case _:
             assert_never(comparison)
-
-
-def rounded(value: Doubles, element: Element) -> Doubles:
-    """`value` as `element` holds it, nearest even."""
-    match element:
-        case Element.F16:
-            return value.astype(np.float16).astype(np.float64)
-        case Element.F32:
-            return value.astype(np.float32).astype(np.float64)
-        case Element.S32:
-            return np.clip(np.rint(value), -(2.0**31), 2.0**31 - 1)
-        case _:
-            assert_never(element)

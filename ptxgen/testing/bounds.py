@@ -5,20 +5,23 @@ of precision u: each of the ceil(K/L) blocks errs by at most ((L+1) 2**-F + u) S
 
     |computed - exact|  <=  ceil(K/L) ((L+1) 2**-F + u) S (1 + 2**-8) + ceil(K/L) tiny
 
-with u = 2**-23 (f32, towards zero) or 2**-11 (f16, to nearest), tiny half of the accumulator's smallest subnormal step.
-Every node of the f32 expression adds a rounding of 2**-23 to what it inherits; a store adds its own.
+with u = 2**-23 (f32, towards zero), 2**-13 (f32 of 13 bits) or 2**-11 (f16, to nearest), tiny half of the accumulator's
+smallest subnormal step. Of a sum in chains of p terms the first factor is ceil(p/L), and each of the ceil(K/p)
+additions in f32 adds 2**-23 S. A chain of FMAs in f64 has L = 1, no cut and u = 2**-53; integers are exact. An element
+of tf32 is 2**-10 of itself away from what is multiplied.
+Every node of the expression adds a rounding of 2**-23 (2**-53 in f64) to what it inherits; a store adds its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, assert_never
 
 import numpy as np
 from attrs import frozen
 from numpy.typing import NDArray
 
-from isa.numerics import UnsettledNumerics, numerics
+from isa.numerics import Rounding, UnsettledNumerics, numerics
 from isa.targets import target as target_named
 from ptxgen.compute import (
     ArrayKind,
@@ -35,11 +38,20 @@ from ptxgen.compute import (
     UnaryOp,
     loads,
 )
+from ptxgen.derive.signature import Blocks, Exact, Fused, SumOrder, Unpacked, Unsettled
 from ptxgen.testing.arithmetic import Doubles, compared
+from ptxgen.testing.formats import FORMATS, STORED, values_of
 from ptxgen.testing.reference import Evaluation, grids, product_of_loads, reference
 
-SINGLE, HALF = 2.0**-23, 2.0**-11
+SINGLE, HALF, DOUBLE = 2.0**-23, 2.0**-11, 2.0**-53
 SMALLEST_SINGLE, SMALLEST_HALF = 2.0**-149, 2.0**-25
+# The rounding of a sum of each type, and half of its smallest step.
+UNITS: Mapping[Element, tuple[float, float]] = {
+    Element.F16: (HALF, SMALLEST_HALF),
+    Element.F32: (SINGLE, SMALLEST_SINGLE),
+    Element.F64: (DOUBLE, 0.0),
+    Element.S32: (0.0, 0.0),
+}
 APPROXIMATE = 4 * SINGLE
 FAR = 2.0**100
 MOST_BITS = 500.0
@@ -52,22 +64,38 @@ class Bounded:
 
     value: Doubles
     error: Doubles
+    element: Element = Element.F32
 
     def excess(self, computed: NDArray[Any]) -> float:
         """The largest ratio of the error of `computed` to the bound: at most 1 where the kernel is right.
 
-        A value beyond the range of the type may be infinity; NaN must be NaN.
+        A value beyond the range of the type may be infinity, or is the end of the range where the type saturates; NaN
+        must be NaN.
         """
         if self.value.size == 0:
             return 0.0
-        given = computed.astype(np.float64)
-        wide = np.finfo(computed.dtype).max
+        given = values_of(computed, self.element)
+        low, wide = limits_of(self.element)
         with np.errstate(all="ignore"):
-            off = np.abs(given - self.value) / self.error
+            exact = np.clip(self.value, low, wide) if saturates(self.element) else self.value
+            off = np.abs(given - exact) / self.error
             large = np.abs(self.value) + self.error >= wide
             overflowed = np.isinf(given) & large & (np.sign(given) == np.sign(self.value))
-            equal = (given == self.value) | overflowed | (np.isnan(given) & np.isnan(self.value))
+            equal = (given == exact) | overflowed | (np.isnan(given) & np.isnan(self.value))
         return float(np.where(equal, 0.0, np.where(np.isnan(off), np.inf, off)).max())
+
+
+def limits_of(element: Element) -> tuple[float, float]:
+    """The least and the largest number of an element."""
+    if element.is_integer:
+        found = np.iinfo(STORED[element])
+        return float(found.min), float(found.max)
+    return -FORMATS[element].largest, FORMATS[element].largest
+
+
+def saturates(element: Element) -> bool:
+    """Whether numbers beyond the range become its end."""
+    return element.bits == 8
 
 
 def bounded(
@@ -77,27 +105,84 @@ def bounded(
     scalars: Mapping[str, float] | None = None,
     *,
     target: str = "sm_70",
+    orders: Iterable[SumOrder] = (),
 ) -> dict[str, Bounded]:
     """Every array that a statement assigns, in float64, with its error bound by the formula of this module.
 
-    `target` is what it ran on. One without a record for m8n8k4 emulates it by chains of FMAs: blocks of one product.
+    `orders` is the signature of the kernel on what it ran on. Of a sum that it does not tell, `target` is what it ran
+    on, and Volta's instruction what multiplied; where that has no record, chains of FMAs emulate it.
     """
+    told = {order.statement: order for order in orders}
     exact = reference(compute, arrays, sizes, scalars)
     inputs = [a.name for a in compute.arrays if a.kind is ArrayKind.INPUT and a.name in arrays]
-    values = {name: arrays[name].astype(np.float64) for name in inputs} | exact
-    errors: dict[str, Doubles] = {name: np.zeros_like(value) for name, value in values.items()}
+    values = {name: values_of(arrays[name], compute.array(name).element) for name in inputs} | exact
+    errors: dict[str, Doubles] = {name: given(value, compute.array(name).element) for name, value in values.items()}
     elements = {array.name: array.element for array in compute.arrays}
     with np.errstate(all="ignore"):
         for statement in compute.statements:
             name = statement.target.array
+            single = compute.arithmetic(statement) is Element.F32
+            copied = elements[name] is Element.S32
+            whole = frozenset(a for a, e in elements.items() if e is Element.S32 and not copied)
+            summing = Summing.of(told.get(statement.name), elements[name], target)
             for grid in grids(statement, sizes):
-                Erring(statement, values, sizes, scalars or {}, grid, errors, elements, per_block(target)).judge()
+                node = SINGLE if single else DOUBLE
+                Erring(statement, values, sizes, scalars or {}, grid, errors, summing, node, whole).judge()
             errors[name] = errors[name] + stored(values[name], errors[name], compute.array(name).element)
-    return {name: Bounded(exact[name], errors[name]) for name in exact}
+    return {name: Bounded(exact[name], errors[name], elements[name]) for name in exact}
+
+
+def given(values: Doubles, element: Element) -> Doubles:
+    """How far inputs are from what is multiplied: tf32 loses its low bits there."""
+    return np.abs(values) * 2.0**-10 if element is Element.TF32 else np.zeros_like(values)
+
+
+@frozen
+class Summing:
+    """The errors of a sum of products: blocks of `length` terms, each losing `lost` of S by its cuts and `unit` by its
+    rounding, `tiny` at least; chains of `promoted` terms (None: one)."""
+
+    length: int
+    lost: float
+    unit: float
+    tiny: float
+    promoted: int | None = None
+
+    @classmethod
+    def of(cls, order: SumOrder | None, held: Element, target: str) -> Summing:
+        """Of a sum by its order, or by Volta's instruction on a target."""
+        if order is None:
+            return cls(*per_block(target), *UNITS.get(held, UNITS[Element.F32]))
+        unit, tiny = UNITS[order.chain]
+        match order.terms:
+            case Blocks():
+                return cls(*_of_blocks(order.terms), _rounding(order.terms, unit), tiny, order.promoted)
+            case Unpacked(_, blocks):
+                return cls(1, _of_blocks(blocks)[1] + 2 * unit, unit, tiny, order.promoted)
+            case Fused() | Exact() | Unsettled():
+                return cls(1, 0.0, unit, tiny, order.promoted)
+            case _:
+                assert_never(order.terms)
+
+    def error(self, above: Doubles, terms: int) -> Doubles:
+        """The error of a sum of `terms` products whose sizes sum to `above`."""
+        chain = min(self.promoted or terms, terms)
+        blocks, joins = -(-chain // self.length), -(-terms // max(1, chain)) if self.promoted else 0
+        total = blocks * (self.lost + self.unit) * above * SLACK + -(-terms // self.length) * self.tiny
+        return np.asarray(total + joins * SINGLE * above * SLACK)
+
+
+def _of_blocks(terms: Blocks) -> tuple[int, float]:
+    return terms.length, (terms.length + 1) * 2.0**-terms.fraction_bits
+
+
+def _rounding(terms: Blocks, unit: float) -> float:
+    return 2.0**-13 if terms.rounding is Rounding.TOWARDS_ZERO_13 else unit
 
 
 def per_block(target: str) -> tuple[int, float]:
-    """The products of a block, and the part of S that cutting its terms may lose (nothing in an FMA)."""
+    """The products of a block of Volta's instruction, and the part of S that cutting its terms may lose (nothing in an
+    FMA)."""
     try:
         record = numerics(target_named(target), "mma", "m8n8k4", "f16")
     except UnsettledNumerics:
@@ -106,26 +191,29 @@ def per_block(target: str) -> tuple[int, float]:
 
 
 def stored(value: Doubles, error: Doubles, element: Element) -> Doubles:
-    """What rounding to `element` adds."""
+    """What rounding to `element` adds; nothing to a whole number that is there as one."""
     match element:
-        case Element.F16:
-            return HALF * (np.abs(value) + error) + SMALLEST_HALF
-        case Element.F32:
-            return SINGLE * (np.abs(value) + error) + SMALLEST_SINGLE
         case Element.S32:
+            return np.zeros_like(value)
+        case Element.S8 | Element.U8:
             return np.full_like(value, 0.5)
+        case Element.TF32 | Element.F64:
+            return DOUBLE * (np.abs(value) + error)
         case _:
-            assert_never(element)
+            found = FORMATS[element]
+            half = 2.0 ** -(found.fraction_bits + 1) if element is not Element.F32 else SINGLE
+            return half * (np.abs(value) + error) + 2.0 ** (found.least_exponent - found.fraction_bits - 1)
 
 
 @frozen(eq=False)
 class Erring(Evaluation):
-    """The errors of a box of instances; `errors` holds those of the arrays, `elements` their types, `block` what
-    `per_block` gives."""
+    """The errors of a box of instances; `errors` holds those of the arrays, `summing` tells those of a sum of products,
+    `node` is the rounding of a node, `whole` names the arrays of s32 that are read as f32."""
 
     errors: dict[str, Doubles]
-    elements: Mapping[str, Element]
-    block: tuple[int, float]
+    summing: Summing
+    node: float
+    whole: frozenset[str] = frozenset()
 
     def judge(self) -> None:
         """Computes the error of the target's elements in the box."""
@@ -149,7 +237,7 @@ class Erring(Evaluation):
         size = np.broadcast_to(np.abs(self.value(statement.value)), shape) + error
         if statement.reduction.op.label == "max":
             return np.asarray(error.max(axis=axes, initial=0.0))
-        return np.asarray(error.sum(axis=axes) + terms * SINGLE * SLACK * size.sum(axis=axes))
+        return np.asarray(error.sum(axis=axes) + terms * self.node * SLACK * size.sum(axis=axes))
 
     def error_of_product(self, factors: tuple[Load, ...], terms: int) -> Doubles:
         """The bound of the module's head, and what the factors' own errors add."""
@@ -157,17 +245,14 @@ class Erring(Evaluation):
         above = Evaluation(self.statement, sizes, self.sizes, self.scalars, self.grid).contracted(factors)
         plain = {name: np.abs(value) for name, value in self.held.items()}
         total = Evaluation(self.statement, plain, self.sizes, self.scalars, self.grid).contracted(factors)
-        length, lost = self.block
-        blocks = -(-terms // length)
-        half = self.elements[self.statement.target.array] is Element.F16
-        unit, tiny = (HALF, SMALLEST_HALF) if half else (SINGLE, SMALLEST_SINGLE)
-        return np.asarray((above - total) + blocks * (lost + unit) * above * SLACK + blocks * tiny)
+        return np.asarray((above - total) + self.summing.error(above, terms))
 
     def error(self, node: Expression) -> Doubles:
         """The error of an expression's f32 value."""
         match node:
             case Load():
-                return np.asarray(self.errors[node.array][self.places(node, tuple(self.grid))])
+                inherited = np.asarray(self.errors[node.array][self.places(node, tuple(self.grid))])
+                return inherited + self.rounding(node) if node.array in self.whole else inherited
             case Binary(op, left, right):
                 return self.error_of_binary(op, left, right) + self.rounding(node)
             case Unary(op, inner):
@@ -183,7 +268,7 @@ class Erring(Evaluation):
     def rounding(self, node: Expression) -> Doubles:
         """One rounding to f32 of the node's exact value."""
         size = np.minimum(np.abs(self.value(node)), 2.0**MOST_BITS)
-        return np.asarray(SINGLE * size * SLACK + SMALLEST_SINGLE)
+        return np.asarray(self.node * size * SLACK + SMALLEST_SINGLE)
 
     def error_of_binary(self, op: BinaryOp, left: Expression, right: Expression) -> Doubles:
         """What an operation inherits."""

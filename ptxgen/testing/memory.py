@@ -9,27 +9,24 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
-from ptxgen.compute import Array, Element
+from ptxgen.compute import Array
 from ptxgen.errors import LaunchError
-
-NUMPY_TYPES: Mapping[Element, type[np.generic]] = {
-    Element.F16: np.float16,
-    Element.F32: np.float32,
-    Element.S32: np.int32,
-}
+from ptxgen.testing.formats import STORED, stored_as
 
 
 def memory_of(array: Array, values: NDArray[Any] | None, sizes: Mapping[str, int]) -> NDArray[Any]:
     """The flat memory of `array`, in its own type and as long as its last element needs. Elements hold `values`, whose
-    shape equals the extents; gaps between rows, and all of an array without values, hold NaN (s32: the smallest)."""
+    shape equals the extents; gaps between rows, and all of an array without values, hold NaN (integers: the smallest).
+    Formats that numpy lacks are kept as their bits."""
     shape, strides = shape_and_strides(array, sizes)
     length = 0 if 0 in shape else 1 + sum((extent - 1) * stride for extent, stride in zip(shape, strides, strict=True))
-    kind = NUMPY_TYPES[array.element]
-    memory = np.full(length, np.iinfo(np.int32).min if array.element is Element.S32 else np.nan, kind)
+    kind, element = STORED[array.element], array.element
+    nothing = np.full(length, np.iinfo(kind).min if element.is_integer else np.nan, np.float64)
+    memory = stored_as(nothing, element)
     if values is not None:
         if values.shape != shape:
             raise LaunchError(f"array {array.name} has extents {shape}, got values of shape {values.shape}")
-        window(memory, shape, strides)[...] = values
+        window(memory, shape, strides)[...] = values.view(kind) if values.dtype.itemsize == kind.itemsize else values
     return memory
 
 

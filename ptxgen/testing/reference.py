@@ -32,7 +32,8 @@ from ptxgen.compute import (
     show,
 )
 from ptxgen.errors import LaunchError
-from ptxgen.testing.arithmetic import Doubles, binary, compared, rounded, unary
+from ptxgen.testing.arithmetic import Doubles, binary, compared, unary
+from ptxgen.testing.formats import rounded_to, values_of
 
 POINTS_AT_ONCE = 1 << 21
 
@@ -58,7 +59,7 @@ def reference(
             given = arrays[array.name]
             if given.shape != shape:
                 raise LaunchError(f"array {array.name} has extents {shape}, got shape {given.shape}")
-            held[array.name] = given.astype(np.float64)
+            held[array.name] = values_of(given, array.element)
         elif array.kind is not ArrayKind.INPUT:
             held[array.name] = np.full(shape, np.nan)
     with np.errstate(all="ignore"):
@@ -204,7 +205,7 @@ class Evaluation:
             case Unary(op, argument):
                 return unary(op, self.value(argument))
             case Round(argument, element):
-                return rounded(self.value(argument), element)
+                return rounded_to(self.value(argument), element)
             case Select():
                 return self.selected(node)
             case Operand(index):

@@ -182,8 +182,8 @@ class MatrixOrder(Enum):
 
 @frozen
 class MultiplyRow:
-    """The instruction row used: shape, element types, and the operands' orders. Of a `warpgroup` A and B are read from
-    shared memory, asynchronously."""
+    """The instruction row used: shape, element types (`input` of A, `b_input` of B), and the operands' orders. Of a
+    `warpgroup` A and B are read from shared memory, asynchronously."""
 
     m: int
     n: int
@@ -193,21 +193,31 @@ class MultiplyRow:
     a_order: MatrixOrder
     b_order: MatrixOrder
     warpgroup: bool = False
+    b_input: Element = field(kw_only=True)
+
+    @b_input.default
+    def _same(self) -> Element:
+        return self.input
+
+    @property
+    def shape(self) -> str:
+        """`m16n8k16`."""
+        return f"m{self.m}n{self.n}k{self.k}"
 
     @property
     def instruction(self) -> str:
         """The dotted name of the instruction (PTX ISA, mma, wgmma.mma_async)."""
+        types = f"{self.accumulate}.{self.input}.{self.b_input}"
         if self.warpgroup:
-            types = f"{self.accumulate}.{self.input}.{self.input}"
-            return f"wgmma.mma_async.sync.aligned.m{self.m}n{self.n}k{self.k}.{types}"
-        types = f"{self.accumulate}.{self.input}.{self.input}.{self.accumulate}"
-        return f"mma.sync.aligned.m{self.m}n{self.n}k{self.k}.{self.a_order.value}.{self.b_order.value}.{types}"
+            return f"wgmma.mma_async.sync.aligned.{self.shape}.{types}"
+        orders = f"{self.a_order.value}.{self.b_order.value}"
+        return f"mma.sync.aligned.{self.shape}.{orders}.{types}.{self.accumulate}"
 
 
 @frozen
 class Multiply:
     """`c += a * b` on fragments: `repeats` (m, n, k) instructions a warp, visited in a serpentine over (m, n) for each
-    k, so that consecutive instructions share an operand.
+    k, so that consecutive instructions share an operand. `fresh`: `c = a * b`, whatever c was.
 
     Value bits of a fragment are, from the lowest: the instruction's own bits, then the repeats of its first matrix
     dimension, then those of its second one. (c: m then n; a: m then k; b: n then k.)
@@ -220,6 +230,7 @@ class Multiply:
     b: Factor
     repeats: tuple[int, int, int]
     line: SourceLine = field(eq=False)
+    fresh: bool = False
 
 
 @frozen

@@ -307,9 +307,11 @@ def named(op: str, target: Region, line: str) -> str:
 def multiply_text(node: Multiply) -> str:
     """A multiplication with its instruction row."""
     row = node.row
-    shape = f"m{row.m}n{row.n}k{row.k}.{row.a_order.value}.{row.b_order.value} {row.input} to {row.accumulate}"
+    inputs = f"{row.input}" if row.input is row.b_input else f"{row.input} by {row.b_input}"
+    shape = f"{row.shape}.{row.a_order.value}.{row.b_order.value} {inputs} to {row.accumulate}"
     c, a, b = map(factor_text, (node.c, node.a, node.b))
-    return named(node.op, node.c.region, f"multiply {c} += {a} * {b}, {box_text(node.repeats)} of {shape}")
+    sign = "=" if node.fresh else "+="
+    return named(node.op, node.c.region, f"multiply {c} {sign} {a} * {b}, {box_text(node.repeats)} of {shape}")
 
 
 def factor_text(factor: Factor) -> str:

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -165,3 +166,64 @@ def test_blocks_of_clusters(capsys: Printed) -> None:
     for (target, cluster), words in refused.items():
         assert main(["matmul", *sizes[:6], "--target", target, "--cluster", cluster, "--run", "none"]) == 2
         assert words in capsys.readouterr().err
+
+
+TYPED = {
+    "s8": (["--input-type", "s8", "--target", "sm_80"], "nt, s8, sums in s32, result s32"),
+    "scaled": (
+        ["--input-type", "u8", "--target", "sm_80", "--output-type", "bf16", "--epilogue", "alpha"],
+        "result bf16",
+    ),
+    "bf16": (["--input-type", "bf16", "--target", "sm_80"], "nt, bf16, sums in f32, result bf16"),
+    "tf32": (["--input-type", "tf32", "--target", "sm_90a"], "nt, tf32, sums in f32, result f32"),
+    "f64": (["--input-type", "f64", "--target", "sm_80"], "nt, f64, sums in f64, result f64"),
+    "mixed": (["--input-type", "e4m3,e5m2", "--target", "sm_89"], "nt, e4m3 by e5m2, sums in f32, result f16"),
+    "hybrid": (
+        ["--accumulate", "f16", "--promote", "32", "--output-type", "f32", "--target", "sm_80"],
+        "sums in f16, in chains of 32 joined in f32, result f32",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", TYPED)
+def test_products_of_every_type(case: str, capsys: Printed) -> None:
+    words, told = TYPED[case]
+    assert main(["matmul", "--layout", "nt", "--m", "40", "--n", "24", "--k", "48", "--run", "cpu", *words]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    assert told in out
+    assert "error      good" in out
+
+
+def test_the_variant_and_why_it_was_taken(capsys: Printed) -> None:
+    words = ["--layout", "nt", "--m", "256", "--n", "256", "--target", "sm_90a", "--run", "none"]
+    assert main(["matmul", *words, "--k", "256"]) == 0
+    assert (
+        "variant    wgmma(n=256, accumulate=f32, input=f16), A by tensor and B by tensor\n" in capsys.readouterr().out
+    )
+    assert main(["matmul", *words, "--k", "255"]) == 0
+    out = capsys.readouterr().out
+    assert "variant    m16n8k16(accumulate=f32, input=f16), A by ld and B by ld; not by warpgroups: A begins and" in out
+    assert "           A 2 bytes an access, held by lda = 255 and K = 255\n" in out
+
+
+def test_explain_prints_the_order_of_sums(capsys: Printed) -> None:
+    words = ["--m", "64", "--n", "64", "--k", "64", "--target", "sm_80", "--run", "none", "--explain"]
+    assert main(["matmul", *words, "--accumulate", "f16", "--promote", "32"]) == 0
+    out = capsys.readouterr().out
+    assert "== order of sums: equal signatures give equal bits ==\nAB: f16 * f16 summed in f16 by blocks of 8" in out
+    assert "chains of 32 from zero, each added to f32 (rn) in ascending k; not split" in out
+    assert "rewrite(hybrid(AB, every=32))" in out
+
+
+def test_files_of_bits_for_types_that_numpy_lacks(tmp_path: Path, capsys: Printed) -> None:
+    chance = np.random.default_rng(3)
+    arrays = [chance.standard_normal(shape).astype(ml_dtypes.bfloat16) for shape in ((40, 48), (24, 48))]
+    for name, array in zip("ab", arrays, strict=True):
+        np.save(tmp_path / f"{name}.npy", array)
+    files = [word for name in "ab" for word in (f"--{name}", str(tmp_path / f"{name}.npy"))]
+    words = ["--layout", "nt", "--input-type", "bf16", "--output-type", "f32", "--target", "sm_80", "--run", "cpu"]
+    assert main(["matmul", *words, *files, "--out", str(tmp_path / "d.npy")]) == 0
+    exact = arrays[0].astype(float) @ arrays[1].astype(float).T
+    assert np.allclose(np.load(tmp_path / "d.npy"), exact, rtol=1e-5, atol=1e-4)
+    assert "error      good" in capsys.readouterr().out

@@ -48,7 +48,7 @@ CASES = {
     "wrong dtype": (["--a", "a64.npy"], "A must be float16, got float64"),
     "wrong dtype of a bias": (
         ["--epilogue", "bias", "--bias", "int.npy"],
-        "bias must be float16 or float32, got int32",
+        "bias must be float16, bfloat16, float32, float64, got int32",
     ),
     "shapes against sizes": (["--a", "wide.npy"], "A's extent 1 must be 4 (K = 4 by the sizes given), got 5"),
     "shapes against each other": (
@@ -56,9 +56,14 @@ CASES = {
         "R's extent 1 must be 8 (N = 8 by the sizes given), got 4",
     ),
     "dimensions": (["--a", "cube.npy"], "A must have 2 dimensions (M x K), got shape (2, 16, 4)"),
+    "a type that there is not": (["--input-type", "f12"], "--input-type must be one of f16, bf16, tf32, f64, e4m3"),
+    "three types": (["--input-type", "s8,u8,s8"], "or two of them for A and B, got s8,u8,s8"),
+    "types that do not meet": (["--input-type", "s8,e4m3"], "input s8 by e4m3: s8 is multiplied by s8 or u8"),
+    "sums of integers in f32": (["--input-type", "s8", "--accumulate", "f32"], "a product of s8 has s32"),
+    "chains of three": (["--promote", "3"], "--promote must be a power of two, got 3"),
     "target without the instruction": (
         ["--target", "sm_60"],
-        "sm_60 has no tensor cores: a product needs sm_70 or later",
+        "sm_60 has no tensor cores that multiply f16 into f32: m8n8k4 needs",
     ),
     "unknown target": (["--target", "sm_71"], "unknown target 'sm_71'; known: sm_50"),
     "target that the CPU cannot follow": (["--target", "sm_75"], "take --run gpu, --run none or --target sm_70"),

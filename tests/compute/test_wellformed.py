@@ -10,7 +10,7 @@ from itertools import product
 import pytest
 
 from polyhedral import const, var
-from ptxgen.compute import ComputeBuilder, Dim, Load, ReductionOp, Scalar, f16, f32, s32
+from ptxgen.compute import ComputeBuilder, Dim, Load, ReductionOp, Scalar, f16, f32, s32, tf32
 
 
 def beyond_the_end(c: ComputeBuilder) -> None:
@@ -213,8 +213,20 @@ def an_element_by_name(c: ComputeBuilder) -> None:
     c.input("A", "f16", c.dims(i="M"), (1,))  # type: ignore[arg-type]  # refused
 
 
-def integers_written(c: ComputeBuilder) -> None:
-    c.output("A", s32, c.dims(i="M"), (1,))  # refused
+def cut_numbers_written(c: ComputeBuilder) -> None:
+    c.output("A", tf32, c.dims(i="M"), (1,))  # refused
+
+
+def integers_of_an_expression(c: ComputeBuilder) -> None:
+    (i,) = c.dims(i="M")
+    x, y = c.input("X", s32, (i,), (1,)), c.output("Y", s32, (i,), (1,))
+    c.define(y[i], x[i] * 2.0, (i,))  # refused
+
+
+def integers_of_floats(c: ComputeBuilder) -> None:
+    i, k = c.dims(i="M", k="K")
+    x, y = c.input("X", f16, (i, k), ("ldx", 1)), c.local("Y", s32, (i,))
+    c.reduce(ReductionOp.ADD, y[i], x[i, k] * x[i, k], (i, k), (k,))  # refused
 
 
 def a_reduction_by_name(c: ComputeBuilder) -> None:
@@ -258,7 +270,9 @@ CASES: dict[Callable[[ComputeBuilder], None], str] = {
     a_negative_extent: "the extent of i is a name, a number of at least 0 or an affine expression, got -1",
     a_stride_of_true: "a stride of A is a name, a number of at least 0 or an affine expression, got True",
     an_element_by_name: "A holds elements such as f16 or f32, got 'f16'",
-    integers_written: "A is assigned values in f32, which f16 or f32 elements hold, got s32",
+    cut_numbers_written: "A is assigned values, which no tf32 holds: take f32",
+    integers_of_an_expression: "fills Y, which is s32, from Y[i] = (X[i] * 2)",
+    integers_of_floats: "an s32 takes another s32 as it is or a sum of products of s8 or u8",
     a_reduction_by_name: "a reduction is by ReductionOp.ADD or ReductionOp.MAXIMUM, got 'sum'",
 }
 

@@ -15,7 +15,8 @@ from ptxgen.derive.derivation import Part, threads_of
 from ptxgen.derive.space import IndexSpace
 from ptxgen.kernels import Layout, Matmul, MatmulSpec, MatmulTiling, Outcome, parse_epilogue
 from ptxgen.kernels.binding import bind
-from ptxgen.kernels.generated import GeneratedKernel, program_arrays
+from ptxgen.kernels.entry import program_arrays
+from ptxgen.kernels.generated import GeneratedKernel
 from ptxgen.order.atoms import Commit, Retire
 from ptxgen.order.synchronisation import Synchronisation
 from ptxgen.plan import Drain, Plan

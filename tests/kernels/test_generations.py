@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from attrs import evolve
 
-from ptxgen.compute import Element, f16, f32
+from ptxgen.compute import Element, bf16, e4m3, f16, f32, f64, s8, s32, tf32, u8
 from ptxgen.errors import PlanError
 from ptxgen.kernels import (
     Layout,
@@ -16,7 +16,8 @@ from ptxgen.kernels import (
     parse_epilogue,
 )
 from ptxgen.kernels.generated import prepare
-from ptxgen.kernels.generations import AMPERE, TURING, VOLTA, generation_of
+from ptxgen.kernels.generations import generation_of
+from ptxgen.plan import m8n8k4, m8n8k16, m16n8k8, m16n8k16, m16n8k32
 from ptxgen.simulate import simulator
 from ptxgen.tile import Carrier, Copy
 from ptxgen.tile.machine.walking import leaves_of
@@ -26,10 +27,36 @@ SMALL = MatmulTiling(i=64, j=64, k=32, depth=3)
 
 
 def test_the_newest_instruction_of_a_target_is_taken() -> None:
-    expected = {"sm_70": VOLTA, "sm_72": VOLTA, "sm_75": TURING, "sm_80": AMPERE, "sm_90": AMPERE, "sm_120": AMPERE}
-    assert {name: generation_of(name) for name in expected} == expected
+    expected = {"sm_70": m8n8k4, "sm_72": m8n8k4, "sm_75": m16n8k8, "sm_80": m16n8k16, "sm_120": m16n8k16}
+    assert {name: generation_of(name).instruction for name in expected} == {n: w(f32) for n, w in expected.items()}
+    past = {name: generation_of(name).past_registers for name in expected}
+    assert past == {"sm_70": False, "sm_72": False, "sm_75": False, "sm_80": True, "sm_120": True}
     with pytest.raises(PlanError, match="sm_61 has no tensor cores"):
         generation_of("sm_61")
+
+
+TYPED = {
+    ("sm_75", s8): m8n8k16(s32),
+    ("sm_80", u8): m16n8k32(s32, u8),
+    ("sm_80", bf16): m16n8k16(f32, bf16),
+    ("sm_80", tf32): m16n8k8(f32, tf32),
+    ("sm_80", f64): m8n8k4(f64, f64),
+    ("sm_90", f64): m16n8k16(f64, f64),
+    ("sm_89", e4m3): m16n8k32(f32, e4m3),
+}
+
+
+@pytest.mark.parametrize("target, element", TYPED, ids=str)
+def test_the_widest_instruction_of_a_type_is_taken(target: str, element: Element) -> None:
+    spec = MatmulSpec.of(element)
+    assert generation_of(target, element, spec.accumulate).instruction == TYPED[target, element]
+
+
+@pytest.mark.parametrize("target, element", [("sm_75", bf16), ("sm_75", f64), ("sm_80", e4m3), ("sm_70", s8)], ids=str)
+def test_what_no_tensor_core_of_a_target_multiplies(target: str, element: Element) -> None:
+    spec = MatmulSpec.of(element)
+    with pytest.raises(PlanError, match=f"{target} has no tensor cores that multiply {element} into"):
+        generation_of(target, element, spec.accumulate)
 
 
 @pytest.mark.parametrize("layout", list(Layout), ids=lambda layout: layout.value)

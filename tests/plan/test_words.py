@@ -8,8 +8,24 @@ from typing import Any
 
 import pytest
 
-from ptxgen.compute import f16, f32, s32
-from ptxgen.plan import BlockOrder, aligned, fragments, grouped, ld, m8n8k4, multiple, shared, st
+from ptxgen.compute import bf16, e4m3, f16, f32, f64, s8, s32, u8
+from ptxgen.plan import (
+    BlockOrder,
+    MatrixInstruction,
+    aligned,
+    fragments,
+    grouped,
+    hybrid,
+    ld,
+    m8n8k4,
+    m16n8k8,
+    m16n8k16,
+    m16n8k32,
+    multiple,
+    shared,
+    st,
+    wgmma,
+)
 
 
 def wrong(value: object) -> Any:
@@ -29,8 +45,20 @@ VALUES: dict[str, tuple[Callable[[], object], str]] = {
     "no tiles": (lambda: shared(0), "IntoShared: depth is at least 1, got 0"),
     "no fragments": (lambda: fragments(-2), "IntoFragments: depth is at least 1, got -2"),
     "sums of integers": (lambda: m8n8k4(s32), "m8n8k4 accumulates f16 or f32, got s32"),
-    "factors of integers": (lambda: m8n8k4(f32, s32), "m8n8k4 multiplies f16, got s32"),
-    "factors of f32": (lambda: m8n8k4(f32, f32), "m8n8k4 multiplies f16, got f32"),
+    "factors of integers": (lambda: m8n8k4(f32, s32), "m8n8k4 multiplies f16 or f64, got s32"),
+    "factors of f32": (lambda: m8n8k4(f32, f32), "m8n8k4 multiplies f16 or f64, got f32"),
+    "sums of f64 in f32": (lambda: m8n8k4(f32, f64), "m8n8k4 accumulates f64, got f32"),
+    "bf16 in f16": (lambda: m16n8k16(f16, bf16), "m16n8k16 accumulates f32, got f16"),
+    "f32 as it is": (lambda: m16n8k8(f32, f32), "m16n8k8 multiplies f16, bf16, tf32 or f64, got f32"),
+    "bytes by halves": (lambda: m16n8k32(f32, e4m3, f16), "m16n8k32 multiplies e4m3 by e4m3 or e5m2, got f16"),
+    "integers by bytes": (lambda: wgmma(64, s32, s8, e4m3), "wgmma multiplies s8 by s8 or u8, got e4m3"),
+    "f64 by warpgroups": (
+        lambda: wgmma(64, f64, f64),
+        "wgmma multiplies f16, bf16, tf32, e4m3, e5m2, s8 or u8, got f64",
+    ),
+    "ten columns": (lambda: wgmma(10, f32), "wgmma: n is a power of two from 8 to 256, got 10"),
+    "chains of three": (lambda: hybrid("AB", 3), "hybrid: every is a power of two, got 3"),
+    "no chains": (lambda: hybrid("AB", 0), "hybrid: every is a power of two, got 0"),
     "multiple of nothing": (lambda: multiple("K", 0), "Multiple: factor is at least 1, got 0"),
     "aligned to nothing": (lambda: aligned("A", bytes=0), "Aligned: byte_count is at least 1, got 0"),
 }
@@ -49,6 +77,11 @@ TYPES: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "a size by number": (lambda: multiple(wrong(8), 8), "value is an affine expression of sizes and strides, got 8"),
     "half a factor": (lambda: multiple("K", wrong(0.5)), "factor is a whole number of at least 1, got 0.5"),
+    "half a chain": (lambda: hybrid("AB", wrong(0.5)), "hybrid: every is a power of two, got 0.5"),
+    "an input by name": (
+        lambda: MatrixInstruction("m", 1, 1, 1, wrong("f16"), f32),
+        "input is an element type, got 'f16'",
+    ),
     "an array by number": (lambda: aligned(wrong(7), bytes=16), "array is an array or its name, got 7"),
 }
 
@@ -71,3 +104,6 @@ def test_words_print_as_they_are_written() -> None:
         "shared(depth=3, layout=free)",
     ]
     assert str(m8n8k4(f16)) == "m8n8k4(accumulate=f16, input=f16)"
+    assert str(wgmma(64, f32, e4m3)) == "wgmma(n=64, accumulate=f32, input=e4m3)"
+    assert str(m16n8k32(s32, s8, u8)) == "m16n8k32(accumulate=s32, input=s8, b_input=u8)"
+    assert str(hybrid("AB", 64)) == "hybrid(AB, every=64)"

@@ -2,8 +2,11 @@
 
 import numpy as np
 import pytest
+from attrs import evolve
 
-from ptxgen.compute import f16, f32
+from isa.numerics import Rounding
+from ptxgen.compute import Element, f16, f32, f64, s8, tf32
+from ptxgen.derive import Blocks, Exact, Fused, SumOrder, Terms
 from ptxgen.kernels import MatmulSpec, epilogue_compute, matmul_compute, parse_epilogue, softmax_compute
 from ptxgen.testing import bounded
 
@@ -61,3 +64,42 @@ def test_nan_must_be_nan() -> None:
     right = truth.value.astype(np.float16)
     assert truth.excess(right) <= 1.0
     assert truth.excess(np.nan_to_num(right)) == np.inf
+
+
+def test_chains_bound_more_tightly_than_one_and_a_wrong_one_is_outside() -> None:
+    arrays, sizes = inputs((6, 5, 2048)), {"M": 6, "N": 5, "K": 2048}
+    compute = matmul_compute(MatmulSpec(accumulate=f16, promote=64, output=f32))
+    one = SumOrder("AB", (f16, f16), f16, Blocks(16, 25, Rounding.NEAREST_EVEN))
+    truth, whole = (bounded(compute, arrays, sizes, orders=[order])["D"] for order in (evolve(one, promoted=64), one))
+    assert (truth.error < whole.error / 24).all()
+    total = np.zeros((6, 5), np.float32)
+    for k in range(0, 2048, 64):
+        chain = np.zeros((6, 5), np.float16)
+        for step in range(k, k + 64, 16):
+            part = slice(step, step + 16)
+            chain = (chain + arrays["A"][:, part].astype(float) @ arrays["B"][part].astype(float)).astype(np.float16)
+        total += chain
+    assert truth.excess(total) <= 1.0
+    missing = total - arrays["A"][:, 1792:].astype(np.float32) @ arrays["B"][1792:].astype(np.float32)
+    assert truth.excess(missing) > 1.0
+
+
+OTHERS: dict[Element, tuple[Terms, type[np.generic], type[np.generic], float]] = {
+    tf32: (Blocks(8, 25, Rounding.TOWARDS_ZERO), np.float32, np.float32, 1e-2),
+    f64: (Fused(), np.float64, np.float64, 1e-13),
+    s8: (Exact(), np.int8, np.int32, 0.0),
+}
+
+
+@pytest.mark.parametrize("element", OTHERS, ids=str)
+def test_bounds_of_other_types_hold_and_are_not_idle(element) -> None:
+    terms, kind, output, step = OTHERS[element]
+    chance, spec = np.random.default_rng(5), MatmulSpec.of(element)
+    a, b = ((chance.standard_normal(shape) * 20).astype(kind) for shape in ((6, 40), (40, 5)))
+    order = SumOrder("AB", (element, element), spec.accumulate, terms)
+    sizes = {"M": 6, "N": 5, "K": 40}
+    truth = bounded(matmul_compute(spec), {"A": a, "B": b}, sizes, orders=[order])["D"]
+    exact = a.astype(float) @ b.astype(float)
+    assert truth.excess(exact.astype(output)) <= 1.0
+    off = step * np.abs(a).astype(float) @ np.abs(b).astype(float) + (element is s8)
+    assert truth.excess((exact + off).astype(output)) > 1.0

@@ -5,11 +5,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from isa.numerics import Rounding
 from ptxgen.compute import f16, f32
+from ptxgen.derive import Blocks
 from ptxgen.testing import chained_product
 from ptxgen.testing.tensor_core import block
 
-FRACTION_BITS = 23
+HALVES = (f16, f16)
+VOLTA = Blocks(4, 23, Rounding.TOWARDS_ZERO)
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +27,9 @@ def test_5000_of_5000_outputs_of_a_v100(recorded, output) -> None:
     b = recorded["fp16_b"].view(np.float32).astype(np.float16)
     c = recorded["fp16_c_f32"].view(np.float32).astype(output)
     wanted = recorded["fp16_d_fp32" if output is np.float32 else "fp16_d_fp16"].view(np.float32).astype(output)
-    found = block(a[:, None, :], b[:, :, None], c.reshape(-1, 1, 1), FRACTION_BITS).reshape(-1)
+    rounding = Rounding.TOWARDS_ZERO if output is np.float32 else Rounding.NEAREST_EVEN
+    left, right = a[:, None, :].astype(float), b[:, :, None].astype(float)
+    found = block(left, right, c.reshape(-1, 1, 1), Blocks(4, 23, rounding), HALVES).reshape(-1)
     assert len(found) == 5000
     same = (found == wanted) | (np.isnan(found) & np.isnan(wanted))
     assert same.sum() == 5000
@@ -39,17 +44,17 @@ def test_small_integers_are_exact(accumulate) -> None:
 
 
 def test_terms_far_below_the_largest_are_cut_and_f32_truncates() -> None:
-    a = np.array([[1.0, 1.0, 0.0, 0.0]], np.float16)
-    b = np.array([[2.0], [2.0**-24], [0.0], [0.0]], np.float16)
-    assert block(a, b, np.zeros((1, 1), np.float32), FRACTION_BITS)[0, 0] == 2.0
+    a = np.array([[1.0, 1.0, 0.0, 0.0]], float)
+    b = np.array([[2.0], [2.0**-24], [0.0], [0.0]])
+    assert block(a, b, np.zeros((1, 1), np.float32), VOLTA, HALVES)[0, 0] == 2.0
     below = np.array([[np.nextafter(np.float32(1), np.float32(0))]])
-    assert block(a, np.zeros_like(b), below, FRACTION_BITS)[0, 0] == below[0, 0]
+    assert block(a, np.zeros_like(b), below, VOLTA, HALVES)[0, 0] == below[0, 0]
 
 
 def test_specials() -> None:
-    huge, nan = np.float16(np.inf), np.float16(np.nan)
-    row = np.array([[huge, 1, 1, 1]], np.float16)
+    huge, nan = np.inf, np.nan
+    row = np.array([[huge, 1, 1, 1]])
     zero = np.zeros((1, 1), np.float32)
-    assert block(row, np.ones((4, 1), np.float16), zero, FRACTION_BITS)[0, 0] == np.inf
-    assert block(row, np.zeros((4, 1), np.float16), zero, FRACTION_BITS).view(np.uint32)[0, 0] == 0x7FFFFFFF
-    assert np.isnan(block(row, np.full((4, 1), nan), zero, FRACTION_BITS)[0, 0])
+    assert block(row, np.ones((4, 1)), zero, VOLTA, HALVES)[0, 0] == np.inf
+    assert block(row, np.zeros((4, 1)), zero, VOLTA, HALVES).view(np.uint32)[0, 0] == 0x7FFFFFFF
+    assert np.isnan(block(row, np.full((4, 1), nan), zero, VOLTA, HALVES)[0, 0])

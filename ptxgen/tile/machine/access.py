@@ -17,8 +17,9 @@ from ptxgen.tile.machine.geometry import (
     shared_vectors_fit,
     spelled,
 )
+from ptxgen.tile.machine.numbers import NUMPY_TYPES, Numbers
 from ptxgen.tile.machine.overlays import clobber
-from ptxgen.tile.machine.state import IN_FLIGHT, NEVER_WRITTEN, NUMPY_TYPES, Flight, Numbers, Step, Storage, View
+from ptxgen.tile.machine.state import IN_FLIGHT, NEVER_WRITTEN, Flight, Step, Storage, View
 from ptxgen.tile.nodes import (
     Carrier,
     Copy,
@@ -32,6 +33,8 @@ def read(step: Step, view: View, wanted: Mask) -> Numbers:
     `tile.stale`, and those of the vector and the holder."""
     check_idle(step, view)
     storage, index = find(step, view, wanted)
+    if view.region.buffer.space is Space.REGISTERS:
+        step.warp.unfenced.add(view.region.buffer.name)
     chosen = index[wanted]
     if storage.clocks is not None:
         conflict = storage.clocks.read(step.stamp, step.warp.seen, chosen)

@@ -1,4 +1,4 @@
-"""Expressions on numpy: float32, one rounding per node, in the order of the tree."""
+"""Expressions on numpy: float32 or float64, one rounding per node, in the order of the tree."""
 
 from __future__ import annotations
 
@@ -25,24 +25,27 @@ from ptxgen.compute import (
     walk,
 )
 from ptxgen.tile.machine.faults import MachineFault
+from ptxgen.tile.machine.numbers import Floats, Numbers, narrowed, widened
 from ptxgen.tile.nodes import MultiplyRow
 
-Floats = NDArray[np.float32]
-Numbers = NDArray[np.generic]
 
-
-def evaluate_expression(node: Expression, operand: Callable[[int], Floats], scalars: Mapping[str, float]) -> Floats:
-    """The value of `node`, with `operand(i)` for Operand(i), asked at most once each and only where it is needed: of a
-    selection whose condition is the same for all elements only the side taken is evaluated. EXP2 is the correctly
-    rounded value, RECIPROCAL 1/x rounded once."""
+def evaluate_expression(
+    node: Expression,
+    operand: Callable[[int], Floats],
+    scalars: Mapping[str, float],
+    kind: type[np.floating] = np.float32,
+) -> Floats:
+    """The value of `node` in arithmetic of `kind`, with `operand(i)` for Operand(i), asked at most once each and only
+    where it is needed: of a selection whose condition is the same for all elements only the side taken is evaluated.
+    EXP2 is the correctly rounded value, RECIPROCAL 1/x rounded once."""
     held: dict[int, Floats] = {}
 
     def value(inner: Expression) -> Floats:
         match inner:
             case Constant(number):
-                return np.asarray(number, np.float32)
+                return np.asarray(np.float32(number), kind)
             case Scalar(name):
-                return np.asarray(given(name, scalars), np.float32)
+                return np.asarray(np.float32(given(name, scalars)), kind)
             case Operand(index):
                 if index not in held:
                     held[index] = operand(index)
@@ -104,9 +107,9 @@ def unary(op: UnaryOp, value: Floats) -> Floats:
         case UnaryOp.NEGATE:
             return np.negative(value)
         case UnaryOp.EXP2:
-            return np.asarray(np.exp2(value.astype(np.float64)), np.float32)
+            return np.asarray(np.exp2(value.astype(np.float64)), value.dtype)
         case UnaryOp.RECIPROCAL:
-            return np.divide(np.float32(1.0), value)
+            return np.asarray(np.divide(value.dtype.type(1.0), value))
         case _:
             assert_never(op)
 
@@ -126,24 +129,30 @@ def compare(comparison: Comparison, left: Floats, right: Floats) -> NDArray[np.b
 
 def rounded(value: Floats, element: Element) -> Floats:
     """`value` as `element` holds it, nearest even."""
-    match element:
-        case Element.F32:
-            return value
-        case Element.F16:
-            return value.astype(np.float16).astype(np.float32)
-        case Element.S32:
-            raise MachineFault("tile.shape", "an expression rounds to s32; it may round to f16 and f32", None)
-        case _:
-            assert_never(element)
+    if element is Element.S32 or element is Element.TF32:
+        raise MachineFault("tile.shape", f"an expression rounds to {element}; no instruction here does", None)
+    if element is Element.F64:
+        return value
+    return widened(narrowed(value, element), element).astype(value.dtype)
 
 
-def accumulated(sums: Numbers, left: Numbers, right: Numbers, row: MultiplyRow) -> Floats:
-    """Sums plus a matrix product in f32, k ascending; f16 sums are rounded after each instruction's k."""
-    total = sums.astype(np.float32)
-    a, b = left.astype(np.float32), right.astype(np.float32)
+def accumulated(sums: Numbers, left: Numbers, right: Numbers, row: MultiplyRow) -> Numbers:
+    """Sums plus a matrix product, k ascending: integers exactly, f64 in f64, else in f32, where sums of f16 are rounded
+    after each instruction's k. Elements are as numpy holds them."""
+    if row.accumulate is Element.S32:
+        return np.asarray(sums.astype(np.int32) + left.astype(np.int32) @ right.astype(np.int32), np.int32)
+    a, b = cut(widened(left, row.input), row.input), cut(widened(right, row.b_input), row.b_input)
+    total = np.array(widened(sums, row.accumulate))
     with np.errstate(all="ignore"):
         for place in range(a.shape[1]):
             total += a[:, place, None] * b[place]
             if row.accumulate is Element.F16 and (place + 1) % row.k == 0:
                 total = total.astype(np.float16).astype(np.float32)
-    return total
+    return narrowed(total, row.accumulate)
+
+
+def cut(values: Floats, element: Element) -> Floats:
+    """What a product sees of its operand: of tf32 the upper 19 bits."""
+    if element is not Element.TF32:
+        return values
+    return np.asarray((values.astype(np.float32).view(np.uint32) & np.uint32(0xFFFFE000)).view(np.float32))

@@ -6,8 +6,9 @@ import numpy as np
 
 from ptxgen.compute import BinaryOp
 from ptxgen.tile.distribution import Coordinate, Distribution
-from ptxgen.tile.machine.arithmetic import Floats, binary
+from ptxgen.tile.machine.arithmetic import binary
 from ptxgen.tile.machine.geometry import LANES, StrayError
+from ptxgen.tile.machine.numbers import Floats
 
 
 def fold(values: Floats, distribution: Distribution, kept: tuple[int, ...], join: BinaryOp) -> Floats:

@@ -20,10 +20,11 @@ from ptxgen.tile.machine.clusters import Cluster, clusters_of, tile_variables
 from ptxgen.tile.machine.faults import MachineFault
 from ptxgen.tile.machine.items import Place, items_of
 from ptxgen.tile.machine.leaves import commit, perform, retire, targets
+from ptxgen.tile.machine.numbers import NUMPY_TYPES
 from ptxgen.tile.machine.overlays import lay_over
 from ptxgen.tile.machine.rings import RingState
 from ptxgen.tile.machine.schedule import Blocked, Thread, interleave
-from ptxgen.tile.machine.state import NUMPY_TYPES, Block, Launch, Leaf, Step, Storage, Warp, evaluate
+from ptxgen.tile.machine.state import Block, Launch, Leaf, Step, Storage, Warp, evaluate
 from ptxgen.tile.machine.walking import leaves_of, meets_of, walk_tree
 from ptxgen.tile.nodes import (
     Advance,

@@ -7,7 +7,7 @@ from typing import assert_never
 import numpy as np
 
 from isa.mechanisms import GroupKind
-from ptxgen.compute import BinaryOp, Element, ReductionOp
+from ptxgen.compute import BinaryOp, Element, Operand, ReductionOp
 from ptxgen.tile.machine import stores
 from ptxgen.tile.machine.access import (
     begin,
@@ -21,7 +21,6 @@ from ptxgen.tile.machine.access import (
     write,
 )
 from ptxgen.tile.machine.arithmetic import (
-    Floats,
     accumulated,
     binary,
     evaluate_expression,
@@ -39,8 +38,9 @@ from ptxgen.tile.machine.geometry import (
     points,
     projected,
 )
+from ptxgen.tile.machine.numbers import Floats, Numbers, narrowed, poison, widened
 from ptxgen.tile.machine.products import issue
-from ptxgen.tile.machine.state import NEVER_WRITTEN, NUMPY_TYPES, Numbers, Step, Storage, View, Warp
+from ptxgen.tile.machine.state import NEVER_WRITTEN, Step, Storage, View, Warp
 from ptxgen.tile.nodes import (
     Carrier,
     Copy,
@@ -207,17 +207,13 @@ def inside_array(step: Step, view: View, guarded: tuple[int, ...]) -> Mask:
     return wanted
 
 
-def poison(element: Element) -> float | int:
-    """A value that shows where it is used although nobody may."""
-    return int(np.iinfo(np.int32).min) if element is Element.S32 else float("nan")
-
-
 def fill(step: Step, node: Fill) -> None:
     """Sets every value of a register tile."""
     region = node.destination
     view = View(region, whole(region), region.buffer.distribution, 1)
     everything = every_point(view)
-    write(step, view, np.full(len(everything), node.value, NUMPY_TYPES[region.buffer.element]), everything)
+    values = np.full(len(everything), node.value, np.float64)
+    write(step, view, narrowed(values, region.buffer.element), everything)
 
 
 def multiply(step: Step, node: Multiply) -> None:
@@ -230,9 +226,11 @@ def multiply(step: Step, node: Multiply) -> None:
     except StrayError as stray:
         raise step.fault(stray.code, str(stray)) from None
     left, right = (matrix(step, factor, index) for factor, index in ((node.a, a), (node.b, b)))
-    sums = matrix(step, node.c, c)
     storage, shift = register_tile(step, node.c.region)
+    sums = np.zeros(c.shape, storage.values.dtype) if node.fresh else matrix(step, node.c, c)
     storage.values[c + shift] = accumulated(sums, left, right, node.row)
+    if node.fresh and storage.ranks is not None:
+        storage.ranks[c + shift] = step.value(node.c.region.rank)
 
 
 def operands(step: Step, node: Multiply) -> tuple[Index, Index, Index]:
@@ -295,26 +293,45 @@ def inside_extent(step: Step, iteration: Iteration) -> Mask:
 def expression_values(step: Step, node: Map | Reduce, inside: Mask) -> Floats:
     """The node's expression at every point of its iteration."""
 
+    kind = arithmetic_of(node)
+
     def operand(index: int) -> Floats:
         given = node.operands[index]
         view = View(given.region, given.dims, node.iteration.distribution, given.vector)
-        return read(step, view, inside).astype(np.float32)
+        return widened(read(step, view, inside), given.region.buffer.element).astype(kind)
 
-    value = evaluate_expression(node.expression, operand, step.warp.block.launch.scalars)
+    value = evaluate_expression(node.expression, operand, step.warp.block.launch.scalars, kind)
     return np.broadcast_to(value, inside.shape)
+
+
+def arithmetic_of(node: Map | Reduce) -> type[np.floating]:
+    """The type in which a node calculates: f64 where it reads or fills one, else f32."""
+    elements = [node.target.buffer.element, *(operand.region.buffer.element for operand in node.operands)]
+    return np.float64 if Element.F64 in elements else np.float32
+
+
+def copied_integers(step: Step, node: Map, inside: Mask) -> Numbers:
+    """The elements of the one s32 operand that a map to s32 passes on."""
+    match node.expression:
+        case Operand(index) if node.operands[index].region.buffer.element is Element.S32:
+            given = node.operands[index]
+            return read(step, View(given.region, given.dims, node.iteration.distribution, given.vector), inside)
+        case _:
+            raise step.fault("tile.shape", f"maps to {node.target.buffer.name}, which is s32: only an s32 may go there")
 
 
 def map_points(step: Step, node: Map) -> None:
     """Assigns the expression; points outside get zero, or where any value may stand one that shows where it is used."""
     element = node.target.buffer.element
-    if element is Element.S32:
-        raise step.fault("tile.shape", f"maps to {node.target.buffer.name}, which is s32; it may be f16 or f32")
     inside = inside_extent(step, node.iteration)
-    beyond = np.float32(0 if node.outside is Outside.ZERO else "nan")
-    values = np.where(inside, expression_values(step, node, inside), beyond)
     view = View(node.target, node.target_dims, node.iteration.distribution, 1)
     with np.errstate(over="ignore"):
-        write(step, view, values.astype(NUMPY_TYPES[element]), every_point(view))
+        if element is Element.S32:
+            values = copied_integers(step, node, inside)
+        else:
+            values = narrowed(expression_values(step, node, inside), element)
+        beyond = narrowed(np.zeros(()), element) if node.outside is Outside.ZERO else poison(element)
+        write(step, view, np.where(inside, values, beyond), every_point(view))
 
 
 JOINS = {ReductionOp.ADD: BinaryOp.ADD, ReductionOp.MAXIMUM: BinaryOp.MAXIMUM}
@@ -324,7 +341,7 @@ def reduce_points(step: Step, node: Reduce) -> None:
     """Joins the expression over the dims that the target lacks, then with the target."""
     inside = inside_extent(step, node.iteration)
     values = expression_values(step, node, inside)
-    guarded = np.where(inside, values, np.float32(node.join.identity))
+    guarded = np.where(inside, values, values.dtype.type(node.join.identity))
     moved, kept = node.iteration.distribution, node.target_dims
     join = JOINS[node.join]
     try:
@@ -335,5 +352,6 @@ def reduce_points(step: Step, node: Reduce) -> None:
     view = View(node.target, tuple(range(len(kept))), distribution, 1)
     everything = every_point(view)
     with np.errstate(all="ignore"):
-        joined = binary(join, read(step, view, everything).astype(np.float32), total)
-        write(step, view, joined.astype(NUMPY_TYPES[node.target.buffer.element]), everything)
+        element = node.target.buffer.element
+        joined = binary(join, widened(read(step, view, everything), element), total)
+        write(step, view, narrowed(joined, element), everything)

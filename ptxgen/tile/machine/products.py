@@ -10,19 +10,20 @@ import numpy as np
 from isa.mechanisms import GroupKind
 from ptxgen.tile.machine.arithmetic import accumulated
 from ptxgen.tile.machine.geometry import StrayError, matrix_extent, matrix_index, shared_matrix_index
+from ptxgen.tile.machine.numbers import Numbers
 from ptxgen.tile.machine.schedule import Blocked
-from ptxgen.tile.machine.state import GroupProduct, Numbers, Step, Warp
+from ptxgen.tile.machine.state import GroupProduct, Step, Warp
 from ptxgen.tile.nodes import Factor, Multiply, Space
 
 GROUP_WARPS = 4
 
 
 def issue(step: Step, node: Multiply) -> None:
-    """A warp's part in a product of its warpgroup. Faults: `tile.fence` where it has written the sums since its last
+    """A warp's part in a product of its warpgroup. Faults: `tile.fence` where it has touched the sums since its last
     register fence, `tile.shape` where the four warps issue different products."""
     warp, sums = step.warp, node.c.region.buffer.name
     if sums in warp.unfenced:
-        raise step.fault("tile.fence", f"adds to {sums}, written since the last register fence")
+        raise step.fault("tile.fence", f"adds to {sums}, touched since the last register fence")
     issued = warp.block.products.setdefault((warp.role.name, warp.number // GROUP_WARPS), [])
     if warp.issued == len(issued):
         issued.append(GroupProduct(node, dict(step.variables)))
@@ -86,7 +87,10 @@ def multiply(step: Step, node: Multiply) -> None:
     left, right = operand(step, node.a, rows, depths), operand(step, node.b, depths, columns)
     storage = step.warp.registers[sums.name]
     start = step.value(node.c.region.rank) % sums.depth * (len(storage.values) // sums.depth)
-    storage.values[index + start] = accumulated(storage.values[index + start], left, right, node.row)
+    held = storage.values[index + start]
+    storage.values[index + start] = accumulated(np.zeros_like(held) if node.fresh else held, left, right, node.row)
+    if node.fresh and storage.ranks is not None:
+        storage.ranks[index + start] = step.value(node.c.region.rank)
 
 
 def operand(step: Step, factor: Factor, rows: tuple[int, ...], columns: tuple[int, ...]) -> Numbers:

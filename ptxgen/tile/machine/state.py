@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 
 from isa.mechanisms import GroupKind
 from polyhedral import Affine
-from ptxgen.compute import Element, SourceLine
+from ptxgen.compute import SourceLine
 from ptxgen.tile.distribution import Distribution
 from ptxgen.tile.machine.clocks import Clocks, Conflict, Stamp
 from ptxgen.tile.machine.faults import MachineFault
 from ptxgen.tile.machine.geometry import Index
+from ptxgen.tile.machine.numbers import NUMPY_TYPES, Numbers
 from ptxgen.tile.nodes import Buffer, Copy, Fill, Map, Multiply, Program, Quotient, Reduce, Region, Role
 
 if TYPE_CHECKING:
@@ -23,13 +24,6 @@ if TYPE_CHECKING:
     from ptxgen.tile.machine.rings import RingState
 
 Leaf = Copy | Fill | Multiply | Map | Reduce
-Numbers = NDArray[np.generic]
-
-NUMPY_TYPES: Mapping[Element, type[np.generic]] = {
-    Element.F16: np.float16,
-    Element.F32: np.float32,
-    Element.S32: np.int32,
-}
 NEVER_WRITTEN = np.iinfo(np.int64).min
 IN_FLIGHT = NEVER_WRITTEN + 1
 
@@ -94,7 +88,7 @@ class Block:
 class Warp:
     """A running warp: its number in the role, its place in the cluster, the clock that it has seen of each warp of the
     cluster (its own is `seen[place]`), and its registers. `busy` counts the products under way on a register buffer,
-    `unfenced` names those written since the last register fence. Groups of stores are the role's first warp's."""
+    `unfenced` names those touched since the last register fence. Groups of stores are the role's first warp's."""
 
     block: Block
     role: Role
