@@ -11,7 +11,7 @@ from isa.targets import target as target_named
 from ptxgen.compute import Compute, e4m3, e5m2, f64
 from ptxgen.derive.facts import Facts
 from ptxgen.errors import PlanError
-from ptxgen.kernels.epilogue import Beta, Bias, Keep, Residual
+from ptxgen.kernels.epilogue import Axis, Beta, Bias, Keep, Residual
 from ptxgen.kernels.generations import Generation, generation_of, has_warpgroups, warpgroup_product
 from ptxgen.kernels.matmul_compute import Layout, MatmulSpec
 from ptxgen.kernels.matmul_drain import by_boxes, by_rows
@@ -37,6 +37,7 @@ from ptxgen.plan import (
     registers,
     role,
     shared,
+    sms,
     st,
     swizzle,
     tensor,
@@ -131,6 +132,8 @@ def matmul_plan(compute: Compute, spec: MatmulSpec, facts: Iterable[Fact], tilin
     product = by_warpgroups(plan, spec, tiling)
     if isinstance(product, MatrixInstruction):
         return _by_warpgroups(plan, spec, tiling, product)
+    if has_warpgroups(target) and tiling.fits_warpgroups:
+        tiling = _by_warps_instead(tiling, spec, generation)
     plan = _on_blocks(plan.tile("cta", **batch, i=tiling.i, j=tiling.j, k=tiling.k), tiling)
     plan = plan.tile("warp", i=rows, j=columns).place("warp", onto=warps).tile("step", k=generation.step)
     copied = [name for name in ("A", "B") if generation.past_registers and copies_words(plan, name)]
@@ -150,6 +153,8 @@ def by_warpgroups(plan: Plan, spec: MatmulSpec, tiling: MatmulTiling) -> MatrixI
     product = warpgroup_product(plan.target, tiling.j, spec.input, spec.accumulate, spec.b_input)
     if product is None:
         return f"{plan.target} has no products of warpgroups for {spec.input}"
+    if any(total.along is Axis.COLUMNS for total in spec.totals):
+        return "sums over the rows of a column would cross the warps of a warpgroup"
     if tiling.k < product.k:
         return f"a tile of {tiling.k} along k is less than the {product.k} of wgmma"
     for name, along_k in (("A", not spec.layout.a_transposed), ("B", spec.layout.b_transposed)):
@@ -157,6 +162,13 @@ def by_warpgroups(plan: Plan, spec: MatmulSpec, tiling: MatmulTiling) -> MatrixI
             return f"{name} does not lie together along k, as wgmma needs it of {spec.input}"
     why = [reason for name in ("A", "B") if (reason := unmapped(plan, name))]
     return product if not why else "; ".join(why)
+
+
+def _by_warps_instead(tiling: MatmulTiling, spec: MatmulSpec, generation: Generation) -> MatmulTiling:
+    """What warps carry out of a tiling for warpgroups where the facts or the statements deny it: a block for each tile
+    with shorter slabs, since warps hold operands and addresses in registers too, and results from registers."""
+    k = max(min(tiling.k, SLAB_BYTES // spec.input.byte_count), generation.step, spec.promote or 0)
+    return evolve(tiling, k=k, workers=None, cluster=(1, 1), drain=0)
 
 
 def _by_warpgroups(plan: Plan, spec: MatmulSpec, tiling: MatmulTiling, product: MatrixInstruction) -> Plan:
@@ -290,10 +302,14 @@ def default_tiling(spec: MatmulSpec, target: str = "sm_70") -> MatmulTiling:
     f16. Four matrices and sums over rows or columns are too many for 8 warps too: tiles of 64 rows; f64 takes 64x64.
 
     From Ampere on 128x256 on 8 warps, three slabs ahead, warpgroups with 128 bytes along k; half the columns where much
-    is held. A slab is as long as a chain at least.
+    is held. A slab is as long as a chain at least. Blocks of warpgroups stay and walk the tiles in bands of 16, and
+    their results leave through shared memory in pieces of 64 columns; not so where chains are promoted.
     """
     found = _by_registers(spec, target)
-    grouped_bytes = GROUP_SLAB_BYTES if has_warpgroups(target) and found.fits_warpgroups else SLAB_BYTES
+    by_groups = has_warpgroups(target) and found.fits_warpgroups
+    if by_groups and not spec.promote:
+        found = evolve(found, workers=sms, raster=grouped(16), drain=64)
+    grouped_bytes = GROUP_SLAB_BYTES if by_groups else SLAB_BYTES
     least = generation_of(target, spec.input, spec.accumulate, spec.b_input).step
     k = max(grouped_bytes // spec.input.byte_count, least, spec.promote or 0)
     depth = found.depth if k * spec.input.byte_count <= GROUP_SLAB_BYTES else 2
