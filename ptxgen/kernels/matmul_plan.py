@@ -166,9 +166,9 @@ def by_warpgroups(plan: Plan, spec: MatmulSpec, tiling: MatmulTiling) -> MatrixI
 
 def _by_warps_instead(tiling: MatmulTiling, spec: MatmulSpec, generation: Generation) -> MatmulTiling:
     """What warps carry out of a tiling for warpgroups where the facts or the statements deny it: a block for each tile
-    with shorter slabs, since warps hold operands and addresses in registers too, and results from registers."""
+    with shorter slabs, since warps hold operands and addresses in registers too."""
     k = max(min(tiling.k, SLAB_BYTES // spec.input.byte_count), generation.step, spec.promote or 0)
-    return evolve(tiling, k=k, workers=None, cluster=(1, 1), drain=0)
+    return evolve(tiling, k=k, workers=None, cluster=(1, 1))
 
 
 def _by_warpgroups(plan: Plan, spec: MatmulSpec, tiling: MatmulTiling, product: MatrixInstruction) -> Plan:
