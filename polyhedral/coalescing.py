@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import lru_cache
 
 from polyhedral.difference import difference, negations
-from polyhedral.parts import Part, in_place, part, rows_of
+from polyhedral.part import Part, in_place, part
+from polyhedral.parts import rows_of
 from polyhedral.spelling import Spelling
 from polyhedral.system import FALSE, UNIVERSE, System, disjoint, made_of, make
 

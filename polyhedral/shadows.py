@@ -8,7 +8,8 @@ from functools import lru_cache
 from attrs import evolve, frozen
 
 from polyhedral.affine import Affine, Condition, var
-from polyhedral.parts import Part, in_place, without_names
+from polyhedral.part import Part, in_place
+from polyhedral.parts import without_names
 from polyhedral.quotients import determined, with_equal_quotients
 from polyhedral.sets import Set
 from polyhedral.statement import Option, Statement

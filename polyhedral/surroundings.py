@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from attrs import frozen
 
-from polyhedral.parts import NOTHING, Part, Parts, conjoined, gist_of, in_place
+from polyhedral.part import NOTHING, Part, Parts, in_place
+from polyhedral.parts import conjoined, gist_of
 from polyhedral.system import FALSE, System, disjoint, made_of
 
 

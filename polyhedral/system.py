@@ -12,22 +12,17 @@ from attrs import frozen
 from polyhedral.affine import Affine, Condition, Congruence, Constraint, as_affine
 from polyhedral.components import product
 from polyhedral.interned import Interned
+from polyhedral.part import NOTHING, Part, Parts, in_place, parts_of
 from polyhedral.parts import (
-    NOTHING,
-    Part,
-    Parts,
     conjoined,
     eliminated,
-    first_point_of,
     gist_by_parts,
-    have_no_point,
-    in_place,
-    parts_of,
     renamed,
     rows_of,
     substituted,
     without_names,
 )
+from polyhedral.points import first_point_of, have_no_point
 from polyhedral.rows import Row
 from polyhedral.spelling import Spelling, dense, in_order, is_existential, normal
 
@@ -218,20 +213,23 @@ class System:
 
     def solved_for(self, name: str) -> Affine | None:
         """What `name` is equal to, where an equality without existentials has it with coefficient 1, else None."""
-        if name not in self.names:
+        one = next((p for p in self.parts if p.equalities and name in p.visible), None)
+        if one is None:
             return None
-        column, own = self.names.index(name), len(self.exists)
-        for row in self.equalities:
-            if abs(row[column]) == 1 and not any(row[:own]):
-                return self.affine(row).substitute({name: 0}) * -row[column]
+        column = one.names.index(name)
+        for row in one.equalities:
+            if abs(row[column]) == 1 and not any(row[: one.own]):
+                bound, _ = _bound(one, row, column)
+                return bound
         return None
 
     def constant_of(self, name: str) -> int | None:
         """The one value of `name` where an equality says it, else None."""
-        for row in self.equalities:
-            if sum(map(bool, row[:-1])) == 1 and name in self.names and row[self.names.index(name)]:
-                return -row[-1]
-        return None
+        one = next((p for p in self.parts if p.equalities and name in p.visible), None)
+        if one is None:
+            return None
+        column = one.names.index(name)
+        return next((-r[-1] for r in one.equalities if r[column] and sum(map(bool, r[:-1])) == 1), None)
 
     def affine(self, row: Row) -> Affine:
         """The expression of one of the rows."""
