@@ -7,6 +7,7 @@ from functools import lru_cache
 from polyhedral.difference import difference, negations
 from polyhedral.part import Part, in_place, part
 from polyhedral.parts import rows_of
+from polyhedral.points import is_seen_outside
 from polyhedral.spelling import Spelling
 from polyhedral.system import FALSE, UNIVERSE, System, disjoint, made_of, make
 
@@ -16,9 +17,10 @@ def coalesced(pieces: tuple[System, ...]) -> tuple[System, ...]:
     """The same union without pieces inside others, neighbours joined where their hull is no more than both."""
     kept: list[System] = []
     for piece in pieces:
-        if any(not difference(piece, k) for k in kept):
+        met = [k for k in kept if not disjoint(k, piece)]
+        if any(not difference(piece, k) for k in met):
             continue
-        kept = [k for k in kept if difference(k, piece)]
+        kept = [k for k in kept if k not in met or difference(k, piece)]
         kept.append(piece)
     while (joined := _join_one(kept)) is not None:
         kept = joined
@@ -91,7 +93,7 @@ def _failing(piece: System, other: System) -> tuple[System, ...]:
 
 
 def _is_implied(condition: System, piece: System) -> bool:
-    return all(disjoint(piece, n) for n in negations(condition))
+    return not is_seen_outside(condition.parts, piece.parts) and all(disjoint(piece, n) for n in negations(condition))
 
 
 def simple_hull(pieces: tuple[System, ...]) -> System:

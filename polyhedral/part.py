@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from attrs import frozen
 
@@ -50,6 +50,14 @@ def part(spelling: Spelling) -> Part:
 
 FALSE_PART = part(CONTRADICTION)
 NOTHING: Parts = (FALSE_PART,)
+
+
+def inherited(parts: Parts, point: Mapping[str, int]) -> Parts:
+    """The parts, which a point is known to satisfy as far as it goes, with this said to those that know of none."""
+    for one in parts:
+        if point and not one.found:
+            one.found.update([(n, point.get(n, 0)) for n in one.visible])
+    return parts
 
 
 def in_place(parts: Iterable[Part]) -> Parts:

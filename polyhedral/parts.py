@@ -11,7 +11,7 @@ from polyhedral.affine import Affine
 from polyhedral.elimination import exact_shadow, project
 from polyhedral.emptiness import Nearby
 from polyhedral.gist import needed
-from polyhedral.part import NOTHING, Part, Parts, in_place, part, parts_of
+from polyhedral.part import NOTHING, Part, Parts, in_place, inherited, part, parts_of
 from polyhedral.points import at, point_of, together
 from polyhedral.rows import Contradiction, Row
 from polyhedral.spelling import (
@@ -119,7 +119,7 @@ def gist_of(own: Parts, known: Parts, equalities_too: bool) -> Parts:
     equal, unequal = compress(mine[0], chosen), compress(mine[1], chosen[count:])
     if existential:
         return parts_of(normal(names, equal, unequal))
-    return parts_of(subset(Spelling(names, *mine), chosen))
+    return inherited(parts_of(subset(Spelling(names, *mine), chosen)), point)
 
 
 def gist_by_parts(own: Parts, known: Parts, equalities_too: bool) -> Parts:
@@ -144,7 +144,7 @@ def eliminated(one: Part, names: Iterable[str], force: bool) -> tuple[Parts, boo
 def _shadow(one: Part, columns: tuple[int, ...], force: bool) -> tuple[Parts, bool]:
     spelled, exact = _shadow_of_rows((one.equalities, one.inequalities), columns, len(one.names), force)
     names = tuple([n if n[0] == "$" else one.names[int(n)] for n in spelled.names])
-    return parts_of(Spelling(names, spelled.equalities, spelled.inequalities)), exact
+    return inherited(parts_of(Spelling(names, spelled.equalities, spelled.inequalities)), one.found), exact
 
 
 @lru_cache(maxsize=1 << 14)
@@ -183,7 +183,10 @@ def renamed(one: Part, names: tuple[tuple[str, str], ...]) -> Part:
     """The part with visible names replaced by others, which it does not have."""
     new = dict(names)
     spelled = in_order(tuple([new.get(n, n) for n in one.names]), one.equalities, one.inequalities)
-    return part(Spelling(spelled.names, tuple(sorted(map(_positive, spelled.equalities))), tuple(sorted(spelled[2]))))
+    found = part(Spelling(spelled.names, tuple(sorted(map(_positive, spelled.equalities))), tuple(sorted(spelled[2]))))
+    if one.found and not found.found:
+        found.found.update([(new.get(n, n), v) for n, v in one.found.items()])
+    return found
 
 
 def _positive(row: Row) -> Row:
@@ -197,9 +200,14 @@ def without_names(one: Part, names: frozenset[str]) -> Parts:
     return rows_of(one, [not any(r[i] for i in columns) for r in one.equalities + one.inequalities])
 
 
-def rows_of(one: Spelled, chosen: list[bool]) -> Parts:
+def rows_of(one: Part, chosen: list[bool]) -> Parts:
+    """Only those rows of a part, equalities and then inequalities, that are chosen."""
+    return inherited(spelled_rows(one, chosen), one.found)
+
+
+def spelled_rows(system: Spelled, chosen: list[bool]) -> Parts:
     """Only those rows, equalities and then inequalities, that are chosen."""
-    if not (one.names and is_existential(one.names[0])):
-        return parts_of(subset(one, chosen))
-    equal, unequal = one.equalities, one.inequalities
-    return parts_of(tidy(one.names, compress(equal, chosen), compress(unequal, chosen[len(equal) :])))
+    if not (system.names and is_existential(system.names[0])):
+        return parts_of(subset(system, chosen))
+    equal, unequal = system.equalities, system.inequalities
+    return parts_of(tidy(system.names, compress(equal, chosen), compress(unequal, chosen[len(equal) :])))

@@ -35,6 +35,11 @@ def have_no_point(parts: Sequence[Part]) -> bool:
     return False
 
 
+def is_seen_outside(condition: Parts, parts: Parts) -> bool:
+    """Whether the points that are known of the parts of a system show that a condition does not hold all over it."""
+    return all(p.found for p in parts) and any(not p.own for p in _failing(condition, _start(parts)))
+
+
 def _start(parts: Sequence[Part]) -> dict[str, int]:
     """The points known of the parts as one; where two say other values of a name the later one counts."""
     near: dict[str, int] = {}

@@ -19,6 +19,7 @@ from polyhedral.parts import (
     gist_by_parts,
     renamed,
     rows_of,
+    spelled_rows,
     substituted,
     without_names,
 )
@@ -407,4 +408,4 @@ def without_congruences(system: System) -> System:
 
 def with_rows(system: System, chosen: list[bool]) -> System:
     """The system with only those rows, equalities and then inequalities, that are chosen."""
-    return made_of(rows_of(system, chosen))
+    return made_of(spelled_rows(system, chosen))
