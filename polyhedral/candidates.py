@@ -16,7 +16,7 @@ def candidates_of(level: int, name: str, items: list[Item], place: Place) -> lis
     for number, item in enumerate(items):
         time = item.fixed[level]
         if place.alone is item and time is None and (place.open_still.is_universe or not place.values):
-            own, outer = place.valued(item.shadows[level].split_on(name)[0]), place.open_still
+            own, outer = place.valued(item.shadows[level].about(name)), place.open_still
         else:
             shadow = place.valued(item.shadows[level])
             own, outer = shadow.split_on(name) if time is None else (System.of(var(name).equals(time)), shadow)

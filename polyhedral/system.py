@@ -207,6 +207,10 @@ class System:
         own, others = _split(mine, name)
         return made_of(own), made_of(in_place([*others, *[p for p in self.parts if p is not mine]]))
 
+    def about(self, name: str) -> System:
+        """The conditions in which `name` occurs; existentials must be congruences."""
+        return next((made_of(_rows_about(p, name)) for p in self.parts if name in p.visible), UNIVERSE)
+
     def bounds(self, name: str) -> Bounds:
         """The (expression, divisor) pairs e, d with name >= ceil(e/d), and those with name <= floor(e/d)."""
         one = next((p for p in self.parts if name in p.visible), None)
@@ -380,7 +384,14 @@ def _gist(system: System, context: System, equalities_too: bool) -> System:
 def _split(one: Part, name: str) -> tuple[Parts, Parts]:
     column = one.names.index(name)
     chosen = [bool(r[column]) for r in one.equalities + one.inequalities]
-    return rows_of(one, chosen), rows_of(one, [not c for c in chosen])
+    return ((one,), ()) if all(chosen) else (rows_of(one, chosen), rows_of(one, [not c for c in chosen]))
+
+
+@lru_cache(maxsize=1 << 13)
+def _rows_about(one: Part, name: str) -> Parts:
+    column = one.names.index(name)
+    chosen = [bool(r[column]) for r in one.equalities + one.inequalities]
+    return (one,) if all(chosen) else rows_of(one, chosen)
 
 
 @lru_cache(maxsize=1 << 13)
