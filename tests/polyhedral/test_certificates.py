@@ -117,3 +117,9 @@ def test_what_is_irredundant_says_the_same(own: list[Row], known: list[Row], equ
 def test_what_is_said_to_be_implied_is(rows: list[Row], equal: list[Row], wanted: Row) -> None:
     if implies(equal, normal(rows), wanted, WIDTH):
         assert isl_rows(rows, equal).is_subset(isl_rows([wanted]))
+
+
+def test_a_row_that_is_violated_only_beside_another_is_not_said_to_be_needed() -> None:
+    rows = [(-1, -1, 8), (-1, 0, 5), (0, -1, 3), (1, 1, 0)]
+    assert (-1, -1, 8) not in alone_violated((), rows, (5, 3))
+    assert (-1, -1, 8) not in alone_violated((), rows[1:] + rows[:1], (5, 3))

@@ -63,6 +63,15 @@ def test_points_in_common_are_found_where_there_are_some(several: list[list[Cond
     assert all(keeps_points_of_it(s.parts) for s in systems)
 
 
+def test_a_contradiction_is_found_along_a_chain_of_parts() -> None:
+    names = [f"c{k}" for k in range(6)]
+    chain = [System.of(var(a) < var(b)) for a, b in zip(names, names[1:], strict=False)]
+    apart, back = System.of(var("apart") >= 7), System.of(var(names[-1]) < var(names[0]))
+    assert not disjoint(*chain, apart)
+    assert disjoint(*chain, apart, back)
+    assert have_no_point(tuple(p for s in (apart, back, *reversed(chain)) for p in s.parts))
+
+
 @SOME
 @given(LISTS, LISTS)
 def test_a_point_that_is_given_is_one(first: list[Condition], second: list[Condition]) -> None:
@@ -129,7 +138,7 @@ def test_names_renamed_and_put_in(own: list[Condition], value: object) -> None:
         assert keeps_points_of_it((other,))
         if "i" in one.visible:
             put = [c.substitute({"i": value}) for c in made_of((one,)).conditions]  # type: ignore[dict-item]
-            found = substituted(one, (("i", value),))  # type: ignore[arg-type]
+            found = substituted(one, (("i", value),))
             assert read(found, ("j", "k", "M", "N", "i")).is_equal(written(put, ("j", "k", "M", "N", "i")))
 
 
