@@ -105,12 +105,12 @@ class System:
     @property
     def has_existentials(self) -> bool:
         """Whether there are existential variables."""
-        return any(p.own for p in self.parts)
+        return any([p.own for p in self.parts])
 
     @property
     def has_equalities(self) -> bool:
         """Whether some row is an equality."""
-        return any(p.equalities for p in self.parts)
+        return any([p.equalities for p in self.parts])
 
     @property
     def visible(self) -> tuple[str, ...]:
@@ -215,6 +215,16 @@ class System:
         """The (expression, divisor) pairs e, d with name >= ceil(e/d), and those with name <= floor(e/d)."""
         one = next((p for p in self.parts if name in p.visible), None)
         return ((), ()) if one is None else _bounds(one, name)
+
+    def has_steep_bounds(self, name: str) -> bool:
+        """Whether there is a lower bound of `name` and an upper one whose divisors are above one."""
+        one = next((p for p in self.parts if name in p.visible), None)
+        if one is None:
+            return False
+        column = one.names.index(name)
+        found = [r[column] for r in one.inequalities]
+        equal = [abs(r[column]) for r in one.equalities]
+        return max([0, *found, *equal]) > 1 and min([0, *found, *[-c for c in equal]]) < -1
 
     def solved_for(self, name: str) -> Affine | None:
         """What `name` is equal to, where an equality without existentials has it with coefficient 1, else None."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Sequence
+from itertools import pairwise
 
 import islpy as isl
 from hypothesis import HealthCheck, given, settings
@@ -65,7 +66,7 @@ def test_points_in_common_are_found_where_there_are_some(several: list[list[Cond
 
 def test_a_contradiction_is_found_along_a_chain_of_parts() -> None:
     names = [f"c{k}" for k in range(6)]
-    chain = [System.of(var(a) < var(b)) for a, b in zip(names, names[1:], strict=False)]
+    chain = [System.of(var(a) < var(b)) for a, b in pairwise(names)]
     apart, back = System.of(var("apart") >= 7), System.of(var(names[-1]) < var(names[0]))
     assert not disjoint(*chain, apart)
     assert disjoint(*chain, apart, back)
