@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from polyhedral.difference import difference, negations
-from polyhedral.part import Part, in_place, part
+from polyhedral.part import Part, Parts, in_place, part
 from polyhedral.parts import rows_of
 from polyhedral.points import is_seen_outside
 from polyhedral.spelling import Spelling
@@ -85,11 +85,18 @@ def _failing(piece: System, other: System) -> tuple[System, ...]:
     found: list[System] = []
     for one in piece.parts:
         if one not in other.parts:
-            near = made_of(tuple([p for p in other.parts if not p.visible.isdisjoint(one.visible)]))
-            known = _single_conditions(near)
-            own = _single_conditions(made_of((one,)))
-            found += [c for c in own if c not in known and not (near.is_empty() or _is_implied(c, near))]
+            found += _failing_of(one, tuple([p for p in other.parts if not p.visible.isdisjoint(one.visible)]))
     return tuple(found) if not found or not other.is_empty() else ()
+
+
+@lru_cache(maxsize=1 << 12)
+def _failing_of(one: Part, others: Parts) -> tuple[System, ...]:
+    """The conditions of a part that not all points of others that share its variables satisfy."""
+    near = made_of(others)
+    if near.is_empty():
+        return ()
+    known = _single_conditions(near)
+    return tuple([c for c in _conditions(one) if c not in known and not _is_implied(c, near)])
 
 
 def _is_implied(condition: System, piece: System) -> bool:
