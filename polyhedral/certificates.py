@@ -15,6 +15,7 @@ MOST_REPAIRS = 8
 MOST_SUMS = 6
 FEW_SUMS = 2
 _LAST = itemgetter(-1)
+_IS_POSITIVE, _IS_NEGATIVE = (0).__lt__, (0).__gt__
 
 
 def all_hold(inequalities: Sequence[Row], point: Sequence[int]) -> bool:
@@ -26,7 +27,8 @@ def all_hold(inequalities: Sequence[Row], point: Sequence[int]) -> bool:
 def any_opposed(inequalities: Sequence[Row]) -> bool:
     """Whether two of the rows leave nothing between them."""
     upper = {row[:-1]: row[-1] for row in reversed(inequalities)}
-    for row in inequalities:
+    zero = (0,) * len(inequalities[0]) if inequalities else ()
+    for row in [r for r in inequalities if r > zero]:
         constant = upper.get(tuple(map(neg, row[:-1])))
         if constant is not None and constant + row[-1] < 0:
             return True
@@ -82,9 +84,7 @@ class _Repair:
 
     def _against(self, move: tuple[int, int]) -> int:
         column, coefficient = move
-        if coefficient > 0:
-            return sum([r[column] < 0 for r in self.rows])
-        return sum([r[column] > 0 for r in self.rows])
+        return sum(map(_IS_NEGATIVE if coefficient > 0 else _IS_POSITIVE, map(itemgetter(column), self.rows)))
 
 
 def alone_violated(equalities: Sequence[Row], inequalities: Sequence[Row], point: Sequence[int]) -> set[Row]:
