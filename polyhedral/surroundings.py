@@ -33,6 +33,7 @@ class Surroundings:
         if not system.parts:
             return system
         found: list[Part] = []
+        left: Parts = ()
         for one in system.parts:
             left = gist_of((one,), tuple([p for p in self.parts if not one.visible.isdisjoint(p.visible)]), True)
             if left == NOTHING:

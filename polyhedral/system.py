@@ -105,12 +105,12 @@ class System:
     @property
     def has_existentials(self) -> bool:
         """Whether there are existential variables."""
-        return any([p.own for p in self.parts])
+        return bool([p for p in self.parts if p.own])
 
     @property
     def has_equalities(self) -> bool:
         """Whether some row is an equality."""
-        return any([p.equalities for p in self.parts])
+        return bool([p for p in self.parts if p.equalities])
 
     @property
     def visible(self) -> tuple[str, ...]:
