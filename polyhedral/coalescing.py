@@ -17,7 +17,7 @@ def coalesced(pieces: tuple[System, ...]) -> tuple[System, ...]:
     """The same union without pieces inside others, neighbours joined where their hull is no more than both."""
     kept: list[System] = []
     for piece in pieces:
-        met = [k for k in kept if not disjoint(k, piece)]
+        met = [k for k in kept if not disjoint(piece, k)]
         if any(not difference(piece, k) for k in met):
             continue
         kept = [k for k in kept if k not in met or difference(k, piece)]
