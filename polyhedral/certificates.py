@@ -26,7 +26,7 @@ def all_hold(inequalities: Sequence[Row], point: Sequence[int]) -> bool:
 
 def any_opposed(inequalities: Sequence[Row]) -> bool:
     """Whether two of the rows leave nothing between them."""
-    upper = {row[:-1]: row[-1] for row in reversed(inequalities)}
+    upper = {row[:-1]: row[-1] for row in sorted(inequalities, reverse=True)}
     zero = (0,) * len(inequalities[0]) if inequalities else ()
     for row in [r for r in inequalities if r > zero]:
         constant = upper.get(tuple(map(neg, row[:-1])))
