@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
 from attrs import field, frozen
@@ -264,6 +265,7 @@ class Congruence:
 Condition: TypeAlias = Constraint | Congruence
 
 
+@lru_cache(maxsize=1 << 12)
 def var(name: str) -> Affine:
     """The expression that is the variable `name`."""
     return Affine(((name, 1),), 0)

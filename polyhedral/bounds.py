@@ -84,11 +84,15 @@ def _only_step(shape: Range, rows: System, level: str, stride: Stride, known: Sy
     around = known & rows if from_upper or from_lower else known
     if from_upper:
         for term in shape.upper:
-            quotient = FloorDiv(term.affine, term.divisor)
-            if disjoint(around, definition("%last", quotient), System.of(var(level) < var("%last"))):
-                return _one(level, quotient)
+            if disjoint(around, System.of(var(level) * term.divisor <= term.affine - term.divisor)):
+                return _one(level, FloorDiv(term.affine, term.divisor))
     if from_lower:
         for term in shape.lower:
+            if term.scale == 1 and term.divisor > 1:
+                beyond = (var(level) - term.offset - stride.step) * term.divisor >= term.affine
+                if disjoint(around, System.of(beyond)):
+                    return evolve(_start(term, level, known), count=1, step=stride.step)
+                continue
             start = _start(term, level, known)
             inside = around if start.named is None else around & definition(*start.named)
             if disjoint(inside, System.of(var(level) >= start.first + stride.step)):

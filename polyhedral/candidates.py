@@ -6,7 +6,7 @@ from polyhedral.affine import Affine, var
 from polyhedral.places import Place
 from polyhedral.separation import Candidate
 from polyhedral.shadows import Item
-from polyhedral.strides import Stride, stride_of
+from polyhedral.strides import EVERY_VALUE, Stride, stride_of
 from polyhedral.system import System, without_congruences
 
 
@@ -16,7 +16,7 @@ def candidates_of(level: int, name: str, items: list[Item], place: Place) -> lis
     for number, item in enumerate(items):
         time = item.fixed[level]
         if place.alone is item and time is None and (place.open_still.is_universe or not place.values):
-            own, outer = place.valued(item.shadows[level].split_on(name)[0]), place.open_still
+            own, outer = place.valued(item.shadows[level].about(name)), place.open_still
         else:
             shadow = place.valued(item.shadows[level])
             own, outer = shadow.split_on(name) if time is None else (System.of(var(name).equals(time)), shadow)
@@ -38,7 +38,7 @@ def common_stride(items: list[Item], level: int, name: str, place: Place) -> Str
     common = strides[0]
     for other in strides[1:]:
         common = common.joined(other, place.known.near(*(item.shadows[level] for item in items)))
-    return common if common.step else Stride()
+    return common if common.step else EVERY_VALUE
 
 
 def stride_at(item: Item, level: int, name: str, place: Place) -> Stride:
@@ -48,7 +48,7 @@ def stride_at(item: Item, level: int, name: str, place: Place) -> Stride:
         return Stride(0, Affine((), time))
     shadow = item.shadows[level]
     if not shadow.has_equalities:
-        return Stride()
+        return EVERY_VALUE
     shadow = place.valued(shadow)
     only = shadow.solved_for(name)
     return stride_of(shadow, name) if only is None else Stride(0, only)

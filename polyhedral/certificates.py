@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import gcd
-from operator import mul, neg
+from operator import itemgetter, mul, neg
 
 from polyhedral.rows import Row
 
 MOST_REPAIRS = 8
 MOST_SUMS = 6
+FEW_SUMS = 2
+_LAST = itemgetter(-1)
+_IS_POSITIVE, _IS_NEGATIVE = (0).__lt__, (0).__gt__
 
 
 def all_hold(inequalities: Sequence[Row], point: Sequence[int]) -> bool:
@@ -23,8 +26,9 @@ def all_hold(inequalities: Sequence[Row], point: Sequence[int]) -> bool:
 
 def any_opposed(inequalities: Sequence[Row]) -> bool:
     """Whether two of the rows leave nothing between them."""
-    upper = {row[:-1]: row[-1] for row in reversed(inequalities)}
-    for row in inequalities:
+    upper = {row[:-1]: row[-1] for row in sorted(inequalities, reverse=True)}
+    zero = (0,) * len(inequalities[0]) if inequalities else ()
+    for row in [r for r in inequalities if r > zero]:
         constant = upper.get(tuple(map(neg, row[:-1])))
         if constant is not None and constant + row[-1] < 0:
             return True
@@ -80,9 +84,7 @@ class _Repair:
 
     def _against(self, move: tuple[int, int]) -> int:
         column, coefficient = move
-        if coefficient > 0:
-            return sum([r[column] < 0 for r in self.rows])
-        return sum([r[column] > 0 for r in self.rows])
+        return sum(map(_IS_NEGATIVE if coefficient > 0 else _IS_POSITIVE, map(itemgetter(column), self.rows)))
 
 
 def alone_violated(equalities: Sequence[Row], inequalities: Sequence[Row], point: Sequence[int]) -> set[Row]:
@@ -128,43 +130,48 @@ class Sums:
     """
 
     def __init__(self, equalities: Sequence[Row], inequalities: Sequence[Row], width: int) -> None:
-        rows = list(inequalities)
+        self.rows = list(inequalities)
         for row in equalities:
-            rows += [row, tuple(map(neg, row))]
-        rows.sort(key=_columns)
+            self.rows += [row, tuple(map(neg, row))]
+        self.rows.sort(key=_LAST, reverse=True)
+        self.least = {row[:-1]: row[-1] for row in self.rows}
         self.width = range(width)
-        self.least: dict[Row, int] = {}
-        for row in rows:
-            old = self.least.get(row[:-1])
-            if old is None or row[-1] < old:
-                self.least[row[:-1]] = row[-1]
-        columns = list(zip(*rows, strict=True))[:-1] if rows else [()] * width
-        self.lower = [[r for r, c in zip(rows, column, strict=True) if c > 0] for column in columns]
-        self.upper = [[r for r, c in zip(rows, column, strict=True) if c < 0] for column in columns]
+        self.bounds: dict[tuple[int, bool], list[Row]] = {}
         self.left = 0
+
+    def _bounds(self, column: int, below: bool) -> list[Row]:
+        """The rows that bound a column from one side."""
+        found = self.bounds.get((column, below))
+        if found is None:
+            found = [r for r in self.rows if r[column] > 0] if below else [r for r in self.rows if r[column] < 0]
+            found.sort(key=_columns)
+            self.bounds[column, below] = found
+        return found
 
     def drop(self, row: Row) -> None:
         """Takes away an inequality."""
         if self.least.get(row[:-1]) == row[-1]:
             del self.least[row[:-1]]
-        for column in self.width:
-            if row[column]:
-                (self.lower if row[column] > 0 else self.upper)[column].remove(row)
+        self.rows.remove(row)
+        for (column, below), found in self.bounds.items():
+            if row[column] > 0 if below else row[column] < 0:
+                found.remove(row)
 
     def put_back(self, row: Row) -> None:
         """Gives back an inequality that was taken away."""
         self.least.setdefault(row[:-1], row[-1])
-        for column in self.width:
-            if row[column]:
-                (self.lower if row[column] > 0 else self.upper)[column].append(row)
+        self.rows.append(row)
+        for (column, below), found in self.bounds.items():
+            if row[column] > 0 if below else row[column] < 0:
+                found.append(row)
 
     def leave_open(self, row: Row) -> bool:
         """Whether some column of `row` has no bound at all on the side on which `row` bounds it: it is no sum then."""
-        return [] in [(self.lower[c] if row[c] > 0 else self.upper[c]) for c in self.width if row[c]]
+        return [] in [self._bounds(c, row[c] > 0) for c in self.width if row[c]]
 
-    def give(self, row: Row) -> bool:
-        """Whether `row >= 0` is found to be a sum."""
-        self.left = MOST_SUMS
+    def give(self, row: Row, most: int = MOST_SUMS) -> bool:
+        """Whether `row >= 0` is found to be a sum in few trials."""
+        self.left = most
         return self._give(row)
 
     def _give(self, wanted: Row) -> bool:
@@ -179,7 +186,7 @@ class Sums:
         bounds, fewest, column = [], 1 << 30, 0
         for number in self.width:
             if wanted[number]:
-                found = self.lower[number] if wanted[number] > 0 else self.upper[number]
+                found = self._bounds(number, wanted[number] > 0)
                 if len(found) < fewest:
                     bounds, fewest, column = found, len(found), number
         for bound in bounds:

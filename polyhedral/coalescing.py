@@ -5,7 +5,9 @@ from __future__ import annotations
 from functools import lru_cache
 
 from polyhedral.difference import difference, negations
-from polyhedral.parts import Part, in_place, part, rows_of
+from polyhedral.part import Part, Parts, in_place, part
+from polyhedral.parts import rows_of
+from polyhedral.points import is_seen_outside
 from polyhedral.spelling import Spelling
 from polyhedral.system import FALSE, UNIVERSE, System, disjoint, made_of, make
 
@@ -15,9 +17,10 @@ def coalesced(pieces: tuple[System, ...]) -> tuple[System, ...]:
     """The same union without pieces inside others, neighbours joined where their hull is no more than both."""
     kept: list[System] = []
     for piece in pieces:
-        if any(not difference(piece, k) for k in kept):
+        met = [k for k in kept if not disjoint(piece, k)]
+        if any(not difference(piece, k) for k in met):
             continue
-        kept = [k for k in kept if difference(k, piece)]
+        kept = [k for k in kept if k not in met or difference(k, piece)]
         kept.append(piece)
     while (joined := _join_one(kept)) is not None:
         kept = joined
@@ -82,15 +85,22 @@ def _failing(piece: System, other: System) -> tuple[System, ...]:
     found: list[System] = []
     for one in piece.parts:
         if one not in other.parts:
-            near = made_of(tuple([p for p in other.parts if not p.visible.isdisjoint(one.visible)]))
-            known = _single_conditions(near)
-            own = _single_conditions(made_of((one,)))
-            found += [c for c in own if c not in known and not (near.is_empty() or _is_implied(c, near))]
+            found += _failing_of(one, tuple([p for p in other.parts if not p.visible.isdisjoint(one.visible)]))
     return tuple(found) if not found or not other.is_empty() else ()
 
 
+@lru_cache(maxsize=1 << 12)
+def _failing_of(one: Part, others: Parts) -> tuple[System, ...]:
+    """The conditions of a part that not all points of others that share its variables satisfy."""
+    near = made_of(others)
+    if near.is_empty():
+        return ()
+    known = _single_conditions(near)
+    return tuple([c for c in _conditions(one) if c not in known and not _is_implied(c, near)])
+
+
 def _is_implied(condition: System, piece: System) -> bool:
-    return all(disjoint(piece, n) for n in negations(condition))
+    return not is_seen_outside(condition.parts, piece.parts) and all(disjoint(piece, n) for n in negations(condition))
 
 
 def simple_hull(pieces: tuple[System, ...]) -> System:

@@ -34,6 +34,8 @@ def _row_groups(
     bits = [1 << i for i in range(width)]
     masks = [sum(compress(bits, row)) for row in equalities + inequalities]
     left, groups = (1 << width) - 1, []
+    if left in masks:
+        return None
     while left:
         group = left & -left
         while True:

@@ -8,7 +8,7 @@ from math import gcd
 from operator import neg
 from typing import NamedTuple
 
-from polyhedral.certificates import Sums, alone_violated, repaired
+from polyhedral.certificates import FEW_SUMS, Sums, alone_violated, repaired
 from polyhedral.emptiness import is_surely_empty
 from polyhedral.fourier_motzkin import Shadow, choose_column, dark_row, split
 from polyhedral.rows import Contradiction, Equalities, Row, Table, hidden_equalities, insert, scaled_sum, table_of
@@ -187,7 +187,8 @@ def irredundant(
         sums = Sums(equal, around, width) if sums is None else sums
         sums.drop(row)
         if not sums.leave_open(row) and (
-            sums.give(row) or _surely_implied(equal, [r for r in kept if r is not row], known_inequalities, row, point)
+            sums.give(row, FEW_SUMS)
+            or _surely_implied(equal, [r for r in kept if r is not row], known_inequalities, row, point, sums)
         ):
             kept.remove(row)
         else:
@@ -196,12 +197,19 @@ def irredundant(
 
 
 def _surely_implied(
-    equalities: Sequence[Row], own: Sequence[Row], known: Sequence[Row], row: Row, point: Sequence[int] | None
+    equalities: Sequence[Row],
+    own: Sequence[Row],
+    known: Sequence[Row],
+    row: Row,
+    point: Sequence[int] | None,
+    sums: Sums,
 ) -> bool:
     width = len(row) - 1
     opposite = (*[-c for c in row[:-1]], -row[-1] - 1)
     if not equalities and repaired([opposite, *own, *known], width, point) is not None:
         return False
+    if sums.give(row):
+        return True
     ((_, rest),) = _connected([row], [equalities, own, known], width)
     return is_surely_empty(rest[0], [*rest[1], *rest[2], opposite], width)
 

@@ -7,7 +7,7 @@ from functools import lru_cache
 from itertools import compress
 from typing import NamedTuple
 
-from polyhedral.certificates import all_hold, any_opposed, repaired
+from polyhedral.certificates import any_opposed, repaired
 from polyhedral.cutting_planes import TooManySteps, point_by_cuts
 from polyhedral.fourier_motzkin import Shadow, choose_column, dark_row, splinters
 from polyhedral.rows import Contradiction, Equalities, Row, Table, hidden_equalities, table_of
@@ -50,8 +50,6 @@ class Nearby(tuple[int, ...]):
 @lru_cache(maxsize=1 << 15)
 def glance(equalities: tuple[Row, ...], inequalities: tuple[Row, ...], width: int, start: Nearby) -> Glance:
     """What is seen of the rows without work; `start` is a point that is perhaps near one of theirs."""
-    if not equalities and all_hold(inequalities, start):
-        return Glance(tuple(start))
     if any_opposed(inequalities):
         return Glance(is_empty=True)
     point = None if equalities else repaired(inequalities, width, start)

@@ -10,18 +10,27 @@ Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
 
 
+class _Kept(ref[Value], Generic[Key, Value]):
+    """A reference that knows under which key it is kept."""
+
+    __slots__ = ("key",)
+    key: Key
+
+
 class Interned(Generic[Key, Value]):
     """The objects that there are, in `refs` by what they are made of; an object that nobody has is forgotten."""
 
     def __init__(self) -> None:
-        self.refs: dict[Key, ref[Value]] = {}
+        self.refs: dict[Key, _Kept[Key, Value]] = {}
 
     def add(self, key: Key, value: Value) -> Value:
         """Keeps the object, which was not there, for as long as somebody else does."""
-
-        def forget(dead: ref[Value]) -> None:
-            if self.refs.get(key) is dead:
-                del self.refs[key]
-
-        self.refs[key] = ref(value, forget)
+        kept: _Kept[Key, Value] = _Kept(value, self._forget)
+        kept.key = key
+        self.refs[key] = kept
         return value
+
+    def _forget(self, dead: ref[Value]) -> None:
+        assert isinstance(dead, _Kept)
+        if self.refs.get(dead.key) is dead:
+            del self.refs[dead.key]

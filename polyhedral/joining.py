@@ -45,6 +45,13 @@ def _both(
     hull = simple_hull((first.rows & known, second.rows & known)).gist(known)
     around = hull & known
     members = shared | extra
+    if long and by_cost:
+        allowed = all(_is_apart(items[m], [items[o] for o in members if o != m], level, around) for m in extra)
+    else:
+        is_empty = _is_empty_by_bounds if long else _is_empty_at_no_cost
+        allowed = all(is_empty(items[m], level, around) for m in extra)
+    if not allowed:
+        return None
     gaps = [g for s in difference(around, first.rows & known) for g in difference(s, second.rows)]
     name = items[0].levels[level]
     if gaps and not all(hull.bounds(name)):
@@ -52,13 +59,6 @@ def _both(
     if any(_is_between(g, first, second, name) for g in gaps):
         return None
     if not all(_is_idle(items[m], level, g) for m in members for g in gaps):
-        return None
-    if long and by_cost:
-        allowed = all(_is_apart(items[m], [items[o] for o in members if o != m], level, around) for m in extra)
-    else:
-        is_empty = _is_empty_by_bounds if long else _is_empty_at_no_cost
-        allowed = all(is_empty(items[m], level, around) for m in extra)
-    if not allowed:
         return None
     outers = tuple(dict.fromkeys((*first.outers, *second.outers)))
     return Region(hull, outers, tuple(sorted(members)))
@@ -104,11 +104,12 @@ def _body(item: Item, level: int) -> int:
 
 
 def _has_a_range(item: Item, level: int) -> bool:
-    shadow, name = item.shadows[level], item.levels[level]
-    if name not in shadow.names:
+    name = item.levels[level]
+    one = next((p for p in item.shadows[level].parts if name in p.visible), None)
+    if one is None:
         return False
-    column = shadow.names.index(name)
-    return not any(r[column] and not any(r[: len(shadow.exists)]) for r in shadow.equalities)
+    column = one.names.index(name)
+    return not any(r[column] and not any(r[: one.own]) for r in one.equalities)
 
 
 def _is_empty_by_bounds(item: Item, level: int, known: System) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from polyhedral.affine import var
@@ -18,14 +18,11 @@ def in_turn(items: Sequence[Item], level: int, width: int, known: System, ties: 
     count = len(items)
     if count == 1:
         return [list(items)]
-    known_pairs: dict[tuple[int, int], bool] = {}
 
     def follows(i: int, j: int) -> bool:
-        if (i, j) not in known_pairs:
-            known_pairs[i, j] = _may_follow(items[i], items[j], ties and i > j, level, width, known)
-        return known_pairs[i, j]
+        return _may_follow(items[i], items[j], ties and i > j, level, width, known)
 
-    parts = _strong_components(count, lambda i: [j for j in range(count) if j != i and follows(i, j)])
+    parts = _strong_components(count, follows)
     found: list[list[Item]] = []
     for part in parts:
         own = [items[i] for i in sorted(part)]
@@ -89,8 +86,11 @@ def _at_once(name: str) -> System:
     return System.of(var(name).equals(var(f"{name}'")))
 
 
-def _strong_components(count: int, successors: Callable[[int], Iterable[int]]) -> list[list[int]]:
-    """The strongly connected components of a graph, each after those that it leads to (Tarjan)."""
+def _strong_components(count: int, leads: Callable[[int, int], bool]) -> list[list[int]]:
+    """The strongly connected components of a graph, each after those that it leads to (Tarjan).
+
+    Only of pairs for which it matters is asked whether the first leads to the second.
+    """
     number: dict[int, int] = {}
     lowest: dict[int, int] = {}
     path: list[int] = []
@@ -99,12 +99,13 @@ def _strong_components(count: int, successors: Callable[[int], Iterable[int]]) -
     def visit(node: int) -> None:
         number[node] = lowest[node] = len(number)
         path.append(node)
-        for to in successors(node):
+        for to in range(count):
             if to not in number:
-                visit(to)
-                lowest[node] = min(lowest[node], lowest[to])
-            elif to in path:
-                lowest[node] = min(lowest[node], number[to])
+                if leads(node, to):
+                    visit(to)
+                    lowest[node] = min(lowest[node], lowest[to])
+            elif number[to] < lowest[node] and to in path and leads(node, to):
+                lowest[node] = number[to]
         if lowest[node] == number[node]:
             place = path.index(node)
             found.append(path[place:])

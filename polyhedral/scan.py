@@ -278,10 +278,8 @@ class _Site:
         """Whether a later level of the first item is bounded by quotients on both sides."""
         item = self.items[0]
         for level in range(self.level + 1, len(item.levels)):
-            if item.fixed[level] is None:
-                lower, upper = item.shadows[level].bounds(item.levels[level])
-                if any(d > 1 for _, d in lower) and any(d > 1 for _, d in upper):
-                    return True
+            if item.fixed[level] is None and item.shadows[level].has_steep_bounds(item.levels[level]):
+                return True
         return False
 
 

@@ -8,7 +8,8 @@ from functools import lru_cache
 from attrs import evolve, frozen
 
 from polyhedral.affine import Affine, Condition, var
-from polyhedral.parts import Part, in_place, without_names
+from polyhedral.part import Part, in_place
+from polyhedral.parts import without_names
 from polyhedral.quotients import determined, with_equal_quotients
 from polyhedral.sets import Set
 from polyhedral.statement import Option, Statement
@@ -40,8 +41,10 @@ class Item:
 def shared_until(items: Sequence[Item], level: int) -> System:
     """The plain conditions that all items have, in which `level` and what is inside of it do not occur."""
     first = _until(items[0].system, items[0].levels, level)
+    if len(items) == 1 or first.is_universe:
+        return first
     others = {_until(i.system, i.levels, level) for i in items[1:]} - {first}
-    if not others or first.is_universe:
+    if not others:
         return first
     conditions = [set(o.conditions) for o in others]
     return System.of(*(c for c in first.conditions if all(c in o for o in conditions)))

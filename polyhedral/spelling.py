@@ -137,11 +137,11 @@ def merged(parts: tuple[Rows, ...]) -> Rows | None:
     equal: set[Row] = set()
     for equalities, inequalities in parts:
         equal.update(equalities)
-        for row in inequalities:
-            coefficients = row[:-1]
-            old = table.get(coefficients)
-            if old is None or row[-1] < old:
-                table[coefficients] = row[-1]
+        own = {row[:-1]: row[-1] for row in inequalities}
+        both = table.keys() & own.keys()
+        tighter = [(c, table[c]) for c in both if table[c] < own[c]] if both else ()
+        table.update(own)
+        table.update(tighter)
     try:
         equal.update([r for r in map(reduced_equality, hidden_equalities(table)) if r is not None])
     except Contradiction:

@@ -64,6 +64,9 @@ class Stride:
         return Congruence(var(level) - self.residue, self.step)
 
 
+EVERY_VALUE = Stride()
+
+
 def residue_of(affine: Affine, modulus: int, known: System) -> int | None:
     """The constant remainder of `affine` by `modulus` (itself where that is 0) that `known` shows, None where none."""
     if affine.is_constant or modulus == 0:

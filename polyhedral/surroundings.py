@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from attrs import frozen
 
-from polyhedral.parts import NOTHING, Part, Parts, conjoined, gist_of, in_place
+from polyhedral.part import NOTHING, Part, Parts, in_place
+from polyhedral.parts import conjoined, gist_of
 from polyhedral.system import FALSE, System, disjoint, made_of
 
 
@@ -29,13 +30,16 @@ class Surroundings:
 
     def gist_of(self, system: System) -> System:
         """What of `system` is left to test."""
+        if not system.parts:
+            return system
         found: list[Part] = []
+        left: Parts = ()
         for one in system.parts:
             left = gist_of((one,), tuple([p for p in self.parts if not one.visible.isdisjoint(p.visible)]), True)
             if left == NOTHING:
                 return FALSE
             found += left
-        return made_of(in_place(found))
+        return made_of(left if len(system.parts) == 1 else in_place(found))
 
     def exclude(self, *systems: System) -> bool:
         """Whether no integer point is in all of the systems here."""

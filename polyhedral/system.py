@@ -12,22 +12,18 @@ from attrs import frozen
 from polyhedral.affine import Affine, Condition, Congruence, Constraint, as_affine
 from polyhedral.components import product
 from polyhedral.interned import Interned
+from polyhedral.part import NOTHING, Part, Parts, in_place, parts_of
 from polyhedral.parts import (
-    NOTHING,
-    Part,
-    Parts,
     conjoined,
     eliminated,
-    first_point_of,
     gist_by_parts,
-    have_no_point,
-    in_place,
-    parts_of,
     renamed,
     rows_of,
+    spelled_rows,
     substituted,
     without_names,
 )
+from polyhedral.points import first_point_of, have_no_point
 from polyhedral.rows import Row
 from polyhedral.spelling import Spelling, dense, in_order, is_existential, normal
 
@@ -109,12 +105,12 @@ class System:
     @property
     def has_existentials(self) -> bool:
         """Whether there are existential variables."""
-        return any(p.own for p in self.parts)
+        return bool([p for p in self.parts if p.own])
 
     @property
     def has_equalities(self) -> bool:
         """Whether some row is an equality."""
-        return any(p.equalities for p in self.parts)
+        return bool([p for p in self.parts if p.equalities])
 
     @property
     def visible(self) -> tuple[str, ...]:
@@ -211,27 +207,44 @@ class System:
         own, others = _split(mine, name)
         return made_of(own), made_of(in_place([*others, *[p for p in self.parts if p is not mine]]))
 
+    def about(self, name: str) -> System:
+        """The conditions in which `name` occurs; existentials must be congruences."""
+        return next((made_of(_rows_about(p, name)) for p in self.parts if name in p.visible), UNIVERSE)
+
     def bounds(self, name: str) -> Bounds:
         """The (expression, divisor) pairs e, d with name >= ceil(e/d), and those with name <= floor(e/d)."""
         one = next((p for p in self.parts if name in p.visible), None)
         return ((), ()) if one is None else _bounds(one, name)
 
+    def has_steep_bounds(self, name: str) -> bool:
+        """Whether there is a lower bound of `name` and an upper one whose divisors are above one."""
+        one = next((p for p in self.parts if name in p.visible), None)
+        if one is None:
+            return False
+        column = one.names.index(name)
+        found = [r[column] for r in one.inequalities]
+        equal = [abs(r[column]) for r in one.equalities]
+        return max([0, *found, *equal]) > 1 and min([0, *found, *[-c for c in equal]]) < -1
+
     def solved_for(self, name: str) -> Affine | None:
         """What `name` is equal to, where an equality without existentials has it with coefficient 1, else None."""
-        if name not in self.names:
+        one = next((p for p in self.parts if p.equalities and name in p.visible), None)
+        if one is None:
             return None
-        column, own = self.names.index(name), len(self.exists)
-        for row in self.equalities:
-            if abs(row[column]) == 1 and not any(row[:own]):
-                return self.affine(row).substitute({name: 0}) * -row[column]
+        column = one.names.index(name)
+        for row in one.equalities:
+            if abs(row[column]) == 1 and not any(row[: one.own]):
+                bound, _ = _bound(one, row, column)
+                return bound
         return None
 
     def constant_of(self, name: str) -> int | None:
         """The one value of `name` where an equality says it, else None."""
-        for row in self.equalities:
-            if sum(map(bool, row[:-1])) == 1 and name in self.names and row[self.names.index(name)]:
-                return -row[-1]
-        return None
+        one = next((p for p in self.parts if p.equalities and name in p.visible), None)
+        if one is None:
+            return None
+        column = one.names.index(name)
+        return next((-r[-1] for r in one.equalities if r[column] and sum(map(bool, r[:-1])) == 1), None)
 
     def affine(self, row: Row) -> Affine:
         """The expression of one of the rows."""
@@ -381,7 +394,14 @@ def _gist(system: System, context: System, equalities_too: bool) -> System:
 def _split(one: Part, name: str) -> tuple[Parts, Parts]:
     column = one.names.index(name)
     chosen = [bool(r[column]) for r in one.equalities + one.inequalities]
-    return rows_of(one, chosen), rows_of(one, [not c for c in chosen])
+    return ((one,), ()) if all(chosen) else (rows_of(one, chosen), rows_of(one, [not c for c in chosen]))
+
+
+@lru_cache(maxsize=1 << 13)
+def _rows_about(one: Part, name: str) -> Parts:
+    column = one.names.index(name)
+    chosen = [bool(r[column]) for r in one.equalities + one.inequalities]
+    return (one,) if all(chosen) else rows_of(one, chosen)
 
 
 @lru_cache(maxsize=1 << 13)
@@ -409,4 +429,4 @@ def without_congruences(system: System) -> System:
 
 def with_rows(system: System, chosen: list[bool]) -> System:
     """The system with only those rows, equalities and then inequalities, that are chosen."""
-    return made_of(rows_of(system, chosen))
+    return made_of(spelled_rows(system, chosen))

@@ -36,7 +36,10 @@ def full_tiles(
 
     Both are sets over the tile dimensions and then those dimensions of `domain` that are not tiled.
     """
-    outer, box = _boxes(domain, sizes, names, offsets)
+    return _full_tiles(domain, sizes, *_boxes(domain, sizes, names, offsets))
+
+
+def _full_tiles(domain: Set, sizes: Mapping[str, int], outer: tuple[str, ...], box: System) -> tuple[Set, Set]:
     dims = (*outer, *(d for d in domain.dims if d not in sizes))
     if len(domain.pieces) == 1:
         whole = _whole_rows(domain.pieces[0], box, sizes)
@@ -72,8 +75,9 @@ def _cut_by_rows(touched: System, rows: Iterable[Affine]) -> tuple[tuple[System,
     """The part of a system where all rows are not negative, and the rest in pieces of which no two meet."""
     full, rest = touched, []
     for row in rows:
-        if not disjoint(full, System.of(row < 0)):
-            rest.append((full & System.of(row < 0)).simplified())
+        outside = System.of(row < 0)
+        if not disjoint(full, outside):
+            rest.append((full & outside).simplified())
             full = full & System.of(row >= 0)
     return () if full.is_empty() else (full.simplified(),), tuple(rest)
 
@@ -90,7 +94,7 @@ def isolated(
     scan of both keeps the loops of full tiles free of bounds that depend on the edge.
     """
     outer, box = _boxes(domain, sizes, names, offsets)
-    full, partial = full_tiles(domain, sizes, names, offsets)
+    full, partial = _full_tiles(domain, sizes, outer, box)
     dims = (*outer, *domain.dims)
     inside = Set(dims, tuple(p & box for p in full.pieces)).normalised()
     edge = Set(dims, tuple(p & q & box for p in partial.pieces for q in domain.pieces)).normalised()

@@ -43,6 +43,12 @@ class Witnesses:
         return None
 
 
+def holds(system: Spelled, point: Mapping[str, int]) -> bool:
+    """Whether a point is seen to be in a system: False also where an existential is more than a congruence's."""
+    checks = checks_of(system)
+    return checks is not None and _holds(checks, point)
+
+
 def _holds(checks: _Checks, point: Mapping[str, int]) -> bool:
     names, equalities, inequalities, congruences = checks
     values = [point.get(n, 0) for n in names]

@@ -1,0 +1,80 @@
+"""Parts of systems: rows that hang together by their variables. Equal parts are one object."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from attrs import frozen
+
+from polyhedral.components import components
+from polyhedral.interned import Interned
+from polyhedral.rows import Row
+from polyhedral.spelling import CONTRADICTION, Rows, Spelling, is_existential
+
+
+@frozen(eq=False)
+class Part:
+    """Rows that share variables, as a normal spelling; made by `part` alone, so that equal ones are one object.
+
+    `own` existentials come first among the names, `visible` are the others. `place` orders the parts of a system.
+    `found` is a point of it by visible name, empty while none is known; `near` is where points of what it comes
+    from were found. Both save work and say nothing.
+    """
+
+    names: tuple[str, ...]
+    equalities: tuple[Row, ...]
+    inequalities: tuple[Row, ...]
+    own: int
+    visible: frozenset[str]
+    place: tuple[str, Rows]
+    found: dict[str, int]
+    near: dict[str, int]
+
+
+Parts = tuple[Part, ...]
+_known: Interned[Spelling, Part] = Interned()
+
+
+def part(spelling: Spelling) -> Part:
+    """The one part that is spelled like this; its rows hang together."""
+    kept = _known.refs.get(spelling)
+    found = None if kept is None else kept()
+    if found is None:
+        names, equalities, inequalities = spelling
+        own = sum(map(is_existential, names)) if names and names[0][0] == "$" else 0
+        visible = names[own:]
+        place = (visible[0] if visible else "", (equalities, inequalities))
+        found = _known.add(spelling, Part(names, equalities, inequalities, own, frozenset(visible), place, {}, {}))
+    return found
+
+
+FALSE_PART = part(CONTRADICTION)
+NOTHING: Parts = (FALSE_PART,)
+
+
+def inherited(parts: Parts, point: Mapping[str, int]) -> Parts:
+    """The parts, which a point is known to satisfy as far as it goes, with this said to those that know of none."""
+    for one in parts:
+        if point and not one.found:
+            one.found.update([(n, point.get(n, 0)) for n in one.visible])
+    return parts
+
+
+def in_place(parts: Iterable[Part]) -> Parts:
+    """The parts of one system in their order; only the contradiction where it is one of them."""
+    found = tuple(parts)
+    if FALSE_PART in found:
+        return NOTHING
+    return found if len(found) < 2 else tuple(sorted(found, key=_place))
+
+
+def _place(one: Part) -> tuple[str, Rows]:
+    return one.place
+
+
+def parts_of(spelling: Spelling) -> Parts:
+    """The parts of a normal spelling."""
+    if not spelling.names:
+        return NOTHING if spelling.inequalities else ()
+    found = components(spelling)
+    return (part(spelling),) if found is None else in_place(map(part, found))

@@ -1,0 +1,116 @@
+"""Whether parts have a point in common, and one: the points that they are known to have are looked at first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+
+from polyhedral.certificates import all_hold
+from polyhedral.emptiness import Nearby, glance, point_in
+from polyhedral.part import Part, Parts
+from polyhedral.spelling import Rows, aligned
+from polyhedral.witnesses import Witnesses, holds
+
+_witnesses = Witnesses(24)
+
+
+def point_of(*parts: Part) -> Mapping[str, int] | None:
+    """Integers that satisfy parts which hang together, by visible name, 0 where not named; None where none do."""
+    if len(parts) == 1:
+        return parts[0].found or searched(*parts)
+    near = _start(parts)
+    return searched(*parts) if _failing(parts, near) else near
+
+
+def have_no_point(parts: Sequence[Part]) -> bool:
+    """Whether no integer point is in all of the parts."""
+    if len(parts) == 1:
+        return not parts[0].found and searched(*parts) is None
+    failing = _failing(parts, _start(parts))
+    while failing:
+        group = _around(failing[0], parts)
+        if searched(*group) is None:
+            return True
+        failing = [p for p in failing if p not in group]
+    return False
+
+
+def is_seen_outside(condition: Parts, parts: Parts) -> bool:
+    """Whether the points that are known of the parts of a system show that a condition does not hold all over it."""
+    return all(p.found for p in parts) and any(not p.own for p in _failing(condition, _start(parts)))
+
+
+def _start(parts: Sequence[Part]) -> dict[str, int]:
+    """The points known of the parts as one; where two say other values of a name the later one counts."""
+    near: dict[str, int] = {}
+    for one in parts:
+        near.update(one.found or one.near)
+    return near
+
+
+def _failing(parts: Sequence[Part], point: Mapping[str, int]) -> list[Part]:
+    """The parts that do not hold at a point."""
+    given = point.items()
+    return [p for p in parts if not (p.found and p.found.items() <= given) and not _holds(p, point)]
+
+
+def _holds(one: Part, point: Mapping[str, int]) -> bool:
+    if one.own or one.equalities:
+        return holds(one, point)
+    return all_hold(one.inequalities, [point.get(n, 0) for n in one.names])
+
+
+def _around(one: Part, parts: Sequence[Part]) -> Parts:
+    """The parts that hang together with one of them, in their order."""
+    names, count = one.visible, 0
+    while True:
+        group = tuple([p for p in parts if not names.isdisjoint(p.visible)]) or (one,)
+        if len(group) == count or len(group) == len(parts):
+            return group
+        count = len(group)
+        names = names.union(*[p.visible for p in group])
+
+
+@lru_cache(maxsize=1 << 15)
+def searched(*parts: Part) -> Mapping[str, int] | None:
+    """As `point_of`, where the points that the parts are known to have are no answer."""
+    names, rows = aligned(*parts)
+    equalities, inequalities = together(rows)
+    seen = glance(equalities, inequalities, len(names), Nearby(at(_start(parts), names)))
+    if seen.is_empty:
+        return None
+    point = seen.point
+    if point is None:
+        found = _witnesses.find(parts) if len(parts) > 1 else None
+        if found is not None:
+            return found
+        point = point_in(equalities, inequalities, len(names))
+        if point is None:
+            return None
+        _witnesses.add(_named(names, point))
+    values = _named(names, point)
+    for one in parts:
+        one.found.update([(n, values[n]) for n in one.visible])
+    return values
+
+
+def first_point_of(one: Part) -> Mapping[str, int] | None:
+    """A point of a part as `point_of`, the same one whatever was asked before."""
+    point = point_in(one.equalities, one.inequalities, len(one.names))
+    return None if point is None else _named(one.names, point)
+
+
+def _named(names: tuple[str, ...], point: Sequence[int]) -> dict[str, int]:
+    return {n: v for n, v in zip(names, point, strict=True) if n[0] != "$"}
+
+
+def at(point: Mapping[str, int], names: tuple[str, ...]) -> tuple[int, ...]:
+    """The values of these names at a point."""
+    return tuple([point.get(n, 0) for n in names])
+
+
+def together(rows: Sequence[Rows]) -> Rows:
+    """Rows over the same names as one conjunction."""
+    if len(rows) == 1:
+        return rows[0]
+    return tuple([r for p in rows for r in p[0]]), tuple([r for p in rows for r in p[1]])
