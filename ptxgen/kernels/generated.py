@@ -60,13 +60,16 @@ class Made:
     module: Module
 
 
-@define(slots=False, frozen=True, eq=False)
+@define(slots=False, frozen=True, eq=False, repr=False)
 class GeneratedKernel:
     """A kernel: what a launch must know of it, its PTX, and everything that it came from, which is made when somebody
     first asks for it where the kernel is `kept` in a store."""
 
     make: Callable[[], Made] = field(repr=False)
     kept: Kept | None = field(default=None, repr=False)
+
+    def __repr__(self) -> str:
+        return f"GeneratedKernel({self.entry.name} for {self.entry.target})"
 
     @cached_property
     def made(self) -> Made:

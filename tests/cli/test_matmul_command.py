@@ -137,8 +137,8 @@ def test_blocks_that_stay(capsys: Printed) -> None:
     command = ["matmul", "--m", "256", "--n", "512", "--k", "64", "--target", "sm_90a", "--run", "none", "--explain"]
     assert main([*command, "--workers", "sms"]) == 0
     out, _ = capsys.readouterr()
-    assert "as many blocks as run at once that stay in grouped(8)" in out
-    assert "persist(cta, raster=grouped(8), workers=sms, dims=(i, j))" in out
+    assert "as many blocks as run at once that stay in grouped(16)" in out
+    assert "persist(cta, raster=grouped(16), workers=sms, dims=(i, j))" in out
     assert "math: advance cta.k.past by floor((K + 63)/64), in item" in out
     assert "    for each item, number t0:" in out
     assert out.count("for each item\n") == 2
