@@ -15,7 +15,7 @@ README = (Path(__file__).resolve().parents[2] / "README.md").read_text()
 
 @pytest.mark.usefixtures("ptxas")
 def test_the_example_prints_ptx_that_assembles_and_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    written, simulated, _ = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    written, simulated, _, called = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
     names: dict[str, Any] = {}
     exec(compile(written, "README.md", "exec"), names)
     cubin = assemble(capsys.readouterr().out)
@@ -24,6 +24,8 @@ def test_the_example_prints_ptx_that_assembles_and_runs(capsys: pytest.CaptureFi
     exec(compile(simulated, "README.md", "exec"), names)
     assert np.array_equal(names["a"], 2 * np.arange(1000, dtype=np.float32))
     assert "st.global.f32" in capsys.readouterr().out
+    exec(compile(called, "README.md", "exec"), names)
+    assert np.abs(names["product"] - np.maximum(names["left"].astype(float) @ names["right"], 0)).max() < 2e-2
 
 
 def test_the_commands_stand_in_the_readme(capsys: pytest.CaptureFixture[str]) -> None:
