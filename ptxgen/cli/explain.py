@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from enum import Enum
 from pathlib import Path
 from typing import assert_never
 
+from ptxgen.cli.timeline import timelines
 from ptxgen.derive.derivation import Part
 from ptxgen.kernels.generated import GeneratedKernel
 from ptxgen.tile import (
@@ -37,20 +39,40 @@ from ptxgen.tile import (
 from ptxgen.tile.printer import show
 
 
-def explain(kernel: GeneratedKernel) -> str:
-    """Statements, schedule, ops, their requirements and what keeps them, tile program, loops, PTX with its origins."""
+class Stage(Enum):
+    """What is explained: every stage, or synchronisation alone."""
+
+    ALL = "all"
+    SYNC = "sync"
+
+
+def explain(kernel: GeneratedKernel, what: Stage = Stage.ALL) -> str:
+    """Statements, schedule, ops, their requirements and what keeps them, tile program, loops, PTX with its origins; of
+    synchronisation each wait, arrival and fence with what it covers, and which filling of a ring waits for which
+    release."""
+    if what is Stage.SYNC:
+        return "\n".join(_of_parts(kernel, ops=False))
     lines = _headed("statements", str(kernel.plan.compute).splitlines())
     lines += _headed("schedule: each step with the loops before -> after", str(kernel.plan).splitlines())
-    for number, part in enumerate(kernel.derivation.parts):
-        which = "" if len(kernel.derivation.parts) == 1 else (" of full blocks", " of partial blocks")[number]
-        lines += _headed(f"ops{which}", _ops(part))
-        lines += _headed(f"requirements{which}", [str(each) for each in part.requirements])
-        lines += _headed(f"synchronisation{which}", _synchronisation(part))
+    lines += _of_parts(kernel, ops=True)
     lines += _headed("order of sums: equal signatures give equal bits", orders(kernel))
     lines += _headed("tile program", show(kernel.program).splitlines())
     for role in kernel.program.roles:
         lines += _headed(f"loops of {role.name}", list(skeleton(role.body)))
     return "\n".join(lines + _headed("PTX", _ptx(kernel)))
+
+
+def _of_parts(kernel: GeneratedKernel, *, ops: bool) -> list[str]:
+    lines: list[str] = []
+    for number, part in enumerate(kernel.derivation.parts):
+        which = "" if len(kernel.derivation.parts) == 1 else (" of full blocks", " of partial blocks")[number]
+        if ops:
+            lines += _headed(f"ops{which}", _ops(part))
+        lines += _headed(f"requirements{which}", [str(each) for each in part.requirements])
+        lines += _headed(f"synchronisation{which}", _synchronisation(part))
+        if part.synchronised.rings:
+            lines += _headed(f"rings{which}", list(timelines(part)))
+    return lines
 
 
 def orders(kernel: GeneratedKernel) -> list[str]:

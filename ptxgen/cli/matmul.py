@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from attrs import evolve, frozen
 
-from ptxgen.cli.explain import explain
+from ptxgen.cli.explain import Stage, explain
 from ptxgen.cli.figures import figures
 from ptxgen.cli.operands import check_used, inputs_of, read_files, scalars_of, typed_epilogue
 from ptxgen.cli.outputs import check_outputs, write_array, write_text
@@ -68,7 +68,7 @@ def run_matmul(options: MatmulOptions) -> int:
     variant = product.variant(inputs)
     lines = [
         figures(product, kernel, variant, seconds),
-        *([explain(kernel)] if options.explain else []),
+        *([explain(kernel, Stage(options.explain))] if options.explain else []),
         *verdict.lines,
     ]
     if options.emit:

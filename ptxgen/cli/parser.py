@@ -49,7 +49,7 @@ class MatmulOptions:
     second_out: Path | None
     emit: Path | None
     run: str
-    explain: bool
+    explain: str | None
     drain: int
 
 
@@ -112,7 +112,13 @@ def _parser() -> argparse.ArgumentParser:
     matmul.add_argument(
         "--run", choices=("auto", "cpu", "gpu", "none"), default="auto", help="where; auto: a GPU if there is one"
     )
-    matmul.add_argument("--explain", action="store_true", help="print every stage from the statements to PTX")
+    matmul.add_argument(
+        "--explain",
+        nargs="?",
+        const="all",
+        choices=("all", "sync"),
+        help="print every stage from the statements to PTX, or with sync what waits for what",
+    )
     return parser
 
 

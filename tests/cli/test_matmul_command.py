@@ -207,6 +207,26 @@ def test_the_variant_and_why_it_was_taken(capsys: Printed) -> None:
     assert "           A 2 bytes an access, held by lda = 255 and K = 255\n" in out
 
 
+def test_explain_tells_of_synchronisation_alone(capsys: Printed) -> None:
+    """The table of a ring of four slots with one step in flight, written out by hand."""
+    words = ["--m", "64", "--n", "64", "--k", "64", "--target", "sm_90a", "--run", "none", "--explain", "sync"]
+    assert main(["matmul", *words]) == 0
+    out, _ = capsys.readouterr()
+    assert "== PTX ==" not in out
+    assert "load: wait empty of A.shared+B.shared" in out
+    rows = [" ".join(line.split()) for line in out.splitlines()]
+    start = rows.index("filling slot phase load waits empty math waits full released")
+    assert rows[start + 1 : start + 8] == [
+        "0 0 0 parity 1, fresh parity 0 in step 1, or behind the loop",
+        "1 1 0 parity 1, fresh parity 0 in step 2, or behind the loop",
+        "2 2 0 parity 1, fresh parity 0 in step 3, or behind the loop",
+        "3 3 0 parity 1, fresh parity 0 in step 4, or behind the loop",
+        "4 0 1 parity 0, release of 0 parity 1 in step 5, or behind the loop",
+        "5 1 1 parity 0, release of 1 parity 1 in step 6, or behind the loop",
+        "6 2 1 parity 0, release of 2 parity 1 in step 7, or behind the loop",
+    ]
+
+
 def test_explain_prints_the_order_of_sums(capsys: Printed) -> None:
     words = ["--m", "64", "--n", "64", "--k", "64", "--target", "sm_80", "--run", "none", "--explain"]
     assert main(["matmul", *words, "--accumulate", "f16", "--promote", "32"]) == 0
