@@ -19,6 +19,7 @@ from ptxgen.order.atoms import (
     Issue,
     Obligation,
     Ring,
+    RoleBody,
     Side,
     is_synchronisation,
 )
@@ -200,9 +201,22 @@ def _needless(program: AtomProgram) -> Iterator[Finding]:
         for place, placed in enumerate((*role.body, *role.tail)):
             if is_synchronisation(placed.atom) and not _for_outside(placed.atom):
                 seen[str(placed.atom)] += 1
-                if next(_faults(without(program, role, place)), None) is None:
+                if next(_faults(without(_nearest_first(program, role, place), role, place)), None) is None:
                     text = f"{placed.atom} of {role.name} (number {seen[str(placed.atom)]}) serves no requirement"
                     yield finding("needless", text, placed.line)
+
+
+def _nearest_first(program: AtomProgram, role: RoleBody, place: int) -> AtomProgram:
+    """The program with the obligations of the ops around an atom first: what is lost without it shows soonest there."""
+    size = len(role.body) + len(role.tail)
+    issued = {p.atom.op: n for n, p in enumerate((*role.body, *role.tail)) if isinstance(p.atom, Issue)}
+
+    def away(obligation: Obligation) -> int:
+        behind = (issued[obligation.sink] - place) % size if obligation.sink in issued else size
+        before = (place - issued[obligation.source]) % size if obligation.source in issued else size
+        return behind + before
+
+    return evolve(program, obligations=tuple(sorted(program.obligations, key=away)))
 
 
 def _for_outside(atom: Atom) -> bool:
