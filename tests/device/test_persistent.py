@@ -14,7 +14,8 @@ from ptxgen.compute import f16, f32
 from ptxgen.kernels import Layout, Machine, Matmul, MatmulSpec, MatmulTiling, default_tiling, parse_epilogue
 from ptxgen.plan import BlockOrder, grouped, sms
 from ptxgen.runtime import compute_capability, load
-from tests.kernels.cases import bits, judge, random_inputs, scalars_of
+from tests.device.repeated import check_draws, check_runs
+from tests.kernels.cases import bits, random_inputs
 
 EPILOGUES = ("", "bias,relu", "bias,gelu,residual", "alpha,beta,row_bias,keep,clamp,silu")
 WARPGROUPS = (
@@ -58,26 +59,14 @@ def draw(chance: Random) -> tuple[Matmul, dict[str, int]]:
     return Matmul(spec, target, tiling), {**sizes, "batches": 3}
 
 
-def check_draws(first: int, count: int) -> None:
-    for number in range(first, first + count):
-        product, sizes = draw(Random(number))
-        scalars = scalars_of(product.compute)
-        try:
-            arrays = product(random_inputs(product.compute, sizes, number), scalars, on=Machine.GPU).arrays
-            judge(product.compute, arrays, scalars, exact=False, target="sm_90")
-        except AssertionError as error:
-            found = f"{product.spec}, {product.target}, {product.tiled}, {sizes}"
-            raise AssertionError(f"draw {number}: {found}") from error
-
-
 def test_random_products() -> None:
-    check_draws(0, 60)
+    check_draws(draw, 0, 60)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(5))
 def test_five_hundred_random_products(part: int) -> None:
-    check_draws(1000 + 100 * part, 100)
+    check_draws(draw, 1000 + 100 * part, 100)
 
 
 @pytest.mark.parametrize(("target", "tiling"), PLANS, ids=str)
@@ -117,18 +106,7 @@ def test_many_more_tiles_than_blocks(size: tuple[int, int, int], workers: Any) -
 
 @pytest.mark.parametrize(("target", "tiling"), PLANS, ids=str)
 def test_a_thousand_runs_give_the_same_bits(target: str, tiling: MatmulTiling) -> None:
-    torch = pytest.importorskip("torch")
-    product = Matmul(MatmulSpec(Layout.NT), target, evolve(tiling, workers=31))
-    rng = torch.Generator(device="cuda").manual_seed(7)
-    a = torch.randn(1000, 392, device="cuda", dtype=torch.float16, generator=rng)
-    b = torch.randn(1032, 392, device="cuda", dtype=torch.float16, generator=rng)
-    first = torch.full((1000, 1032), float("nan"), device="cuda", dtype=torch.float16)
-    product({"A": a, "B": b, "D": first}, on=Machine.GPU)
-    again = torch.empty_like(first)
-    for _ in range(1000):
-        again.fill_(float("nan"))
-        product({"A": a, "B": b, "D": again}, on=Machine.GPU)
-        assert torch.equal(again, first)
+    check_runs(Matmul(MatmulSpec(Layout.NT), target, evolve(tiling, workers=31)), 392)
 
 
 SITES = (
