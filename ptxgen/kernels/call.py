@@ -59,7 +59,10 @@ def matmul(
             arrays[name] = array
     if library.on_host:
         return _on_host(arrays, Wish(activation, accumulate, output, target))
-    library.check("a", a)
+    for name, array in arrays.items():
+        if type(array) is not type(a) and library_of(_SPOKEN[name], array) is not library:
+            raise LaunchError(f"a and {_SPOKEN[name]} must be arrays of one library on one device")
+        library.check(_SPOKEN[name], array)
     on = library.stream(a) if stream is None else stream
     key: Key = (activation, accumulate, output, target, on)
     addresses = []
@@ -120,9 +123,8 @@ def _made(library: Library, arrays: Mapping[str, Any], wish: Wish, stream: objec
         raise LaunchError(f"out is an array of {type(arrays['D']).__module__}, which never changes: leave it out")
     device = library.device(arrays["A"])
     for name, array in arrays.items():
-        if library_of(_SPOKEN[name], array) is not library or library.device(array) != device:
+        if library.device(array) != device:
             raise LaunchError(f"a and {_SPOKEN[name]} must be arrays of one library on one device")
-        library.check(_SPOKEN[name], array)
     views = {name: library.view(_SPOKEN[name], array) for name, array in arrays.items()}
     spec, stored = _spec(views, wish)
     product = Matmul(spec, wish.target or target_of(device))

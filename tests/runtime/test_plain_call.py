@@ -3,8 +3,10 @@
 from typing import Any
 
 import numpy as np
+import pytest
 
 import ptxgen
+from ptxgen import LaunchError
 from ptxgen.runtime import DeviceArray
 from tests.runtime.fake_driver import FakeDriver
 
@@ -29,3 +31,20 @@ def test_device_arrays_of_a_shape_share_a_launch(driver: FakeDriver) -> None:
     for found, given in zip(seen, wanted, strict=True):
         addresses = tuple(array.address for array in given)
         assert found == (*addresses, *addresses[:2])
+
+
+def test_arrays_of_two_libraries_are_refused(driver: FakeDriver) -> None:
+    held = DeviceArray.from_numpy(halves(64, 64))
+    with pytest.raises(LaunchError, match="a and b must be arrays of one library on one device"):
+        ptxgen.matmul(held, halves(64, 64))
+    assert driver.launches == []
+
+
+def test_every_array_is_looked_at_in_every_call(driver: FakeDriver, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where a launch is kept for arrays alike: one may want a gradient now."""
+    a, b = (DeviceArray.from_numpy(halves(64, 64)) for _ in range(2))
+    seen: list[str] = []
+    monkeypatch.setattr("ptxgen.kernels.libraries.Library.check", lambda self, name, array: seen.append(name))
+    for _ in range(2):
+        ptxgen.matmul(a, b)
+    assert seen == ["a", "b", "a", "b"]
