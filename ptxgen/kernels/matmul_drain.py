@@ -5,32 +5,14 @@ from __future__ import annotations
 from isa.limits import limits
 from isa.targets import target
 from ptxgen.compute import Array, ArrayKind, Element
-from ptxgen.derive.facts import Facts
+from ptxgen.kernels.alignment import UNIT_BYTES, shown_bytes
 from ptxgen.plan import Plan, free, shared, st, stmatrix, swizzle, tensor
 
-MAP_UNIT_BYTES = 16
 LEAST_SPAN = 32
 SPANS = {Element.F16: 128, Element.BF16: 128, Element.F32: 32}
 DEPTH = 2
 BARRIERS_BYTES = 1024
 LEAST_ROWS = 16
-
-
-def whole_units(plan: Plan, name: str, *, rows: bool) -> bool:
-    """Whether the facts show that an array lies together in units of 16 bytes: its address and strides are multiples of
-    them, and with `rows` the extent of its rows."""
-    array = plan.compute.array(name)
-    width, place = array.element.byte_count, array.contiguous_dimension
-    if place is None:
-        return False
-    values = [stride for stride in array.strides if not stride.is_constant] + ([array.extents[place]] if rows else [])
-    whole = MAP_UNIT_BYTES // width
-    return Facts.of(plan).vector(name, width, values, whole) == whole
-
-
-def has_map(plan: Plan, name: str) -> bool:
-    """Whether the facts show of an array what a tensor map needs: an address and strides of whole 16 bytes."""
-    return whole_units(plan, name, rows=False)
 
 
 def by_boxes(plan: Plan, columns: int, rows: int, rings: tuple[int, int], *, may_lie_over: bool = True) -> Plan:
@@ -47,7 +29,7 @@ def by_boxes(plan: Plan, columns: int, rows: int, rings: tuple[int, int], *, may
             and columns * width >= LEAST_SPAN
             and wanted <= max(room, rings[0] if may_lie_over else 0)
         )
-        if not fits or not _is_matrix(plan, array) or not has_map(plan, array.name):
+        if not fits or not _is_matrix(plan, array) or shown_bytes(plan, array.name) != UNIT_BYTES:
             plan = plan.drain(array.name, through=None, by=st(16))
             continue
         over = None if wanted <= room else "A.shared"
@@ -68,7 +50,7 @@ def by_rows(plan: Plan, rows: int, block: tuple[int, int], warp_rows: int, rings
         while own * row > max(room, rings[0]) and own > LEAST_ROWS:
             own //= 2
         fits = 0 < own * row <= max(room, rings[0])
-        if not fits or not _is_matrix(plan, array) or not whole_units(plan, array.name, rows=True):
+        if not fits or not _is_matrix(plan, array) or shown_bytes(plan, array.name, rows=True) != UNIT_BYTES:
             plan = plan.drain(array.name, through=None, by=st(16))
             continue
         over = "A.shared" if own * row <= rings[0] else None

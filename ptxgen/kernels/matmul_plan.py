@@ -11,6 +11,7 @@ from isa.targets import target as target_named
 from ptxgen.compute import Compute, e4m3, e5m2, f64
 from ptxgen.derive.facts import Facts
 from ptxgen.errors import PlanError
+from ptxgen.kernels.alignment import UNIT_BYTES, shown_bytes
 from ptxgen.kernels.epilogue import Axis, Beta, Bias, Keep, Residual
 from ptxgen.kernels.generations import Generation, generation_of, has_warpgroups, warpgroup_product
 from ptxgen.kernels.matmul_compute import Layout, MatmulSpec
@@ -47,7 +48,6 @@ from ptxgen.plan import (
 
 ROWS_FOR_CROSSWISE = 32
 LEAST_COPY_BYTES = 4
-MAP_UNIT_BYTES = 16
 SLAB_BYTES, GROUP_SLAB_BYTES = 64, 128
 GROUP_ROWS = 64
 UNPACKING = (9, 10)
@@ -218,15 +218,11 @@ def row_spans(spec: MatmulSpec, tiling: MatmulTiling) -> dict[str, int]:
 def unmapped(plan: Plan, name: str) -> str:
     """Why the facts do not show of an operand what a tensor map needs, an address and strides of whole 16 bytes; "" if
     they do."""
-    array = plan.compute.array(name)
-    width = array.element.byte_count
-    if array.contiguous_dimension is None:
+    known = shown_bytes(plan, name)
+    if not known:
         return f"no dimension of {name} lies together in memory"
-    strides = [stride for stride in array.strides if not stride.is_constant]
-    whole = max(1, MAP_UNIT_BYTES // width)
-    known = Facts.of(plan).vector(name, width, strides, whole)
-    wanted = f"a multiple of {MAP_UNIT_BYTES} bytes for a tensor map"
-    return "" if known == whole else f"{name} begins and steps by multiples of {known * width} bytes, not {wanted}"
+    wanted = f"a multiple of {UNIT_BYTES} bytes for a tensor map"
+    return "" if known == UNIT_BYTES else f"{name} begins and steps by multiples of {known} bytes, not {wanted}"
 
 
 def copies_words(plan: Plan, name: str) -> bool:

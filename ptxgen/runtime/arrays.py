@@ -108,10 +108,11 @@ class DeviceArray:
         """A capsule for another library, made after all work of the device is done; `wishes` are not looked at."""
         with on_device(self.device) as api:
             call(api.cuCtxSynchronize)
-        strides = tuple(math.prod(self.shape[place + 1 :]) for place in range(len(self.shape)))
         codes = {"i": dlpack.SIGNED, "u": dlpack.UNSIGNED, "f": dlpack.FLOAT}
         code, bits = codes.get(self.dtype.kind, dlpack.BFLOAT), 8 * self.dtype.itemsize
-        return dlpack.capsule_of(dlpack.Found(self.address, self.device, self.shape, strides, code, bits, self))
+        return dlpack.capsule_of(
+            dlpack.Found(self.address, self.device, self.shape, dlpack.packed(self.shape), code, bits, self)
+        )
 
 
 @frozen

@@ -69,7 +69,7 @@ def look_into(value: Any, stream: int | None) -> Found:
     capsule = value.__dlpack__(stream=stream)
     tensor = Tensor.from_address(_pointer(capsule))
     shape = tuple(tensor.shape[place] for place in range(tensor.ndim))
-    strides = tuple(tensor.strides[place] for place in range(tensor.ndim)) if tensor.strides else _packed(shape)
+    strides = tuple(tensor.strides[place] for place in range(tensor.ndim)) if tensor.strides else packed(shape)
     address = (tensor.data or 0) + tensor.byte_offset
     return Found(address, int(device), shape, strides, tensor.dtype.code, tensor.dtype.bits, (value, capsule))
 
@@ -80,7 +80,8 @@ def _pointer(capsule: Any) -> int:
     return int(get(capsule, NAME))
 
 
-def _packed(shape: tuple[int, ...]) -> tuple[int, ...]:
+def packed(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The strides of an array without gaps, in elements."""
     strides = [1] * len(shape)
     for place in reversed(range(len(shape) - 1)):
         strides[place] = strides[place + 1] * shape[place + 1]
