@@ -52,13 +52,13 @@ def main(plan: str, fault: str | None = None) -> None:
     target, tiling = PLANS[plan]
     product = Matmul(MatmulSpec(Layout.NT, epilogue=parse_epilogue("bias,relu")), target, tiling)
     rng = np.random.default_rng(1)
-    arrays = {
+    arrays: dict[str, Any] = {
         "A": rng.standard_normal((SIZES["M"], SIZES["K"])).astype(np.float16),
         "B": rng.standard_normal((SIZES["N"], SIZES["K"])).astype(np.float16),
         "bias": rng.standard_normal(SIZES["N"]).astype(np.float32),
     }
     if fault is None:
-        found: Any = product(arrays, on=Machine.GPU).arrays["D"]
+        found = product(arrays, on=Machine.GPU).arrays["D"]
         a, b = arrays["A"].astype(np.float64), arrays["B"].astype(np.float64)
         assert np.allclose(found, np.maximum(a @ b.T + arrays["bias"], 0), rtol=1e-2, atol=1e-2)
         return
