@@ -15,7 +15,7 @@ from tests.device.cublaslt import Library
 
 torch = pytest.importorskip("torch")
 PLANS = (
-    ("sm_90a", MatmulTiling(i=128, j=256, k=64, warps=8, depth=3, isolate=False, drain=32)),
+    ("sm_90a", MatmulTiling(i=128, j=128, k=32, warps=8, depth=6, isolate=False)),
     ("sm_90a", MatmulTiling(i=128, j=128, k=64, warps=8, depth=4, isolate=False, drain=32)),
     ("sm_90a", MatmulTiling(i=64, j=128, k=128, warps=4, depth=3, isolate=False, workers=sms)),
     ("sm_90a", MatmulTiling(i=128, j=128, k=64, warps=8, depth=4, isolate=False, cluster=(2, 1))),
