@@ -7,6 +7,7 @@ from itertools import product
 
 from attrs import evolve, field, frozen
 
+from isa.limits import limits
 from isa.targets import target as target_named
 from ptxgen.compute import Compute, e4m3, e5m2, f64
 from ptxgen.derive.facts import Facts
@@ -15,7 +16,7 @@ from ptxgen.kernels.alignment import UNIT_BYTES, shown_bytes
 from ptxgen.kernels.epilogue import Axis, Beta, Bias, Keep, Residual
 from ptxgen.kernels.generations import Generation, generation_of, has_warpgroups, warpgroup_product
 from ptxgen.kernels.matmul_compute import Layout, MatmulSpec
-from ptxgen.kernels.matmul_drain import by_boxes, by_rows
+from ptxgen.kernels.matmul_drain import BARRIERS_BYTES, by_boxes, by_rows
 from ptxgen.plan import (
     BlockOrder,
     By,
@@ -298,11 +299,15 @@ def default_tiling(spec: MatmulSpec, target: str = "sm_70") -> MatmulTiling:
     f16. Four matrices and sums over rows or columns are too many for 8 warps too: tiles of 64 rows; f64 takes 64x64.
 
     From Ampere on 128x256 on 8 warps, three slabs ahead, warpgroups with 128 bytes along k; half the columns where much
-    is held. A slab is as long as a chain at least. Blocks of warpgroups stay and walk the tiles in bands of 16, and
-    their results leave through shared memory in pieces of 64 columns; not so where chains are promoted.
+    is held, and on 4 warps where a multiprocessor has room for two such blocks, of which one multiplies while the other
+    waits; their results leave through shared memory in pieces of 32 rows. A slab is as long as a chain at least. Blocks
+    of warpgroups stay and walk the tiles in bands of 16, and their results leave through shared memory in pieces of 64
+    columns; not so where chains are promoted.
     """
     found = _by_registers(spec, target)
     by_groups = has_warpgroups(target) and found.fits_warpgroups
+    if not by_groups and found.j == 256 and _has_room_for_two(found, spec, target):
+        found = evolve(found, j=128, warps=4, drain=32)
     if by_groups and not spec.promote:
         found = evolve(found, workers=sms, raster=grouped(16), drain=64)
     grouped_bytes = GROUP_SLAB_BYTES if by_groups else SLAB_BYTES
@@ -310,6 +315,12 @@ def default_tiling(spec: MatmulSpec, target: str = "sm_70") -> MatmulTiling:
     k = max(grouped_bytes // spec.input.byte_count, least, spec.promote or 0)
     depth = found.depth if k * spec.input.byte_count <= GROUP_SLAB_BYTES else 2
     return evolve(found, k=k, depth=depth)
+
+
+def _has_room_for_two(tiling: MatmulTiling, spec: MatmulSpec, target: str) -> bool:
+    """Whether a multiprocessor holds the rings of two blocks that have half the columns of a tiling."""
+    _, rings = _ring_bytes(spec, evolve(tiling, j=tiling.j // 2, k=SLAB_BYTES // spec.input.byte_count))
+    return 2 * (rings + BARRIERS_BYTES) <= limits(target_named(target)).shared_bytes_per_sm
 
 
 def unpacks(spec: MatmulSpec, target: str) -> bool:
