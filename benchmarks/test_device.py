@@ -71,6 +71,7 @@ def ours(target: str) -> Callable[[list[Set]], Callable[[], None]]:
                     block=made.threads,
                     cluster=made.cluster,
                     shared_bytes=made.shared_bytes,
+                    overlapped=made.overlapped,
                 )
             )
 

@@ -21,6 +21,8 @@ from ptxgen.tile import (
     Expect,
     Fill,
     ForEachItem,
+    GridRelease,
+    GridWait,
     Let,
     Loop,
     Map,
@@ -160,6 +162,10 @@ def skeleton(node: Node, indent: str = "") -> Iterator[str]:
             yield f"{indent}arrive at the cluster's barrier"
         case ClusterWait():
             yield f"{indent}wait for the cluster's barrier"
+        case GridRelease():
+            yield f"{indent}let the grids behind begin"
+        case GridWait():
+            yield f"{indent}wait for the grids ahead"
         case RegisterFence():
             yield f"{indent}register fence"
         case ProxyFence():

@@ -16,6 +16,7 @@ from ptxgen.derive.draft import Draft, placed_all
 from ptxgen.derive.facts import Facts
 from ptxgen.derive.fusion import fused_paths
 from ptxgen.derive.items import ITEM, ITEMS, over_items, walking
+from ptxgen.derive.launches import launched, overlaps
 from ptxgen.derive.leaving import with_ends
 from ptxgen.derive.loops import Path
 from ptxgen.derive.pointwise import derive_pointwise
@@ -31,6 +32,7 @@ from ptxgen.order.synchronisation import Synchronised
 from ptxgen.order.threads import Threads
 from ptxgen.plan import IntoShared, MultiplyBy, Onto, Order, Place, Plan, Shift, Stage
 from ptxgen.prove.checker import Verdict
+from ptxgen.prove.launches import launch_faults
 from ptxgen.prove.proof import check_meetings
 from ptxgen.synchronise.discharge import discharge
 from ptxgen.synchronise.widening import widened
@@ -111,9 +113,13 @@ def derive(plan: Plan) -> Derivation:
         tuple(role_of(space, name, parts, full_conditions(space, ragged)) for name in role_names(parts[0], space)),
         tuple(dict.fromkeys(ring for part in parts for ring in rings_of(part))),
         tuple(dict.fromkeys(box for part in parts for box in boxes_of(space, part))),
-        entered(parts),
+        (*entered(parts), *launched(plan)),
+        overlaps(plan),
     )
     check_clusters(space, program, parts)
+    refused = tuple(launch_faults(program))
+    if refused:
+        raise InternalError("\n".join(["the derived launch is refused by the checker:", *map(str, refused)]))
     check_budgets(plan, program, parts)
     return Derivation(plan, tuple(parts), program)
 

@@ -34,6 +34,8 @@ def product(draft: Draft, statement: Statement, step: MultiplyBy) -> Product:
         case _:
             raise PlanError(f"{statement.name} is no product of two arrays: {statement}", line=step.line)
     c, a, b = reach(statement, statement.target), reach(statement, left), reach(statement, right)
+    if step.rows in b.named and step.rows not in a.named:
+        a, b = b, a
     rows = [dim for dim in c.named if dim in a.named and dim not in b.named]
     columns = [dim for dim in c.named if dim in b.named and dim not in a.named]
     inner = [dim for dim in statement.reduced if dim in a.named and dim in b.named]
@@ -48,6 +50,8 @@ def product(draft: Draft, statement: Statement, step: MultiplyBy) -> Product:
                 f"{step.instruction.name} multiplies {wanted}, but {access.array} holds {element}",
                 line=step.line,
             )
+    if step.rows not in (None, rows[0]):
+        raise PlanError(f"{statement.name}: both factors or none have {step.rows}, so it is no row", line=step.line)
     work = Product(statement, step, c, a, b, rows[0], columns[0], inner[0])
     held = draft.space.compute.array(c.array)
     if held.element is not summed_type(draft, work) or held.kind is not ArrayKind.LOCAL:

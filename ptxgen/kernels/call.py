@@ -143,6 +143,7 @@ def _made(library: Library, arrays: Mapping[str, Any], wish: Wish, stream: objec
         cluster=ready.cluster,
         shared_bytes=ready.shared_bytes,
         stream=stream,
+        overlapped=ready.overlapped,
     )
     names = [*arrays, *({"D"} - set(arrays))]
     return Call(launch, tuple(_places(kernel, launch, name) for name in names), dtype, shape)

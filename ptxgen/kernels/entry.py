@@ -30,7 +30,8 @@ from ptxgen.tile import (
 @frozen
 class Entry:
     """A kernel's name and target, its parameters and tensor maps in launch order, what it relies on, the arrays that it
-    wants, its grid, and threads and dynamic shared bytes of a block."""
+    wants, its grid, threads and dynamic shared bytes of a block, and whether it waits for the kernels ahead by itself,
+    so that its launch may overlap with them."""
 
     name: str
     target: str
@@ -41,6 +42,7 @@ class Entry:
     grid: Grid
     threads: int
     shared_bytes: int = field(default=0)
+    overlapped: bool = False
 
 
 def entry_of(program: Program) -> Entry:
@@ -58,6 +60,7 @@ def entry_of(program: Program) -> Entry:
         program.grid,
         threads,
         shared,
+        program.overlapped,
     )
 
 

@@ -41,14 +41,15 @@ BEYOND_SINGLE = 2.0**128 - 2.0**103
 
 @frozen
 class Launch:
-    """A launch of a program, checked: blocks, threads of a block, dynamic shared bytes, arguments in launch order, and
-    the blocks of a cluster."""
+    """A launch of a program, checked: blocks, threads of a block, dynamic shared bytes, arguments in launch order, the
+    blocks of a cluster, and whether it may overlap with the launches ahead."""
 
     blocks: int
     threads: int
     shared_bytes: int
     arguments: tuple[Any, ...] = field(repr=False)
     cluster: int = 1
+    overlapped: bool = False
 
 
 @frozen(eq=False)
@@ -216,6 +217,7 @@ class GeneratedKernel:
                 cluster=launch.cluster,
                 shared_bytes=launch.shared_bytes,
                 stream=stream,
+                overlapped=launch.overlapped,
             )
 
 
@@ -269,7 +271,7 @@ def prepare(
     arguments = tuple(_argument(each.name, each.kind, bound, scalars, memory) for each in entry.parameters)
     arguments += tuple(_tensor_map(entry, box, bound, memory) for box in entry.boxes)
     blocks = workers_of(entry, block_count(entry, bound.sizes), resident)
-    return Launch(blocks, entry.threads, entry.shared_bytes, arguments, entry.grid.cluster)
+    return Launch(blocks, entry.threads, entry.shared_bytes, arguments, entry.grid.cluster, entry.overlapped)
 
 
 def workers_of(entry: Entry, tiles: int, resident: int) -> int:

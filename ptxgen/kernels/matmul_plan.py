@@ -52,7 +52,7 @@ LEAST_COPY_BYTES = 4
 SLAB_BYTES, GROUP_SLAB_BYTES = 64, 128
 GROUP_ROWS = 64
 UNPACKING = (9, 10)
-MOST_SPAN_BYTES = 128
+LEAST_SPAN_BYTES, MOST_SPAN_BYTES = 32, 128
 ROLE_REGISTERS = {2: (40, 232), 3: (32, 160)}
 WARP_GRIDS: dict[int, tuple[int, int]] = {1: (1, 1), 2: (1, 2), 4: (2, 2), 8: (2, 4)}
 
@@ -64,7 +64,9 @@ class MatmulTiling:
     in that order, and full tiles are not apart. `cluster` are the neighbours along i and j that bring each other what
     they have in common, where tensor copies bring it. `drain` is the extent of the pieces in which results leave
     through shared memory, columns of a warpgroup's tile or rows of a warp's; 0: they leave from registers, as they do
-    where the facts allow no other way. `default_tiling` gives one for an epilogue and a target."""
+    where the facts allow no other way. With `swap` the factors change places: the rows of a warpgroup's product are
+    columns of the result, of which a tile may then have few rows. With `overlap` a launch may begin before those ahead
+    of it have ended. `default_tiling` gives one for an epilogue and a target."""
 
     i: int = 128
     j: int = 128
@@ -78,6 +80,8 @@ class MatmulTiling:
     workers: int | Workers | None = None
     cluster: tuple[int, int] = (1, 1)
     drain: int = 0
+    swap: bool = False
+    overlap: bool = False
 
     @property
     def walking(self) -> str:
@@ -97,8 +101,10 @@ class MatmulTiling:
 
     @property
     def fits_warpgroups(self) -> bool:
-        """Whether each warpgroup of four warps can take 64 rows of the tile, and one product all its columns."""
-        return self.i == GROUP_ROWS * (self.warps // 4) and self.warps % 4 == 0 and 8 <= self.j <= 256
+        """Whether each warpgroup of four warps can take 64 rows of the tile (columns, with `swap`), and one product all
+        that lies across."""
+        along, across = (self.j, self.i) if self.swap else (self.i, self.j)
+        return along == GROUP_ROWS * (self.warps // 4) and self.warps % 4 == 0 and 8 <= across <= 256
 
     @property
     def warp_tile(self) -> tuple[int, int]:
@@ -115,6 +121,8 @@ class MatmulTiling:
             + (f", walked by {self.walking}" if self.workers else "")
             + (f", clusters of {self.cluster[0]}x{self.cluster[1]}" if self.cluster != (1, 1) else "")
             + (f", drained by {self.drain}" if self.drain else "")
+            + (", factors swapped" if self.swap else "")
+            + (", launches overlapped" if self.overlap else "")
         )
 
 
@@ -124,10 +132,11 @@ def matmul_plan(compute: Compute, spec: MatmulSpec, facts: Iterable[Fact], tilin
 
     `facts` are what the arguments of the launch allow to assume. PlanError where the tiling does not fit.
     """
-    rows, columns = tiling.warp_tile
     generation = generation_of(target, spec.input, spec.accumulate, spec.b_input)
     batch = {"b": 1} if spec.batched else {}
     plan = Plan(compute, target).assume(*facts)
+    if tiling.overlap:
+        plan = plan.overlap_launch()
     if spec.promote:
         plan = plan.rewrite(hybrid("AB", every=spec.promote))
     product = by_warpgroups(plan, spec, tiling)
@@ -135,6 +144,7 @@ def matmul_plan(compute: Compute, spec: MatmulSpec, facts: Iterable[Fact], tilin
         return _by_warpgroups(plan, spec, tiling, product)
     if has_warpgroups(target) and tiling.fits_warpgroups:
         tiling = _by_warps_instead(tiling, spec, generation)
+    rows, columns = tiling.warp_tile
     plan = _on_blocks(plan.tile("cta", **batch, i=tiling.i, j=tiling.j, k=tiling.k), tiling)
     plan = plan.tile("warp", i=rows, j=columns).place("warp", onto=warps).tile("step", k=generation.step)
     copied = [name for name in ("A", "B") if generation.past_registers and copies_words(plan, name)]
@@ -150,8 +160,11 @@ def matmul_plan(compute: Compute, spec: MatmulSpec, facts: Iterable[Fact], tilin
 def by_warpgroups(plan: Plan, spec: MatmulSpec, tiling: MatmulTiling) -> MatrixInstruction | str:
     """The product of a warpgroup that carries out a plan's tiling, or why none does."""
     if not tiling.fits_warpgroups:
-        return f"a tile of {tiling.i}x{tiling.j} on {tiling.warps} warps is none of 64 rows for each four warps"
-    product = warpgroup_product(plan.target, tiling.j, spec.input, spec.accumulate, spec.b_input)
+        along = "columns" if tiling.swap else "rows"
+        return f"a tile of {tiling.i}x{tiling.j} on {tiling.warps} warps is none of 64 {along} for each four warps"
+    left, right = spec.inputs[::-1] if tiling.swap else spec.inputs
+    across = tiling.i if tiling.swap else tiling.j
+    product = warpgroup_product(plan.target, across, left, spec.accumulate, right)
     if product is None:
         return f"{plan.target} has no products of warpgroups for {spec.input}"
     if any(total.along is Axis.COLUMNS for total in spec.totals):
@@ -161,31 +174,35 @@ def by_warpgroups(plan: Plan, spec: MatmulSpec, tiling: MatmulTiling) -> MatrixI
     for name, along_k in (("A", not spec.layout.a_transposed), ("B", spec.layout.b_transposed)):
         if spec.input.bits != 16 and not along_k:
             return f"{name} does not lie together along k, as wgmma needs it of {spec.input}"
+    for name, span in row_spans(spec, tiling).items():
+        if span < LEAST_SPAN_BYTES:
+            return f"rows of {name}'s tile have {span} bytes, a swizzle spans {LEAST_SPAN_BYTES} at least"
     why = [reason for name in ("A", "B") if (reason := unmapped(plan, name))]
     return product if not why else "; ".join(why)
 
 
 def _by_warps_instead(tiling: MatmulTiling, spec: MatmulSpec, generation: Generation) -> MatmulTiling:
     """What warps carry out of a tiling for warpgroups where the facts or the statements deny it: a block for each tile
-    with shorter slabs, since warps hold operands and addresses in registers too."""
+    with shorter slabs, since warps hold operands and addresses in registers too, and rows for them all."""
+    rows = max(tiling.i, 2 * WARP_GRIDS.get(tiling.warps, (1, 1))[0] * 8) if tiling.swap else tiling.i
     k = max(min(tiling.k, SLAB_BYTES // spec.input.byte_count), generation.step, spec.promote or 0)
-    return evolve(tiling, k=k, workers=None, cluster=(1, 1))
+    return evolve(tiling, i=rows, k=k, workers=None, cluster=(1, 1), swap=False)
 
 
 def _by_warpgroups(plan: Plan, spec: MatmulSpec, tiling: MatmulTiling, product: MatrixInstruction) -> Plan:
     """One thread has boxes of both operands copied; warpgroups multiply what has landed and finish it."""
     batch = {"b": 1} if spec.batched else {}
-    groups = tiling.i // GROUP_ROWS
+    groups = tiling.warps // 4
     plan = _on_blocks(plan.tile("cta", **batch, i=tiling.i, j=tiling.j, k=tiling.k), tiling)
     if tiling.cluster != (1, 1):
         plan = plan.cluster(i=tiling.cluster[0], j=tiling.cluster[1])
-    plan = plan.tile("group", i=GROUP_ROWS).place("group", onto=warpgroups)
+    plan = plan.tile("group", **{"j" if tiling.swap else "i": GROUP_ROWS}).place("group", onto=warpgroups)
     for name, span in row_spans(spec, tiling).items():
         plan = plan.stage(name, at="cta.k", into=shared(tiling.depth, swizzle(span)), by=tensor)
     budgets = ROLE_REGISTERS.get(groups, (None, None))
     plan = plan.roles(load=role("A.shared", "B.shared", warps=4, registers=budgets[0]), math=role(registers=budgets[1]))
     window = min(1, tiling.depth - 1) if tiling.prefetch and not spec.promote else 0
-    plan = plan.multiply("AB", product, at="group", in_flight=window)
+    plan = plan.multiply("AB", product, at="group", in_flight=window, rows="j" if tiling.swap else None)
     for statement in plan.compute.statements[1:]:
         plan = plan.finish(statement.name, at="group")
     over = tiling.workers is None

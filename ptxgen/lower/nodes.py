@@ -34,6 +34,8 @@ from ptxgen.tile import (
     Expect,
     Fill,
     ForEachItem,
+    GridRelease,
+    GridWait,
     Let,
     Loop,
     Map,
@@ -85,6 +87,10 @@ def lower_node(context: Context, node: Node) -> None:
             context.k.barrier.cluster.arrive.release.aligned()
         case ClusterWait():
             context.k.barrier.cluster.wait.acquire.aligned()
+        case GridRelease():
+            context.k.griddepcontrol.launch_dependents()
+        case GridWait():
+            context.k.griddepcontrol.wait()
         case RegisterFence():
             context.k.wgmma.fence.sync.aligned()
         case ProxyFence():

@@ -61,11 +61,12 @@ def lower(program: Program) -> ir.Module:
         pool = pooled(program)
         shared = _shared(k, program, pool)
         first_warp = 0
-        if program.rings:
+        if program.rings or program.enter:
             everybody = RoleThreads(0, program.warps, alone=True)
             with k.attributed(origin_of(_first(program))):
                 start = Context(k, program, pool, shared, everybody)
-                start_barriers(start)
+                if program.rings:
+                    start_barriers(start)
                 for node in program.enter:
                     lower_node(start, node)
         for role in program.roles:

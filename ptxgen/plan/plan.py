@@ -20,6 +20,7 @@ from ptxgen.plan.steps import (
     Isolate,
     MultiplyBy,
     Order,
+    OverlapLaunch,
     Persist,
     Place,
     Rewrite,
@@ -156,11 +157,16 @@ class Plan:
         Uses(checks).sliced(step)
         return self._with(step)
 
-    def multiply(self, statement: Named, instruction: MatrixInstruction, at: str, in_flight: int = 0) -> Plan:
+    def multiply(
+        self, statement: Named, instruction: MatrixInstruction, at: str, in_flight: int = 0, rows: str | None = None
+    ) -> Plan:
         """The point loops of `statement` inside `at` become one matrix instruction, repeated over the tile. Of a
-        warpgroup's instruction the `in_flight` latest steps may be incomplete at any time.
+        warpgroup's instruction the `in_flight` latest steps may be incomplete at any time. `rows` is the dim that the
+        rows of the instruction run over, that of the first factor where none is named: with the other one the factors
+        change places, for results of fewer rows than an instruction has.
 
-        Refuses when the statement is no sum of products of two loads, or is multiplied or finished already.
+        Refuses when the statement is no sum of products of two loads, or is multiplied or finished already, or has no
+        dim `rows` that it keeps.
         """
         checks = self._checks(caller())
         found = checks.statement(statement)
@@ -168,7 +174,8 @@ class Plan:
         checks.word("instruction", instruction, MatrixInstruction, "a matrix instruction such as m8n8k4(f32)")
         Uses(checks).product(found, instruction)
         Uses(checks).in_flight(found, instruction, in_flight)
-        return self._with(MultiplyBy(found.name, instruction, at, checks.line, in_flight))
+        Uses(checks).rows(found, rows)
+        return self._with(MultiplyBy(found.name, instruction, at, checks.line, in_flight, rows))
 
     def roles(self, **roles: Role) -> Plan:
         """Ops are dealt to roles, which run side by side on warps of their own; one of them names no op and takes the
@@ -251,6 +258,16 @@ class Plan:
         checks = self._checks(caller())
         Uses(checks).isolated(level)
         return self._with(Isolate(level, checks.line))
+
+    def overlap_launch(self) -> Plan:
+        """The kernel may begin before those ahead of it on the stream have ended, and lets those behind it begin: all
+        threads wait for the ones ahead before they touch global memory (PTX ISA, griddepcontrol; sm_90).
+
+        Refuses a second time.
+        """
+        checks = self._checks(caller())
+        Uses(checks).overlapped()
+        return self._with(OverlapLaunch(checks.line))
 
     def __str__(self) -> str:
         lines = [f"plan for {self.target}", str(self.compute)]

@@ -126,10 +126,12 @@ class MultiplyBy:
     at: str
     line: SourceLine = field(eq=False)
     in_flight: int = 0
+    rows: str | None = None
 
     def __str__(self) -> str:
         window = f", in_flight={self.in_flight}" if self.in_flight else ""
-        return f"multiply({self.statement}, {self.instruction}, at={self.at}{window})"
+        rows = f", rows={self.rows}" if self.rows else ""
+        return f"multiply({self.statement}, {self.instruction}, at={self.at}{window}{rows})"
 
 
 @frozen
@@ -211,6 +213,14 @@ class Isolate:
 
 
 @frozen
+class OverlapLaunch:
+    line: SourceLine = field(eq=False)
+
+    def __str__(self) -> str:
+        return "overlap_launch()"
+
+
+@frozen
 class Roles:
     roles: tuple[tuple[str, Role], ...]
     line: SourceLine = field(eq=False)
@@ -235,5 +245,5 @@ class Rewrite:
 
 Step = (
     Assume | Rewrite | Roles | Tile | Place | Cluster | Stage | MultiplyBy | Finish | Drain | Shift | Order | Unroll
-    | Isolate
+    | Isolate | OverlapLaunch
 )  # fmt: skip

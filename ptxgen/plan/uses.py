@@ -18,6 +18,7 @@ from ptxgen.plan.steps import (
     Finish,
     Isolate,
     MultiplyBy,
+    OverlapLaunch,
     Persist,
     Place,
     Rewrite,
@@ -75,6 +76,12 @@ class Uses:
         wrong = flaw(chains_of(rule, statement))
         if wrong:
             raise checks.refused(f"{rule} is no rearrangement of the sum: {wrong}")
+
+    def rows(self, statement: Statement, rows: str | None) -> None:
+        """A dim of the statement that it does not sum over, or none named."""
+        kept = [dim.name for dim in statement.dims if dim.name not in statement.reduced]
+        if rows is not None and rows not in kept:
+            raise self.checks.refused(f"rows of {statement.name} are one of {', '.join(kept)}, got {rows!r}")
 
     def in_flight(self, statement: Statement, instruction: MatrixInstruction, count: int) -> None:
         """A window of steps, of an instruction that runs in the background."""
@@ -211,6 +218,11 @@ class Uses:
             raise checks.refused(f"{loop} is unrolled already")
         if not any(dim in statement.reduced for statement in checks.compute.statements):
             raise checks.refused(f"{loop} has no steps to unroll: no statement reduces {dim}, one op covers its tile")
+
+    def overlapped(self) -> None:
+        """Said once."""
+        if any(isinstance(step, OverlapLaunch) for step in self.checks.steps):
+            raise self.checks.refused("launches overlap already")
 
     def isolated(self, level: str) -> None:
         """The outermost level, not kept apart yet."""

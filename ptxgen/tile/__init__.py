@@ -22,6 +22,7 @@ from ptxgen.tile.nodes import (
     Copy,
     Counter,
     Covered,
+    Entering,
     Expect,
     Fact,
     Factor,
@@ -30,6 +31,8 @@ from ptxgen.tile.nodes import (
     GlobalPlacement,
     Grid,
     GridDim,
+    GridRelease,
+    GridWait,
     Iteration,
     Let,
     Loop,
@@ -69,10 +72,10 @@ from ptxgen.tile.printer import show
 
 __all__ = [
     "LANE_BITS", "Advance", "Arrive", "Arriving", "Buffer", "Carrier", "ClusterArrive", "ClusterWait", "Commit",
-    "Coordinate", "Copy", "Counter", "Covered", "Distribution", "Expect", "Fact", "Factor", "Fill", "ForEachItem",
-    "GlobalPlacement", "Grid", "GridDim", "Iteration", "Let", "Loop", "Map", "MapOperand", "MatrixOrder",
-    "MatrixRows", "Meet", "Multiply", "MultiplyRow", "Node", "Ordering", "Outside", "Parameter", "ParameterKind",
-    "Program", "ProxyFence", "Quotient", "Raster", "Reduce", "Region", "RegisterFence", "RequirementKind", "Retire",
-    "Ring", "Role", "Sequence", "SharedLayout", "Side", "Space", "Synchronisation", "TensorBox", "Wait", "When",
-    "WorkList", "bit_count", "matrix_rows", "rank_name", "show", "zero",
+    "Coordinate", "Copy", "Counter", "Covered", "Distribution", "Entering", "Expect", "Fact", "Factor", "Fill",
+    "ForEachItem", "GlobalPlacement", "Grid", "GridDim", "GridRelease", "GridWait", "Iteration", "Let", "Loop", "Map",
+    "MapOperand", "MatrixOrder", "MatrixRows", "Meet", "Multiply", "MultiplyRow", "Node", "Ordering", "Outside",
+    "Parameter", "ParameterKind", "Program", "ProxyFence", "Quotient", "Raster", "Reduce", "Region", "RegisterFence",
+    "RequirementKind", "Retire", "Ring", "Role", "Sequence", "SharedLayout", "Side", "Space", "Synchronisation",
+    "TensorBox", "Wait", "When", "WorkList", "bit_count", "matrix_rows", "rank_name", "show", "zero",
 ]  # fmt: skip

@@ -385,6 +385,17 @@ class ClusterWait(Ordering):
 
 
 @frozen
+class GridRelease(Ordering):
+    """The grids behind this one may begin (PTX ISA, griddepcontrol.launch_dependents)."""
+
+
+@frozen
+class GridWait(Ordering):
+    """Every thread waits until the grids ahead have ended, and then sees what they wrote (PTX ISA,
+    griddepcontrol.wait)."""
+
+
+@frozen
 class RegisterFence(Ordering):
     """Registers written before are read by later products of the warpgroup (PTX ISA, wgmma.fence)."""
 
@@ -471,9 +482,8 @@ class Counter:
     body: Node
 
 
-Synchronisation = (
-    Meet | Commit | Retire | Wait | Arrive | Expect | ClusterArrive | ClusterWait | RegisterFence | ProxyFence | Advance
-)
+Entering = ClusterArrive | ClusterWait | GridRelease | GridWait
+Synchronisation = Meet | Commit | Retire | Wait | Arrive | Expect | RegisterFence | ProxyFence | Advance | Entering
 Node = Sequence | Loop | Let | When | ForEachItem | Counter | Copy | Fill | Multiply | Map | Reduce | Synchronisation
 
 
@@ -598,7 +608,8 @@ class Ring:
 class Program:
     """A kernel at tile level: parameters in launch order, the grid, buffers in order of definition and one tree per
     role. `facts` and the parameters' alignments are what a launcher must test. All threads do what `enter` says behind
-    the initialisation of the barriers, before their roles begin."""
+    the initialisation of the barriers, before their roles begin. With `overlapped` it may be launched before the grids
+    ahead of it have ended."""
 
     name: str
     target: str
@@ -609,7 +620,8 @@ class Program:
     roles: tuple[Role, ...]
     rings: tuple[Ring, ...] = ()
     boxes: tuple[TensorBox, ...] = ()
-    enter: tuple[ClusterArrive | ClusterWait, ...] = ()
+    enter: tuple[Entering, ...] = ()
+    overlapped: bool = False
 
     @property
     def warps(self) -> int:

@@ -28,6 +28,8 @@ from ptxgen.tile.nodes import (
     ForEachItem,
     GlobalPlacement,
     Grid,
+    GridRelease,
+    GridWait,
     Iteration,
     Let,
     Loop,
@@ -71,7 +73,9 @@ def show(item: Program | Node) -> str:
 
 def program_lines(program: Program) -> Iterator[str]:
     """The lines of a whole program."""
-    yield f"program {program.name} for {program.target}: {program.warps} warps, {program.shared_bytes} shared bytes"
+    overlapped = ", launches overlapped" if program.overlapped else ""
+    size = f"{program.warps} warps, {program.shared_bytes} shared bytes{overlapped}"
+    yield f"program {program.name} for {program.target}: {size}"
     yield from section("parameters", table(map(parameter_cells, program.parameters)))
     yield from section("requires", map(str, program.facts))
     yield from section("grid", grid_lines(program.grid))
@@ -229,6 +233,10 @@ def node_lines(node: Node) -> Iterator[str]:
             yield "arrive at the cluster's barrier"
         case ClusterWait():
             yield "wait for the cluster's barrier"
+        case GridRelease():
+            yield "let the grids behind begin"
+        case GridWait():
+            yield "wait for the grids ahead"
         case RegisterFence(covers):
             yield "register fence"
             yield from (INDENT + f"covers {line}" for line in covers_lines(covers))

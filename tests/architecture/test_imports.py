@@ -25,7 +25,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "ptxgen.plan": {"polyhedral", "ptxgen.compute"},
     "ptxgen.order": {"isa", "polyhedral", "ptxgen.compute", "ptxgen.tile"},
     "ptxgen.synchronise": {"isa", "polyhedral", "ptxgen.order", "ptxgen.tile"},
-    "ptxgen.prove": {"isa", "polyhedral", "ptxgen.order"},
+    "ptxgen.prove": {"isa", "polyhedral", "ptxgen.order", "ptxgen.tile"},
     "ptxgen.derive": {
         *("isa", "polyhedral", "ptxgen.compute", "ptxgen.plan", "ptxgen.tile"),
         *("ptxgen.order", "ptxgen.synchronise", "ptxgen.prove"),

@@ -35,6 +35,8 @@ from ptxgen.tile.nodes import (
     Commit,
     Copy,
     Expect,
+    GridRelease,
+    GridWait,
     Meet,
     ParameterKind,
     Program,
@@ -236,8 +238,13 @@ def join_clocks(members: list[Warp]) -> None:
 def warp_steps(warp: Warp, variables: dict[str, int], tiles: list[dict[str, int]]) -> Iterator[Meet | Blocked | None]:
     """The steps of a warp: each performs a leaf, or yields the meeting that it has reached or what it waits for."""
     entering = ((node, variables) for node in warp.block.launch.program.enter)
+    ahead = warp.block.launch.program.overlapped
     for node, bound in chain(entering, walk_tree(warp.role.body, variables, tiles)):
         match node:
+            case GridRelease():
+                pass
+            case GridWait():
+                ahead = False
             case Meet():
                 yield node
             case Commit(kind=GroupKind.WGMMA):
@@ -278,10 +285,18 @@ def warp_steps(warp: Warp, variables: dict[str, int], tiles: list[dict[str, int]
             case ProxyFence():
                 stores.fence(warp)
             case _:
-                perform(Step(warp, node, bound))
+                step = Step(warp, node, bound)
+                if ahead and is_global(node):
+                    raise step.fault("tile.ahead", "touches global memory before the grids ahead have ended")
+                perform(step)
                 warp.block.steps += 1
                 yield None
     check_nothing_left(warp)
+
+
+def is_global(leaf: Leaf) -> bool:
+    """Whether a leaf reads or writes global memory."""
+    return isinstance(leaf, Copy) and Space.GLOBAL in (leaf.source.buffer.space, leaf.destination.buffer.space)
 
 
 def wait(warp: Warp, name: str, side: Side, rank: int) -> Blocked:
