@@ -73,9 +73,9 @@ ELEMENTS: dict[str, Element] = {each.name: each for each in _ELEMENTS}
 class Interleave(Enum):
     """The bytes of a slice of channels that lie together; the channels of a tensor are then cut into slices.
 
-    An index of the first dimension of an interleaved tensor is a slice, in the coordinates and in the box too (seen of
-    an H200); so it is the width, and which slice of the channels is meant is a dimension further out: width, height,
-    depth, slices, images.
+    An index of the first dimension of an interleaved tensor is a slice, in the coordinates and in the box too; so it is
+    the width, and which slice of the channels is meant is the last dimension but one: width, height, depth, slices,
+    images. A copy takes one slice of the channels, whatever the box says in that dimension (all seen of an H200).
     """
 
     NONE = 0
@@ -110,7 +110,8 @@ class TensorMap:
     index to the next of each other dimension; `box` the elements that a copy walks over in each, every
     `element_strides`-th of them taken (in the first only if the tensor is interleaved). With `im2col` the box is the
     number of channels alone. `promotion` is the size in bytes of what L2 fetches, 0 for none; `nan_fill` says that
-    elements outside the tensor are a NaN instead of zero.
+    elements outside the tensor are a NaN instead of zero: 0x7FF7 in each 16 bits, whatever float it is (seen of an
+    H200).
     """
 
     element: str
@@ -146,8 +147,11 @@ class TensorMap:
 
     @property
     def box_elements(self) -> tuple[int, ...]:
-        """Elements that a copy of a box takes in each dimension."""
-        return tuple(-(-extent // step) for extent, step in zip(self.box, self.steps, strict=False))
+        """Elements (slices, if the tensor is interleaved) that a copy of a box takes in each dimension."""
+        taken = tuple(-(-extent // step) for extent, step in zip(self.box, self.steps, strict=False))
+        if self.interleave is Interleave.NONE:
+            return taken
+        return (1,) if self.im2col else (*taken[:-2], 1, taken[-1])
 
     @property
     def steps(self) -> tuple[int, ...]:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from isa.tensor_maps import ELEMENTS, TensorMap, tiled
+from ptxgen.ir import Module
 from tests.device.test_asynchronous import on_cpu, on_gpu
 from tests.simulate.asynchronous import test_interleaved_copies as slices
 from tests.simulate.asynchronous import test_tensor_copies as copies
@@ -27,12 +28,17 @@ def bounded(after: str = AS_IT_WAS) -> str:
 def equal(body: str, name: str, described: TensorMap, tensor: np.ndarray, content: np.ndarray,
           start: tuple[int, ...]) -> None:  # fmt: skip
     """The same tensor and shared memory after the same kernel here and there."""
-    made = copies.module(body, name, described.rank, "tile")
+    compared(copies.module(body, name, described.rank, "tile"), described, tensor, content, start)
+
+
+def compared(made: Module, described: TensorMap, tensor: np.ndarray, content: np.ndarray,
+             start: tuple[int, ...], offsets: tuple[int, ...] = ()) -> None:  # fmt: skip
     c = np.array([*start, *[0] * (5 - len(start))], np.int32).tobytes()
+    o = np.array([*offsets, *[0] * (3 - len(offsets))], np.uint16).tobytes()
     found = []
     for run in (on_cpu, on_gpu):
         mine = tensor.copy(), content.copy()
-        run(made, "one", [(mine[0], described), mine[1], c, bytes(6), content.nbytes // 4], 1, 128)
+        run(made, "one", [(mine[0], described), mine[1], c, o, content.nbytes // 4], 1, 128)
         found.append([each.view(np.uint8).reshape(-1).view(np.uint32) for each in mine])
     for here, there in zip(*found, strict=True):
         wrong = np.argwhere(here != there).ravel()
@@ -82,8 +88,14 @@ def test_numbered_units(interleave: int, rank: int, channel: int, shift: int) ->
     equal(bounded(), copies.LOAD, described, np.arange(65536, dtype=np.uint16), content, start)
 
 
-FILLED = [(element, False) for element in ("f16", "bf16", "f64", *words.ELEMENTS)]
-FILLED += [(element, True) for element in ("f16", "bf16", "f32", "f64")]
+@pytest.mark.parametrize("described, start, offsets", slices.IMAGES, ids=str)
+def test_interleaved_pixels_arrive(described: TensorMap, start: tuple[int, ...], offsets: tuple[int, ...]) -> None:
+    made = copies.module(bounded(), copies.LOAD, described.rank, "im2col", offsets=len(offsets))
+    compared(made, described, np.arange(32768, dtype=np.uint16),
+             np.full(described.box_bytes // 4, 0xABABABAB, np.uint32), start, offsets)  # fmt: skip
+
+
+FILLED = [(element, filled) for element in ("f16", "bf16", "f64", *words.ELEMENTS) for filled in (False, True)]
 
 
 @pytest.mark.parametrize("element, nan_fill", FILLED)

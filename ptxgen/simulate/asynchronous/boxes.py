@@ -17,8 +17,7 @@ from ptxgen.errors import UnsupportedError
 Array: TypeAlias = NDArray[Any]
 
 UNIT_BYTES = 16
-_NANS = {"f16": (np.uint16, 0x7FFF), "bf16": (np.uint16, 0x7FFF), "f32": (np.uint32, 0x7FFFFFFF),
-         "f64": (np.uint64, 0x7FFFFFFFFFFFFFFF)}  # fmt: skip
+_NAN = 0x7FF7
 
 
 @frozen(eq=False)
@@ -41,10 +40,6 @@ def refuse_unsupported(described: TensorMap) -> None:
     """UnsupportedError for maps whose copies are not simulated."""
     if ELEMENTS[described.element].packed:
         raise UnsupportedError(f"tensor copies of {described.element}, which stand packed")
-    if described.nan_fill and described.element not in _NANS:
-        raise UnsupportedError(f"tensor copies of {described.element} filled with NaN")
-    if described.im2col and described.interleave is not Interleave.NONE:
-        raise UnsupportedError("im2col copies of interleaved tensors")
 
 
 def tile(described: TensorMap, start: Sequence[int]) -> Box:
@@ -84,49 +79,51 @@ def _unit(described: TensorMap, first: int, count: int) -> int:
 
 
 def pixels(described: TensorMap, start: Sequence[int], offsets: Sequence[int]) -> Box:
-    """The channels of consecutive pixels of the bounding box from a coordinate (channel, width, ..., image), each moved
-    by the offsets of the spatial dimensions.
+    """The channels of consecutive pixels of the bounding box from a coordinate (channel, width, ..., image; width, ...,
+    slice, image of an interleaved tensor), each moved by the offsets of the spatial dimensions.
     """
     form = described.im2col
     if form is None:
         raise UnsupportedError("an im2col copy of a tiled map")
-    coordinates = _walk(described, form, start)
-    element = described.element_bytes
-    channels = start[0] + described.steps[0] * np.arange(described.box_elements[0], dtype=np.int64)
-    unit = element if described.steps[0] > 1 else _unit(described, start[0], len(channels))
-    inner = channels[:: unit // element]
-    moved = coordinates + np.array([*offsets, 0], np.int64)
-    extents = np.array(described.dims[1:], np.int64)
-    here: Array = np.logical_and.reduce((moved >= 0) & (moved < extents), axis=1)
-    places = moved @ np.array(described.strides, np.int64)
-    whole = places[:, None] + inner[None] * element
-    inside = here[:, None] & ((inner >= 0) & (inner < described.dims[0]))[None]
+    interleaved = described.interleave is not Interleave.NONE
+    last, spatial = described.rank - 1, described.rank - 2
+    axes = (*range(spatial), last) if interleaved else (*range(1, last), last)
+    moved = _walk(described, form, start, axes) + np.array([*offsets, 0], np.int64)
+    here: Array = np.logical_and.reduce((moved >= 0) & (moved < np.array(described.dims)[list(axes)]), axis=1)
+    strides = np.array((described.first_stride, *described.strides), np.int64)
+    if interleaved:
+        unit, inner, fixed, step = described.first_stride, np.array([start[spatial]]), spatial, int(strides[spatial])
+    else:
+        step, fixed = described.element_bytes, 0
+        channels = start[0] + described.steps[0] * np.arange(described.box_elements[0], dtype=np.int64)
+        unit = step if described.steps[0] > 1 else _unit(described, start[0], len(channels))
+        inner = channels[:: unit // step]
+    whole = (moved @ strides[list(axes)])[:, None] + inner[None] * step
+    inside = here[:, None] & ((inner >= 0) & (inner < described.dims[fixed]))[None]
     return Box(whole.ravel(), inside.ravel(), unit)
 
 
-def _walk(described: TensorMap, form: Im2col, start: Sequence[int]) -> Array:
-    """The coordinates (width, ..., image) of the pixels, [pixels, rank - 1]."""
-    at = list(start[1:])
-    spatial = described.rank - 2
-    found = np.empty((form.pixels, spatial + 1), np.int64)
+def _walk(described: TensorMap, form: Im2col, start: Sequence[int], axes: Sequence[int]) -> Array:
+    """The coordinates (width, ..., image) of the pixels, [pixels, rank - 1]; `axes` are their dimensions."""
+    *spatial, images = axes
+    at = [start[axis] for axis in axes]
+    found = np.empty((form.pixels, len(axes)), np.int64)
     for pixel in range(form.pixels):
         found[pixel] = at
-        for axis in range(spatial):
-            at[axis] += described.steps[axis + 1]
-            if at[axis] <= described.dims[axis + 1] - 1 + form.upper[axis]:
+        for place, axis in enumerate(spatial):
+            at[place] += described.steps[axis]
+            if at[place] <= described.dims[axis] - 1 + form.upper[place]:
                 break
-            at[axis] = form.lower[axis]
+            at[place] = form.lower[place]
         else:
-            at[spatial] += described.steps[spatial + 1]
+            at[-1] += described.steps[images]
     return found
 
 
 def filled(described: TensorMap, box: Box) -> Array:
     """The content of a box with nothing of the tensor in it, [units, width]: zeros, or NaNs."""
-    if not described.nan_fill:
-        return np.zeros((box.offsets.size, box.width), np.uint8)
-    dtype, bits = _NANS[described.element]
-    return np.full(box.bytes // np.dtype(dtype).itemsize, bits, dtype).view(np.uint8).reshape(-1, box.width)
+    halves = np.full(box.bytes // 2, _NAN if described.nan_fill else 0, np.uint16)
+    return halves.view(np.uint8).reshape(-1, box.width)
 
 
 def grain(swizzle: Swizzle) -> int:

@@ -1,12 +1,13 @@
 """Copies of interleaved tensors: where a GPU found each unit, and numpy arrays whose last axis is a slice."""
 
+import itertools
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from isa.descriptors import Swizzle
-from isa.tensor_maps import Interleave, TensorMap
+from isa.tensor_maps import Im2col, Interleave, TensorMap
 from tests.simulate.asynchronous import test_tensor_copies as copies
 
 UNIT = 16
@@ -75,7 +76,9 @@ def taken(described, start):
     axes = [
         first + step * np.arange(-(-extent // step))
         for first, step, extent in zip(start, steps, described.box, strict=True)
-    ][::-1]
+    ]
+    axes[-2] = axes[-2][:1]
+    axes = axes[::-1]
     inside = [(axis >= 0) & (axis < extent) for axis, extent in zip(axes, described.dims[::-1], strict=True)]
     return axes, inside
 
@@ -87,7 +90,7 @@ def boxes_and_numpy(described, start):
     axes, inside = taken(described, start)
     box = np.zeros((*(len(axis) for axis in axes), described.interleave.value), np.uint8)
     if described.nan_fill:
-        box.view(np.uint16)[...] = 0x7FFF
+        box.view(np.uint16)[...] = 0x7FF7
     box[np.ix_(*inside)] = tensor[np.ix_(*(axis[here] for axis, here in zip(axes, inside, strict=True)))]
     return tensor, box
 
@@ -121,3 +124,38 @@ def test_slices_are_stored_and_added_inside_the_tensor_only(described, start, ad
     copies.launch(copies.module(copies.STORING, name, described.rank, "tile"), described, tensor, content, start
                   ).raise_findings()  # fmt: skip
     assert np.array_equal(tensor.view(dtype), wanted)
+
+
+IMAGES = [
+    (packed("u16", 16, (8, 6, 4, 3), (8,), im2col=Im2col((0, 0), (0, 0), 24)), (0, 0, 0, 0), (0, 0)),
+    (packed("f16", 16, (7, 6, 3, 2), (16,), im2col=Im2col((-1, -1), (-1, -1), 40)), (2, -1, 1, 0), (2, 1)),
+    (packed("u8", 32, (9, 8, 2, 2), (32,), element_strides=(2, 2, 1, 1), im2col=Im2col((0, 0), (-2, -2), 20)),
+     (4, 2, 1, 0), (1, 2)),
+    (packed("f32", 32, (20, 5, 4), (8,), nan_fill=True, im2col=Im2col((-2,), (1,), 50)), (-2, 3, 1), (3,)),
+    (packed("u8", 16, (5, 4, 3, 4, 2), (16,), im2col=Im2col((-1, 0, -1), (0, 0, 0), 70)), (0, 1, -1, 2, 0), (1, 0, 1)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("described, start, offsets", IMAGES, ids=str)
+def test_slices_of_pixels_arrive_as_columns(described, start, offsets):
+    rng = np.random.default_rng(7)
+    tensor = rng.integers(0, 50, (*described.dims[::-1], described.interleave.value)).astype(np.uint8)
+    content = np.zeros(described.box_bytes // 4, np.uint32)
+    made = copies.module(copies.LOADING, copies.LOAD, described.rank, "im2col", offsets=described.rank - 2)
+    copies.launch(made, described, tensor, content, start, offsets).raise_findings()
+    form, spatial = described.im2col, described.rank - 2
+    spans = [
+        range(form.lower[axis], described.dims[axis] + form.upper[axis], described.element_strides[axis])
+        for axis in range(spatial)
+    ]
+    every = [(image, *spot) for image in range(start[-1], 99) for spot in itertools.product(*spans[::-1])]
+    first = every.index((start[-1], *start[:spatial][::-1]))
+    wanted = np.zeros((form.pixels, described.interleave.value), np.uint8)
+    if described.nan_fill:
+        wanted.view(np.uint16)[...] = 0x7FF7
+    for number, (image, *spot) in enumerate(every[first : first + form.pixels]):
+        at = [place + offset for place, offset in zip(spot[::-1], offsets, strict=True)]
+        index = (image, start[spatial], *at[::-1])
+        if all(0 <= each < extent for each, extent in zip(index, tensor.shape[:-1], strict=True)):
+            wanted[number] = tensor[index]
+    assert np.array_equal(unshuffled(content.view(np.uint8), described.swizzle), wanted.ravel())

@@ -166,7 +166,7 @@ def test_boxes_arrive_as_the_map_says(described, start):
     rank = described.rank
     report = launch(module(LOADING, LOAD, rank, "tile"), described, tensor, content, start)
     report.raise_findings()
-    fill = np.frombuffer(b"\xff\x7f", np.uint8) if described.nan_fill else 0
+    fill = np.frombuffer(b"\xf7\x7f", np.uint8) if described.nan_fill else 0
     wanted = in_shared(described, box_of(described, start), strided(tensor, described), fill)
     assert np.array_equal(content.view(np.uint8), wanted)
 

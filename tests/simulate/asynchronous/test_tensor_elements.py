@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from isa.descriptors import InvalidDescriptor
-from isa.tensor_maps import Im2col, Interleave, TensorMap, tiled
+from isa.tensor_maps import tiled
 from ptxgen.errors import UnsupportedError
 from tests.simulate.asynchronous import test_tensor_copies as copies
 
@@ -96,16 +96,10 @@ def test_flushed_sums_take_subnormals_in_the_tensor_as_zeros():
         assert [hex(each) for each in tensor[:4]] == [hex(each) for each in wanted]
 
 
-IMAGE = TensorMap("f16", (8, 4, 4), (128, 512), (4,), interleave=Interleave.BYTES_16, im2col=Im2col((0,), (0,), 4))
-
-
 @pytest.mark.parametrize("described, body, name, mode, words", [
-    (tiled("tf32", (4, 8), (4, 8), nan_fill=True), copies.LOADING, copies.LOAD, "tile", "tf32 filled with NaN"),
-    (tiled("f32.ftz", (4, 8), (4, 8), nan_fill=True), copies.LOADING, copies.LOAD, "tile", "f32.ftz filled with NaN"),
     (tiled("tf32.ftz", (4, 8), (4, 8)), copies.STORING, copies.REDUCE.replace("{op}", "min"), "tile",
      ".min on tensors of tf32.ftz"),
     (tiled("b4x16", (4, 64), (4, 32)), copies.LOADING, copies.LOAD, "tile", "b4x16, which stand packed"),
-    (IMAGE, copies.LOADING, copies.LOAD, "im2col", "im2col copies of interleaved tensors"),
 ])  # fmt: skip
 def test_what_no_gpu_has_told_is_refused_by_name(described, body, name, mode, words):
     made = copies.module(body, name, described.rank, mode, offsets=int(mode == "im2col"))
