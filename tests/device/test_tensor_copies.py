@@ -5,7 +5,7 @@ import pytest
 
 from isa.tensor_maps import ELEMENTS, TensorMap, tiled
 from ptxgen.ir import Module
-from tests.device.test_asynchronous import on_cpu, on_gpu
+from tests.device.test_asynchronous import on_cpu, on_gpu, skip_unless_made
 from tests.simulate.asynchronous import test_interleaved_copies as slices
 from tests.simulate.asynchronous import test_tensor_copies as copies
 from tests.simulate.asynchronous import test_tensor_elements as words
@@ -33,6 +33,7 @@ def equal(body: str, name: str, described: TensorMap, tensor: np.ndarray, conten
 
 def compared(made: Module, described: TensorMap, tensor: np.ndarray, content: np.ndarray,
              start: tuple[int, ...], offsets: tuple[int, ...] = ()) -> None:  # fmt: skip
+    skip_unless_made(described)
     c = np.array([*start, *[0] * (5 - len(start))], np.int32).tobytes()
     o = np.array([*offsets, *[0] * (3 - len(offsets))], np.uint16).tobytes()
     found = []
