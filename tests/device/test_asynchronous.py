@@ -107,6 +107,8 @@ def test_maps_are_those_of_the_driver(described: TensorMap) -> None:
 def test_boxes(described: TensorMap, start: tuple[int, ...]) -> None:
     for body, name in ((test_tensor_copies.LOADING, test_tensor_copies.LOAD),
                        (test_tensor_copies.STORING, test_tensor_copies.STORE)):  # fmt: skip
+        if name is test_tensor_copies.STORE and min(start) < 0:
+            continue
         equal_boxes(test_tensor_copies.module(body, name, described.rank, "tile"), described, start)
 
 

@@ -42,13 +42,25 @@ def refuse_unsupported(described: TensorMap) -> None:
         raise UnsupportedError(f"tensor copies of {described.element}, which stand packed")
 
 
-def tile(described: TensorMap, start: Sequence[int]) -> Box:
-    """The box from a coordinate, the contiguous dimension first."""
+def misfit(described: TensorMap, start: Sequence[int], *, stored: bool) -> str:
+    """What an H200 ends the context for, in words: a box that does not begin at a multiple of 16 bytes of a row, or
+    that is stored from a place before the first one; "" for any other."""
+    byte = start[0] * described.element_bytes
+    if described.interleave is Interleave.NONE and byte % UNIT_BYTES:
+        return f"begins at coordinate {start[0]}, byte {byte} of a row, which is no multiple of {UNIT_BYTES}"
+    if stored and described.im2col is None and min(start) < 0:
+        return f"is stored from {tuple(start)}, and no coordinate of a store may be negative"
+    return ""
+
+
+def tile(described: TensorMap, start: Sequence[int], *, stored: bool = False) -> Box:
+    """The box from a coordinate, the contiguous dimension first. What is `stored` goes in units of 16 bytes: one that
+    begins inside a row is written whole, though the tensor ends in it (seen of an H200)."""
     indices = [
         first + step * np.arange(count, dtype=np.int64)
         for first, step, count in zip(start, described.steps, described.box_elements, strict=True)
     ]
-    return _box(described, indices)
+    return _box(described, indices, stored)
 
 
 def rows(described: TensorMap, column: int, chosen: Sequence[int]) -> Box:
@@ -57,10 +69,13 @@ def rows(described: TensorMap, column: int, chosen: Sequence[int]) -> Box:
     return _box(described, [width, np.array(chosen, np.int64)])
 
 
-def _box(described: TensorMap, indices: list[Array]) -> Box:
+def _box(described: TensorMap, indices: list[Array], stored: bool = False) -> Box:
     """The product of the indices of each dimension."""
     step = described.first_stride
-    unit = step if described.steps[0] > 1 else _unit(described, int(indices[0][0]), len(indices[0]))
+    if stored and step < UNIT_BYTES:
+        unit = UNIT_BYTES
+    else:
+        unit = step if described.steps[0] > 1 else _unit(described, int(indices[0][0]), len(indices[0]))
     inner = indices[0][:: unit // step]
     offsets = inner * step
     inside = (inner >= 0) & (inner < described.dims[0])

@@ -62,7 +62,7 @@ class _Coordinates:
         place = place_of_slot(site, "offsets")
         self.offsets = site.vector(place, np.dtype(np.uint16)) if place >= 0 else []
 
-    def box(self, batch: Batch, lane: Lane, issue: Issue) -> tuple[TensorMap, int, Box] | None:
+    def box(self, batch: Batch, lane: Lane, issue: Issue, *, stored: bool = False) -> tuple[TensorMap, int, Box] | None:
         """The map, the tensor's address and the box that a lane names; None, and a report, where they do not fit."""
         r = lane.group.registers
         found = map_at(batch, issue, lane.value(self.map(r)))
@@ -76,12 +76,16 @@ class _Coordinates:
             what = f"does not fit the map: {described}"
             batch.journal.fault("tensor.map", issue.site, lambda: what, thread=issue.thread)
             return None
+        wrong = "" if spread else boxes.misfit(described, start, stored=stored)
+        if wrong:
+            batch.journal.fault("tensor.box", issue.site, lambda: wrong, thread=issue.thread)
+            return None
         if spread:
             return described, address, boxes.rows(described, start[0], start[1:])
         if pixelwise:
             offsets = [lane.value(each(r)) for each in self.offsets] or [0] * (described.rank - 2)
             return described, address, boxes.pixels(described, start, offsets)
-        return described, address, boxes.tile(described, start)
+        return described, address, boxes.tile(described, start, stored=stored)
 
 
 def _tensor_run(batch: Batch, issue: Issue, address: int, box: Box) -> Run | None:
@@ -158,7 +162,7 @@ def store(site: Site) -> Step:
     def step(group: Group, batch: Batch) -> None:
         start = source(group.registers)
         for lane, issue in lanes(group, batch):
-            found = coordinates.box(batch, lane, issue)
+            found = coordinates.box(batch, lane, issue, stored=True)
             if found is None or not aligned(batch, issue, lane.value(start)):
                 continue
             described, address, box = found

@@ -43,7 +43,7 @@ def test_a_tile_comes_and_goes(seed):
     tensor, x = np.arange(64 * 40, dtype=np.float32).reshape(64, 40), np.zeros(256, np.float32)
     args = [(tensor, tiled("f32", tensor.shape, (32, 32))), x]
     run("tensor_copies", args, grid=1, block=32, seed=seed).raise_findings()
-    wanted = tensor[:32, 3:35].copy()
+    wanted = tensor[:32, 4:36].copy()
     wanted[:, 0] += 1
     assert x.tolist() == wanted.reshape(-1)[:256].tolist()
 

@@ -140,15 +140,15 @@ def shuffled(content, swizzle):
 
 
 TILES = [
-    (tiled("u8", (40, 48), (16, 32)), (8, 5)),
-    (tiled("u8", (1000,), (256,)), (900,)),
+    (tiled("u8", (40, 48), (16, 32)), (16, 5)),
+    (tiled("u8", (1000,), (256,)), (896,)),
     (tiled("f16", (30, 72), (16, 64), swizzle=Swizzle.BYTES_128), (24, 20)),
     (tiled("f16", (30, 72), (16, 32), swizzle=Swizzle.BYTES_64), (-8, -3)),
-    (tiled("f32", (20, 12), (8, 8), swizzle=Swizzle.BYTES_32), (3, 15)),
-    (tiled("bf16", (9, 11, 24), (3, 4, 16), nan_fill=True), (10, 9, 7)),
-    (tiled("f64", (5, 6, 7, 4), (2, 3, 2, 4)), (1, 6, 4, 3)),
+    (tiled("f32", (20, 12), (8, 8), swizzle=Swizzle.BYTES_32), (4, 15)),
+    (tiled("bf16", (9, 11, 24), (3, 4, 16), nan_fill=True), (16, 9, 7)),
+    (tiled("f64", (5, 6, 7, 4), (2, 3, 2, 4)), (2, 6, 4, 3)),
     (tiled("u16", (3, 4, 5, 6, 16), (2, 2, 2, 3, 8)), (8, 4, 3, 2, 1)),
-    (TensorMap("f32", (64, 40), (256,), (32, 16), (2, 3)), (5, 3)),
+    (TensorMap("f32", (64, 40), (256,), (32, 16), (2, 3)), (4, 3)),
     (TensorMap("u32", (30, 9), (128,), (16, 4)), (20, 7)),
     (tiled("f16", (64, 64), (64, 64), swizzle=Swizzle.BYTES_128_BY_32), (0, 0)),
     (tiled("u8", (20, 128), (20, 128), swizzle=Swizzle.BYTES_128_BY_32_FLIPPED), (0, 0)),
@@ -171,10 +171,14 @@ def test_boxes_arrive_as_the_map_says(described, start):
     assert np.array_equal(content.view(np.uint8), wanted)
 
 
-@pytest.mark.parametrize("described, start", [each for each in TILES if not each[0].nan_fill])
+STORED = [each for each in TILES if not each[0].nan_fill and min(each[1]) >= 0]
+
+
+@pytest.mark.parametrize("described, start", STORED)
 def test_boxes_are_stored_inside_the_tensor_only(described, start):
+    """But 16 bytes that begin inside are written whole."""
     rng = np.random.default_rng(6)
-    size = max([described.dims[0] * described.element_bytes, *(
+    size = max([-(-described.dims[0] * described.element_bytes // 16) * 16, *(
         extent * stride for extent, stride in zip(described.dims[1:], described.strides, strict=True))])  # fmt: skip
     tensor = np.zeros(size, np.uint8)
     content = rng.integers(0, 256, described.box_bytes).astype(np.uint8)
@@ -183,11 +187,38 @@ def test_boxes_are_stored_inside_the_tensor_only(described, start):
     wanted = np.zeros_like(tensor)
     at = strided(wanted, described)
     plain = np.array([content[described.swizzle.place(byte)] for byte in range(len(content))], np.uint8)
-    for number, index in enumerate(box_of(described, start)):
+    unit = 16 // described.element_bytes
+    for number, index in enumerate(box_of(described, start)[::unit]):
         there = at(index)
         if there is not None:
-            there[...] = plain[number * described.element_bytes :][: described.element_bytes]
+            first = there.ctypes.data - wanted.ctypes.data
+            wanted[first : first + 16] = plain[16 * number :][:16]
     assert np.array_equal(tensor, wanted)
+
+
+SQUARE = tiled("f16", (32, 64), (16, 32))
+
+
+@pytest.mark.parametrize("start, words", [
+    ((4, 0), "begins at coordinate 4, byte 8 of a row, which is no multiple of 16"),
+    ((-4, 0), "begins at coordinate -4, byte -8 of a row"),
+])  # fmt: skip
+@pytest.mark.parametrize("body, name", [(LOADING, LOAD), (STORING, STORE)])
+def test_boxes_begin_at_multiples_of_16_bytes(body, name, start, words):
+    content = np.zeros(SQUARE.box_bytes // 4, np.uint32)
+    report = launch(module(body, name, 2, "tile"), SQUARE, np.zeros((32, 64), np.float16), content, start)
+    assert {each.code for each in report.findings} >= {"tensor.box"}
+    assert any(words in each.message for each in report.findings)
+
+
+@pytest.mark.parametrize("start", [(-8, 0), (0, -1)])
+def test_stores_begin_inside(start):
+    content = np.zeros(SQUARE.box_bytes // 4, np.uint32)
+    tensor = np.zeros((32, 64), np.float16)
+    report = launch(module(STORING, STORE, 2, "tile"), SQUARE, tensor, content, start)
+    assert [each.code for each in report.findings] == ["tensor.box"]
+    assert "no coordinate of a store may be negative" in report.findings[0].message
+    launch(module(LOADING, LOAD, 2, "tile"), SQUARE, tensor, content, start).raise_findings()
 
 
 def test_boxes_of_two_ctas_at_one_place_are_told():
@@ -214,9 +245,9 @@ def test_boxes_are_combined_with_the_tensor(op, element):
     tensor = rng.integers(0, 50, (12, 16)).astype(dtype)
     before, content = tensor.copy(), rng.integers(0, 50, (8, 8)).astype(dtype)
     name = REDUCE.replace("{op}", op)
-    launch(module(STORING, name, 2, "tile"), described, tensor, content.view(np.uint32).reshape(-1), (10, 6)
+    launch(module(STORING, name, 2, "tile"), described, tensor, content.view(np.uint32).reshape(-1), (8, 6)
            ).raise_findings()  # fmt: skip
-    before[6:12, 10:16] = OPERATIONS[op][0](before[6:12, 10:16], content[:6, :6])
+    before[6:12, 8:16] = OPERATIONS[op][0](before[6:12, 8:16], content[:6])
     assert np.array_equal(tensor, before)
 
 

@@ -1,0 +1,139 @@
+"""Products of other types, layouts and epilogues on the GPU, by the default plans: beside cuBLASLt, or beside our own
+plain product; measured as in `test_device.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from statistics import median
+from typing import Any
+
+import pytest
+from pytest_benchmark.fixture import BenchmarkFixture
+
+from benchmarks.test_device import TURNS, Set, graph_of, milliseconds, theirs
+from ptxgen.compute import Element, bf16, e4m3, f16
+from ptxgen.kernels import Layout, Matmul, MatmulSpec, parse_epilogue
+from ptxgen.kernels.epilogue import Activate, Activation, Bias
+
+torch = pytest.importorskip("torch")
+pytestmark = [
+    pytest.mark.device,
+    pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU"),
+    pytest.mark.filterwarnings("default"),
+]
+SETS = 2
+DTYPES = {f16: torch.float16, bf16: torch.bfloat16}
+WORST_SHARE, MOST_COST, LEAST_GAIN = 0.95, 1.05, 1.5
+EPILOGUES = ("gelu", "silu", "residual", "keep")
+Side = Callable[[list[Set]], Callable[[], None]]
+
+
+def drawn(shape: tuple[int, int], element: Element = f16) -> Any:
+    return torch.randn(*shape, device="cuda").to(DTYPES[element])
+
+
+def sets_of(size: int, element: Element, layout: Layout) -> list[Set]:
+    """Square operands as the layout stores them, in rows, and poisoned results."""
+    nan = float("nan")
+    return [
+        {
+            "A": drawn((size, size), element),
+            "B": drawn((size, size), element),
+            "bias": drawn((1, size), element)[0],
+            "R": drawn((size, size)),
+            "E": torch.full((size, size), nan, device="cuda", dtype=torch.float16),
+            "D": torch.full((size, size), nan, device="cuda", dtype=DTYPES[element]),
+        }
+        for _ in range(SETS)
+    ]
+
+
+def ours(spec: MatmulSpec, target: str = "sm_90a") -> Side:
+    def of(sets: list[Set]) -> Callable[[], None]:
+        product = Matmul(spec, target)
+        wanted = [array.name for array in product.compute.arrays if array.name in sets[0]]
+        launches = []
+        for arrays in sets:
+            own = {name: arrays[name] for name in wanted}
+            kernel = product.kernel_for(own)
+            made = kernel.prepare(own)
+            launches.append(
+                kernel.loaded.prepare(
+                    *made.arguments,
+                    grid=made.blocks,
+                    block=made.threads,
+                    cluster=made.cluster,
+                    shared_bytes=made.shared_bytes,
+                    overlapped=made.overlapped,
+                )
+            )
+
+        def work() -> None:
+            for launch in launches:
+                launch.on_stream(torch.cuda.current_stream())
+                launch()
+
+        return work
+
+    return of
+
+
+def medians(sets: list[Set], sides: Mapping[str, Side]) -> dict[str, float]:
+    """Microseconds of a launch of each side, in turns."""
+    graphs = {name: graph_of(side(sets)) for name, side in sides.items()}
+    times: dict[str, list[float]] = {name: [] for name in graphs}
+    for _ in range(TURNS):
+        for name, graph in graphs.items():
+            times[name].append(1e3 * milliseconds(graph) / len(sets))
+    return {name: median(found) for name, found in times.items()}
+
+
+def told(benchmark: BenchmarkFixture, found: Mapping[str, float], share: float) -> None:
+    benchmark.extra_info.update({**{name: round(value, 2) for name, value in found.items()}, "share": round(share, 3)})
+    print({**{name: round(value, 2) for name, value in found.items()}, "share": round(share, 3)})
+    benchmark.pedantic(lambda: None, rounds=1)
+
+
+@pytest.mark.parametrize("layout", list(Layout), ids=lambda each: each.value)
+@pytest.mark.parametrize("element", [f16, bf16], ids=str)
+def test_types_and_layouts(benchmark: BenchmarkFixture, element: Element, layout: Layout) -> None:
+    sets = sets_of(4096, element, layout)
+    spec = MatmulSpec.of(
+        element, layout=layout, output=element, epilogue=(Bias(element=element), Activate(Activation.RELU))
+    )
+
+    def library(s: Set) -> Any:
+        a = s["A"].T if layout.a_transposed else s["A"]
+        b = s["B"].T if layout.b_transposed else s["B"]
+        return torch._addmm_activation(s["bias"], a, b)
+
+    found = medians(sets, {"ours": ours(spec), "cuBLASLt": theirs(library)})
+    wanted = library(sets[0]).float()
+    assert float((sets[0]["D"].float() - wanted).norm() / wanted.norm()) < 1e-2
+    share = found["cuBLASLt"] / found["ours"]
+    told(benchmark, found, share)
+    assert share >= WORST_SHARE
+
+
+@pytest.mark.parametrize("size", [4096, 8192])
+def test_epilogues(benchmark: BenchmarkFixture, size: int) -> None:
+    sets = sets_of(size, f16, Layout.NT)
+    named = {"plain": "", **dict(zip(EPILOGUES, EPILOGUES, strict=True))}
+    sides = {name: ours(MatmulSpec(Layout.NT, epilogue=parse_epilogue(text))) for name, text in named.items()}
+    found = medians(sets, sides)
+    worst = max(found[name] for name in EPILOGUES) / found["plain"]
+    told(benchmark, found, worst)
+    assert worst <= MOST_COST
+
+
+def test_bytes_promoted(benchmark: BenchmarkFixture) -> None:
+    size = 8192
+    sets = sets_of(size, f16, Layout.NT)
+    narrow = [{**s, "A": s["A"].to(torch.float8_e4m3fn), "B": s["B"].to(torch.float8_e4m3fn)} for s in sets]
+    spec = MatmulSpec.of(e4m3, layout=Layout.NT, output=f16, promote=128)
+    found = medians(sets, {"f16": ours(MatmulSpec(Layout.NT)), "e4m3": lambda _: ours(spec)(narrow)})
+    wanted = narrow[0]["A"][:256].double() @ narrow[0]["B"].double().T
+    assert float((sets[0]["D"][:256].double() - wanted).norm() / wanted.norm()) < 1e-2
+    gain = found["f16"] / found["e4m3"]
+    told(benchmark, found, gain)
+    assert gain >= LEAST_GAIN
