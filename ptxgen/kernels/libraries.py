@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from ptxgen.compute import Element
 from ptxgen.errors import LaunchError
-from ptxgen.kernels.views import View, aligned_zeros, view_of
+from ptxgen.kernels.views import DTYPES, View, packed_strides, view_of
 from ptxgen.runtime import DeviceArray
 
 Key = tuple[Any, ...]
@@ -26,7 +27,7 @@ class Library:
     def key(self, array: Any) -> Key:
         """Equal for arrays of equal extents, strides, type and device."""
         view = view_of("an array", array)
-        return view.shape, view.strides, view.dtype.str, self.device(array)
+        return view.shape, view.strides, view.dtype, self.device(array)
 
     def address(self, array: Any) -> int:
         """Where the first element lies."""
@@ -44,11 +45,15 @@ class Library:
         """The handle of the stream on which the library works on that device now."""
         return 0
 
-    def empty(self, dtype: np.dtype[Any], shape: tuple[int, ...], beside: Any) -> Any:
-        """A new array on the device of another one, to be filled by a kernel."""
-        return DeviceArray.empty(shape, dtype, device=self.device(beside))
+    def type_of(self, element: Element) -> Any:
+        """What `empty` is to be told for an element type."""
+        return DTYPES[element]
 
-    def finished(self, array: Any) -> Any:
+    def empty(self, kind: Any, shape: tuple[int, ...], beside: Any) -> Any:
+        """A new array of a `type_of` on the device of another one, to be filled by a kernel."""
+        return DeviceArray.empty(shape, kind, device=self.device(beside))
+
+    def finished(self, array: Any, element: Element) -> Any:
         """What `empty` made, as the library's own, behind the kernel that fills it."""
         return array
 
@@ -61,17 +66,18 @@ class Numpy(Library):
 
     on_host = True
 
+
+class Own(Library):
+    """A `DeviceArray`."""
+
     def key(self, array: Any) -> Key:
-        return array.shape, array.strides, array.dtype.str
+        return array.shape, array.dtype, array.device
 
     def address(self, array: Any) -> int:
-        return int(array.ctypes.data)
+        return int(array.address)
 
-    def device(self, array: Any) -> int:
-        return 0
-
-    def empty(self, dtype: np.dtype[Any], shape: tuple[int, ...], beside: Any) -> Any:
-        return aligned_zeros(dtype, shape)
+    def view(self, name: str, array: Any) -> View:
+        return View(array.address, array.dtype, array.shape, packed_strides(array.shape), array)
 
 
 class Torch(Library):
@@ -81,7 +87,8 @@ class Torch(Library):
         import torch
 
         self.torch = torch
-        self.types = {np.dtype(np.float16): torch.float16, np.dtype(np.float32): torch.float32}
+        self.types = torch_types()
+        self.elements = {kind: element for element, kind in self.types.items()}
         self.current = getattr(torch._C, "_cuda_getCurrentRawStream", self._current)
 
     def _current(self, device: int) -> int:
@@ -94,7 +101,12 @@ class Torch(Library):
         return int(array.data_ptr())
 
     def view(self, name: str, array: Any) -> View:
-        return view_of(name, array.detach())
+        element = self.elements.get(array.dtype)
+        if element is None:
+            known = ", ".join(str(kind).removeprefix("torch.") for kind in self.elements)
+            raise LaunchError(f"{name} must be of a type among {known}, got {array.dtype}")
+        shape, strides = tuple(array.shape), tuple(array.stride())
+        return View(array.data_ptr(), DTYPES[element], shape, strides, array, element=element)
 
     def device(self, array: Any) -> int:
         return int(array.get_device())
@@ -102,8 +114,11 @@ class Torch(Library):
     def stream(self, array: Any) -> int:
         return int(self.current(array.get_device()))
 
-    def empty(self, dtype: np.dtype[Any], shape: tuple[int, ...], beside: Any) -> Any:
-        return self.torch.empty(shape, dtype=self.types[dtype], device=beside.device)
+    def type_of(self, element: Element) -> Any:
+        return self.types[element]
+
+    def empty(self, kind: Any, shape: tuple[int, ...], beside: Any) -> Any:
+        return beside.new_empty(shape) if kind is beside.dtype else beside.new_empty(shape, dtype=kind)
 
     def check(self, name: str, array: Any) -> None:
         if not array.is_cuda:
@@ -112,6 +127,23 @@ class Torch(Library):
             raise LaunchError(
                 f"{name} wants a gradient, which this call does not record: detach it, or call it under torch.no_grad()"
             )
+
+
+def torch_types() -> dict[Element, Any]:
+    """The type of torch for each element type that its tensors can be of."""
+    import torch
+
+    return {
+        Element.F16: torch.float16,
+        Element.BF16: torch.bfloat16,
+        Element.F32: torch.float32,
+        Element.F64: torch.float64,
+        Element.E4M3: torch.float8_e4m3fn,
+        Element.E5M2: torch.float8_e5m2,
+        Element.S8: torch.int8,
+        Element.U8: torch.uint8,
+        Element.S32: torch.int32,
+    }
 
 
 class Cupy(Library):
@@ -123,7 +155,7 @@ class Cupy(Library):
         self.cupy = cupy
 
     def key(self, array: Any) -> Key:
-        return array.shape, array.strides, array.dtype.str, array.device.id
+        return array.shape, array.strides, array.dtype, array.device.id
 
     def address(self, array: Any) -> int:
         return int(array.data.ptr)
@@ -134,9 +166,9 @@ class Cupy(Library):
     def stream(self, array: Any) -> int:
         return int(self.cupy.cuda.get_current_stream().ptr)
 
-    def empty(self, dtype: np.dtype[Any], shape: tuple[int, ...], beside: Any) -> Any:
+    def empty(self, kind: Any, shape: tuple[int, ...], beside: Any) -> Any:
         with self.cupy.cuda.Device(self.device(beside)):
-            return self.cupy.empty(shape, dtype)
+            return self.cupy.empty(shape, kind)
 
 
 class Jax(Library):
@@ -156,15 +188,26 @@ class Jax(Library):
     def view(self, name: str, array: Any) -> View:
         if not isinstance(array, DeviceArray) and len(array.devices()) != 1:
             raise LaunchError(f"{name} is spread over {len(array.devices())} devices: gather it on one")
-        return view_of(name, array)
+        if isinstance(array, DeviceArray) or array.dtype not in _UNTOLD:
+            return view_of(name, array)
+        return View(self.address(array), array.dtype, array.shape, packed_strides(array.shape), array)
 
     def device(self, array: Any) -> int:
         return int(next(iter(array.devices())).local_hardware_id or 0)
 
-    def finished(self, array: Any) -> Any:
-        from jax import dlpack
+    def type_of(self, element: Element) -> Any:
+        return np.dtype(np.uint8) if element in _BYTE_FLOATS else DTYPES[element]
 
-        return dlpack.from_dlpack(array)
+    def finished(self, array: Any, element: Element) -> Any:
+        from jax import dlpack, lax
+
+        found = dlpack.from_dlpack(array)
+        return lax.bitcast_convert_type(found, DTYPES[element]) if element in _BYTE_FLOATS else found
+
+
+_BYTE_FLOATS = (Element.E4M3, Element.E5M2)
+# What JAX tells no array interface of; its arrays of these have no gaps.
+_UNTOLD = [DTYPES[element] for element in (Element.BF16, *_BYTE_FLOATS)]
 
 
 def library_of(name: str, array: Any) -> Library:
@@ -178,7 +221,7 @@ def library_of(name: str, array: Any) -> Library:
     return found
 
 
-_KNOWN: dict[type, Library] = {}
+_KNOWN: dict[type, Library] = {DeviceArray: Own()}
 _BY_PACKAGE: dict[str, Callable[[], Library]] = {
     "numpy": Numpy,
     "torch": Torch,

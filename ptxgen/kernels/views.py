@@ -45,6 +45,9 @@ DTYPES: dict[Element, np.dtype[Any]] = _dtypes()
 
 # What numpy has no name of its own for: arrays of these are passed on as their bits.
 _EXTENSIONS = tuple(DTYPES[element] for element in _ML_DTYPES if DTYPES[element] != _BITS[element])
+# What a dtype alone tells; two nameless bytes are how an array interface writes bf16.
+_TOLD = {dtype: e for e, dtype in DTYPES.items() if e is not Element.TF32 and (e in _PLAIN or dtype != _BITS[e])}
+_TOLD[np.dtype((np.void, 2))] = Element.BF16
 
 
 def holds(dtype: np.dtype[Any], element: Element) -> bool:
@@ -60,7 +63,8 @@ ALIGNED_BYTES = 64
 
 @frozen(eq=False)
 class View:
-    """A strided array: address, element type, extents, and strides in elements. `owner` is the object given."""
+    """A strided array: address, element type, extents, and strides in elements. `owner` is the object given; `element`
+    is what its library says that the elements are, where the dtype may be but their bits."""
 
     address: int
     dtype: np.dtype[Any]
@@ -68,6 +72,7 @@ class View:
     strides: tuple[int, ...]
     owner: Any = field(repr=False)
     writeable: bool = True
+    element: Element | None = None
 
     @property
     def is_empty(self) -> bool:
@@ -96,6 +101,12 @@ class View:
         owner = self.owner
         row = as_strided(owner, (self.span,), (owner.itemsize,), writeable=owner.flags.writeable)
         return np.asarray(row)
+
+
+def element_of(view: View) -> Element | None:
+    """What the elements of an array are, f32 where it may be tf32; None where neither its library nor its dtype tells,
+    as of bits."""
+    return view.element or _TOLD.get(view.dtype)
 
 
 def view_of(name: str, given: Any) -> View:

@@ -65,19 +65,48 @@ def test_other_targets() -> None:
     ((halves(4, 8), halves(2, 8, 4)), r"a and b must both have two dimensions, or three, got shapes \(4, 8\) and"),
     ((halves(8), halves(8)), r"a and b must both have two dimensions"),
     ((halves(4, 16)[:, ::2], halves(8, 4)), r"a: neither of the last two dimensions lies together \(strides"),
-    ((halves(4, 8).astype(float), halves(8, 4)), r"a must be float16, got float64"),
+    ((halves(4, 8).astype(np.int64), halves(8, 4)), r"a must be of a type among f16, .*, s32, got int64"),
+    ((halves(4, 8).astype(float), halves(8, 4)), r"input f64 by f16: f64 is multiplied by f64"),
+    ((halves(4, 8).astype("f4"), halves(8, 4)), r"a is f32, which tensor cores multiply as tf32.*\(input='tf32'\)"),
+    ((halves(4, 8).astype("i4"), halves(8, 4)), r"a is s32; tensor cores multiply f16, bf16, tf32, f64, e4m3, e5m2"),
+    ((halves(4, 8), halves(8, 4), halves(4).astype("i8")), r"bias must be of a type among f16, .*, got int64"),
     ((halves(4, 8), halves(8, 4), halves(5)), r"bias must have the shape \(4,\) beside a .*, got \(5,\)"),
     ((halves(4, 8), halves(8, 4), None, "tanh"), r"activation must be one of relu, gelu, silu or None, got 'tanh'"),
     ((halves(4, 8), halves(8, 4), None, None, np.zeros((4, 5), np.float16)), r"out must have the shape \(4, 4\)"),
     (([[1.0]], halves(8, 4)), r"a must be an array, got list"),
-], ids=range(9))  # fmt: skip
+], ids=range(13))  # fmt: skip
 def test_what_does_not_fit_is_refused(arguments: tuple[Any, ...], wanted: str) -> None:
     with pytest.raises(LaunchError, match=wanted):
         ptxgen.matmul(*arguments)
 
 
-def test_names_of_types_are_checked() -> None:
-    with pytest.raises(LaunchError, match=r"output must be one of f16, f32, got 's8'"):
-        ptxgen.matmul(halves(4, 8), halves(8, 4), output="s8")
-    with pytest.raises(LaunchError, match=r"accumulate must be one of f16, f32, got 'f64'"):
-        ptxgen.matmul(halves(4, 8), halves(8, 4), accumulate="f64")
+WISHES: list[tuple[dict[str, Any], str]] = [
+    ({"output": "half"}, r"output must be one of f16, bf16, .*, s32, got 'half'"),
+    ({"output": "s32"}, r"output s32: a result of sums in f32 is f16, bf16, f32"),
+    ({"accumulate": "f64"}, r"accumulator f64: a product of f16 has f16 or f32"),
+    ({"input": "bf16"}, r"a is float16, which is not multiplied as bf16"),
+    ({"input": "half"}, r"input must be one of f16, "),
+    ({"promote": 48}, r"promote must be a power of two or None, got 48"),
+    ({"target": "sm_60"}, r"no kernel for this product: sm_60 has no tensor cores that multiply f16 into f32"),
+    ({"pre_activation": halves(4, 5)}, r"pre_activation must have the shape \(4, 4\)"),
+]
+
+
+@pytest.mark.parametrize("wishes, wanted", WISHES, ids=range(len(WISHES)))
+def test_wishes_that_no_product_has_are_refused(wishes: dict[str, Any], wanted: str) -> None:
+    with pytest.raises(LaunchError, match=wanted):
+        ptxgen.matmul(halves(4, 8), halves(8, 4), **wishes)
+
+
+def test_targets_and_types_that_do_not_meet_are_refused() -> None:
+    a, b = (halves(*shape).astype("bfloat16") for shape in ((4, 8), (8, 4)))
+    with pytest.raises(LaunchError, match="sm_70 has no tensor cores that multiply bf16 into f32: m16n8k16 needs"):
+        ptxgen.matmul(a, b, target="sm_70")
+    wide = halves(4, 4).astype(float)
+    with pytest.raises(LaunchError, match="activation gelu: its exponential is in f32, something here is f64"):
+        ptxgen.matmul(wide, wide, activation="gelu")
+    small = np.ones((4, 4), np.int8)
+    with pytest.raises(LaunchError, match="output s32: an epilogue is arithmetic in f32"):
+        ptxgen.matmul(small, small, halves(4), output="s32")
+    with pytest.raises(LaunchError, match=r"a must be of a type among .*, got uint16"):
+        ptxgen.matmul(a.view(np.uint16), b.view(np.uint16))

@@ -1,0 +1,190 @@
+"""What a plain call asks for: the product that its arrays and wishes come to, or why there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+from attrs import evolve, frozen
+
+from ptxgen.compute import Element, f32, f64
+from ptxgen.errors import LaunchError, PlanError, UnsupportedError
+from ptxgen.kernels.epilogue import Activate, Activation, Bias, Keep, Piece, Residual
+from ptxgen.kernels.generations import generation_of
+from ptxgen.kernels.matmul_compute import Layout, MatmulSpec, check_types
+from ptxgen.kernels.views import View, element_of, holds
+from ptxgen.plan.instructions import SUMS
+
+SPOKEN = {"A": "a", "B": "b", "bias": "bias", "R": "residual", "E": "pre_activation", "D": "out"}
+ELEMENTS = {element.label: element for element in Element}
+ACTIVATIONS = {each.value: each for each in Activation}
+NARROW = {Element.BF16, Element.E4M3, Element.E5M2}
+TARGETS_ON_CPU = ("sm_70", "sm_75", "sm_80", "sm_89")
+
+
+@frozen
+class Wish:
+    """What is asked of a product beside its arrays, element types by the names that PTX gives them."""
+
+    activation: str | None = None
+    input: str | None = None
+    accumulate: str | None = None
+    promote: int | None = None
+    output: str | None = None
+    target: str | None = None
+
+
+def asked(views: Mapping[str, View], wish: Wish) -> tuple[MatmulSpec, dict[str, View]]:
+    """The product that arrays (by the names of its compute) and wishes ask for, and the arrays as they are stored for
+    it. LaunchError, in the words of the call, for shapes, types and wishes that do not fit each other."""
+    a, b = views["A"], views["B"]
+    if len(a.shape) != len(b.shape) or len(a.shape) not in (2, 3):
+        raise LaunchError(f"a and b must both have two dimensions, or three, got shapes {a.shape} and {b.shape}")
+    _check_shapes(views)
+    turned = {name: _is_turned(SPOKEN[name], views[name]) for name in ("A", "B")}
+    layout = Layout("".join("t" if turned[name] else "n" for name in ("A", "B")))
+    left, right = (_factor(SPOKEN[name], views[name], wish.input) for name in ("A", "B"))
+    epilogue = tuple(_pieces(views, wish))
+    others = {"layout": layout, "epilogue": epilogue, "batched": len(a.shape) == 3, "promote": _promoted(wish)}
+    if right is not left:
+        others["b_input"] = right
+    if wish.accumulate is not None:
+        others["accumulate"] = _named("accumulate", wish.accumulate)
+    output = _output(views.get("D"), wish)
+    if output is not None or (left.is_integer and epilogue):
+        others["output"] = output or f32
+    spec = MatmulSpec.of(left, **others)
+    _check(spec)
+    return spec, {name: _turned(view) if turned.get(name) else view for name, view in views.items()}
+
+
+def target_on_cpu(views: Mapping[str, View], spec: MatmulSpec) -> str:
+    """The oldest target that multiplies a product's types, and has what is narrow among its arrays, whose conversions
+    came with the tensor cores for them."""
+    held = {element for view in views.values() if (element := element_of(view)) in NARROW} | ({spec.output} & NARROW)
+    for target in TARGETS_ON_CPU[:-1]:
+        try:
+            for wanted in (spec, *map(MatmulSpec.of, held)):
+                check_target(wanted, target)
+        except LaunchError:
+            continue
+        return target
+    return TARGETS_ON_CPU[-1]
+
+
+def check_target(spec: MatmulSpec, target: str) -> None:
+    """LaunchError where a target has no tensor cores for a product's types."""
+    with planned():
+        generation_of(target, spec.input, spec.accumulate, spec.b_input)
+
+
+@contextmanager
+def planned() -> Iterator[None]:
+    """What no plan carries out is an error of the call that asks for it."""
+    try:
+        yield
+    except (PlanError, UnsupportedError) as error:
+        raise LaunchError(f"there is no kernel for this product: {error}") from error
+
+
+def _check(spec: MatmulSpec) -> None:
+    try:
+        check_types(spec)
+    except ValueError as error:
+        raise LaunchError(str(error)) from None
+    curved = [p.function for p in spec.epilogue if isinstance(p, Activate) and p.function is not Activation.RELU]
+    read = [piece.element for piece in spec.epilogue if isinstance(piece, (Bias, Residual, Keep))]
+    if curved and f64 in (spec.summed, spec.output, *read):
+        raise LaunchError(f"activation {curved[0].value}: its exponential is in f32, something here is f64")
+
+
+def _pieces(views: Mapping[str, View], wish: Wish) -> Iterator[Piece]:
+    if "bias" in views:
+        yield Bias(element=_element("bias", views["bias"]))
+    if "E" in views:
+        yield Keep(_element("pre_activation", views["E"]))
+    if wish.activation is not None:
+        if wish.activation not in ACTIVATIONS:
+            known = ", ".join(ACTIVATIONS)
+            raise LaunchError(f"activation must be one of {known} or None, got {wish.activation!r}")
+        yield Activate(ACTIVATIONS[wish.activation])
+    if "R" in views:
+        yield Residual(_element("residual", views["R"]))
+
+
+def _factor(name: str, view: View, wish: str | None) -> Element:
+    """The type that an operand is multiplied as: its own, or the one wished, which its elements must be able to be."""
+    if wish is not None:
+        element = _named("input", wish)
+        if not holds(view.dtype, element):
+            raise LaunchError(f"{name} is {view.dtype}, which is not multiplied as {wish}")
+    else:
+        element = _element(name, view)
+    if element is f32:
+        raise LaunchError(f"{name} is f32, which tensor cores multiply as tf32, of 11 bits: ask for it (input='tf32')")
+    if element not in SUMS:
+        raise LaunchError(f"{name} is {element}; tensor cores multiply {', '.join(map(str, SUMS))}")
+    return element
+
+
+def _promoted(wish: Wish) -> int | None:
+    every = wish.promote
+    if every is not None and (type(every) is not int or every < 1 or every & (every - 1)):
+        raise LaunchError(f"promote must be a power of two or None, got {every!r}")
+    return every
+
+
+def _output(view: View | None, wish: Wish) -> Element | None:
+    """The type of the result where an array or a name tells it."""
+    named = None if wish.output is None else _named("output", wish.output)
+    if view is None:
+        return named
+    if named is not None and holds(view.dtype, named):
+        return named
+    return _element("out", view)
+
+
+def _named(what: str, wish: str) -> Element:
+    found = ELEMENTS.get(wish)
+    if found is None:
+        raise LaunchError(f"{what} must be one of {', '.join(ELEMENTS)}, got {wish!r}")
+    return found
+
+
+def _element(name: str, view: View) -> Element:
+    found = element_of(view)
+    if found is None:
+        known = ", ".join(label for label, element in ELEMENTS.items() if element is not Element.TF32)
+        bits = " (for bits, name the type in input=)" if any(holds(view.dtype, each) for each in NARROW) else ""
+        raise LaunchError(f"{name} must be of a type among {known}{bits}, got {view.dtype}")
+    return found
+
+
+def _is_turned(name: str, view: View) -> bool:
+    """Whether the last dimension but one is the one that lies together."""
+    *_, rows, columns = view.shape
+    *_, down, across = view.strides
+    if across == 1 or columns <= 1:
+        return False
+    if down == 1 or rows <= 1:
+        return True
+    raise LaunchError(
+        f"{name}: neither of the last two dimensions lies together (strides {view.strides}): copy it first"
+    )
+
+
+def _turned(view: View) -> View:
+    """The same elements with the last two dimensions exchanged."""
+    shape, strides = (*view.shape[:-2], *view.shape[:-3:-1]), (*view.strides[:-2], *view.strides[:-3:-1])
+    return evolve(view, shape=shape, strides=strides)
+
+
+def _check_shapes(views: Mapping[str, View]) -> None:
+    a, b = views["A"].shape, views["B"].shape
+    result = (*a[:-1], b[-1])
+    wanted = {"B": (*a[:-2], a[-1], b[-1]), "bias": b[-1:], "R": result, "E": result, "D": result}
+    for name, view in views.items():
+        if name in wanted and view.shape != wanted[name]:
+            raise LaunchError(
+                f"{SPOKEN[name]} must have the shape {wanted[name]} beside a of {a} and b of {b}, got {view.shape}"
+            )
