@@ -1,4 +1,5 @@
-"""What a launch costs the host: prepared ones with new pointers, and the plain call, in one process with torch's own.
+"""What a launch costs the host: prepared ones with new pointers, the plain call and the operator of torch, eager and
+compiled, in one process with torch's own.
 
 The kernel is small, so the device keeps up; figures are the least of several rounds of many calls each.
 """
@@ -18,6 +19,9 @@ from ptxgen.kernels.call import target_of
 from ptxgen.kernels.generated import prepare
 
 torch = pytest.importorskip("torch")
+
+from ptxgen.torch import matmul  # noqa: E402
+
 pytestmark = [
     pytest.mark.device,
     pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU"),
@@ -85,3 +89,24 @@ def test_the_plain_call(benchmark: BenchmarkFixture) -> None:
     benchmark.extra_info.update({"microseconds": found, "torch": other})
     print(f"\nptxgen.matmul: {found:.2f} us, torch.mm: {other:.2f} us")
     assert found <= PLAIN_MICROSECONDS
+
+
+def test_the_operator_of_torch(benchmark: BenchmarkFixture) -> None:
+    """No bound: what torch itself takes to reach an operator that is written in Python is most of it."""
+    held = arrays()
+    a, b, wanting = held["A"], held["B"], held["A"].clone().requires_grad_()
+    ours, theirs = (torch.compile(each, fullgraph=True) for each in (matmul, lambda one, other: torch.mm(one, other)))
+    sides: dict[str, Callable[[], Any]] = {
+        "operator": lambda: matmul(a, b),
+        "operator, recorded for gradients": lambda: matmul(wanting, b),
+        "operator, compiled": lambda: ours(a, b),
+        "torch.mm": lambda: torch.mm(a, b),
+        "torch.mm, recorded for gradients": lambda: torch.mm(wanting, b),
+        "torch.mm, compiled": lambda: theirs(a, b),
+    }
+    for work in sides.values():
+        work()
+    found = {name: microseconds(work) for name, work in sides.items()}
+    benchmark.pedantic(sides["operator"], rounds=1)
+    benchmark.extra_info.update(found)
+    print("\n" + ", ".join(f"{name}: {value:.2f} us" for name, value in found.items()))

@@ -11,7 +11,7 @@ from ptxgen.compute import Element, f32, f64
 from ptxgen.errors import LaunchError, PlanError, UnsupportedError
 from ptxgen.kernels.epilogue import Activate, Activation, Bias, Keep, Piece, Residual
 from ptxgen.kernels.generations import generation_of
-from ptxgen.kernels.matmul_compute import Layout, MatmulSpec, check_types
+from ptxgen.kernels.matmul_compute import USUAL_RESULTS, Layout, MatmulSpec, check_types
 from ptxgen.kernels.views import View, element_of, holds
 from ptxgen.plan.instructions import SUMS
 
@@ -49,13 +49,24 @@ def asked(views: Mapping[str, View], wish: Wish) -> tuple[MatmulSpec, dict[str, 
     if right is not left:
         others["b_input"] = right
     if wish.accumulate is not None:
-        others["accumulate"] = _named("accumulate", wish.accumulate)
-    output = _output(views.get("D"), wish)
-    if output is not None or (left.is_integer and epilogue):
-        others["output"] = output or f32
+        others["accumulate"] = element_named("accumulate", wish.accumulate)
+    others["output"] = _output(views.get("D"), wish) or usual_result(left, followed=bool(epilogue))
     spec = MatmulSpec.of(left, **others)
     _check(spec)
     return spec, {name: _turned(view) if turned.get(name) else view for name, view in views.items()}
+
+
+def element_named(what: str, wish: str) -> Element:
+    """The element type of a name; LaunchError lists the names."""
+    found = ELEMENTS.get(wish)
+    if found is None:
+        raise LaunchError(f"{what} must be one of {', '.join(ELEMENTS)}, got {wish!r}")
+    return found
+
+
+def usual_result(input: Element, *, followed: bool) -> Element:
+    """What a product of a type is stored as, f32 where an integer is `followed` by arithmetic."""
+    return f32 if input.is_integer and followed else USUAL_RESULTS.get(input, input)
 
 
 def target_on_cpu(views: Mapping[str, View], spec: MatmulSpec) -> str:
@@ -115,7 +126,7 @@ def _pieces(views: Mapping[str, View], wish: Wish) -> Iterator[Piece]:
 def _factor(name: str, view: View, wish: str | None) -> Element:
     """The type that an operand is multiplied as: its own, or the one wished, which its elements must be able to be."""
     if wish is not None:
-        element = _named("input", wish)
+        element = element_named("input", wish)
         if not holds(view.dtype, element):
             raise LaunchError(f"{name} is {view.dtype}, which is not multiplied as {wish}")
     else:
@@ -136,19 +147,12 @@ def _promoted(wish: Wish) -> int | None:
 
 def _output(view: View | None, wish: Wish) -> Element | None:
     """The type of the result where an array or a name tells it."""
-    named = None if wish.output is None else _named("output", wish.output)
+    named = None if wish.output is None else element_named("output", wish.output)
     if view is None:
         return named
     if named is not None and holds(view.dtype, named):
         return named
     return _element("out", view)
-
-
-def _named(what: str, wish: str) -> Element:
-    found = ELEMENTS.get(wish)
-    if found is None:
-        raise LaunchError(f"{what} must be one of {', '.join(ELEMENTS)}, got {wish!r}")
-    return found
 
 
 def _element(name: str, view: View) -> Element:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -106,7 +105,13 @@ class Torch(Library):
             known = ", ".join(str(kind).removeprefix("torch.") for kind in self.elements)
             raise LaunchError(f"{name} must be of a type among {known}, got {array.dtype}")
         shape, strides = tuple(array.shape), tuple(array.stride())
-        return View(array.data_ptr(), DTYPES[element], shape, strides, array, element=element)
+        owner = array if array.is_cuda else self._bits(array)
+        return View(array.data_ptr(), DTYPES[element], shape, strides, owner, element=element)
+
+    def _bits(self, array: Any) -> Any:
+        """The memory of a tensor on the CPU, for numpy."""
+        sizes = {1: self.torch.int8, 2: self.torch.int16, 4: self.torch.int32, 8: self.torch.int64}
+        return array.detach().view(sizes[array.element_size()]).numpy()
 
     def device(self, array: Any) -> int:
         return int(array.get_device())
@@ -217,12 +222,17 @@ def library_of(name: str, array: Any) -> Library:
         root = type(array).__module__.partition(".")[0]
         if root not in _BY_PACKAGE and not hasattr(array, "__cuda_array_interface__"):
             raise LaunchError(f"{name} must be an array, got {type(array).__name__}")
-        found = _KNOWN[type(array)] = _BY_PACKAGE.get(root, Library)()
+        found = _KNOWN[type(array)] = _one(_BY_PACKAGE[root]) if root in _BY_PACKAGE else Library()
     return found
 
 
+def _one(kind: type[Library]) -> Library:
+    """One for all types of a package: a tensor and a parameter of torch are of the same library."""
+    return next((held for held in _KNOWN.values() if type(held) is kind), None) or kind()
+
+
 _KNOWN: dict[type, Library] = {DeviceArray: Own()}
-_BY_PACKAGE: dict[str, Callable[[], Library]] = {
+_BY_PACKAGE: dict[str, type[Library]] = {
     "numpy": Numpy,
     "torch": Torch,
     "cupy": Cupy,

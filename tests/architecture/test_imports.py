@@ -33,7 +33,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "ptxgen.lower": {"isa", "polyhedral", "ptxgen.compute", "ptxgen.ir", "ptxgen.build", "ptxgen.tile"},
     "ptxgen.runtime": {"isa", "ptxgen.ir", "ptxgen.emit"},
 }
-TOP = {"ptxgen.kernels", "ptxgen.tune", "ptxgen.testing", "ptxgen.cli"}
+TOP = {"ptxgen.kernels", "ptxgen.tune", "ptxgen.testing", "ptxgen.torch", "ptxgen.cli"}
 NUMPY_ROOMS = {"ptxgen.simulate", "ptxgen.runtime", "ptxgen.tile", *TOP}
 LOWEST = {"isa", "polyhedral"}
 

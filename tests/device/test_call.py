@@ -1,5 +1,7 @@
 """`ptxgen.matmul` on arrays of torch, CuPy and JAX, on streams and in graphs, judged by float64."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -29,6 +31,31 @@ def test_tensors_of_torch(turned: tuple[bool, bool], size: tuple[int, int, int])
     assert float((out.double() - wanted).abs().max()) < 1e-4 * (1 + k**0.5)
 
 
+TYPES = [
+    ("float16", {}, "float16", 2**-10), ("bfloat16", {}, "bfloat16", 2**-8),
+    ("float32", {"input": "tf32"}, "float32", 2**-9), ("float64", {}, "float64", 2**-48),
+    ("int8", {}, "int32", 0), ("uint8", {}, "int32", 0),
+    ("float8_e4m3fn", {}, "float16", 2**-10), ("float8_e5m2", {"promote": 128}, "float16", 2**-10),
+    ("bfloat16", {"output": "f32"}, "float32", 2**-16), ("float16", {"output": "bf16"}, "bfloat16", 2**-8),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("turned", (False, True))
+@pytest.mark.parametrize("kind, wishes, result, step", TYPES, ids=str)
+def test_every_type_of_tensors(kind: str, wishes: dict[str, Any], result: str, step: float, turned: bool) -> None:
+    torch = pytest.importorskip("torch")
+    drawn = [8 * torch.randn(shape, device="cuda", dtype=torch.float64) for shape in ((272, 320), (320, 144))]
+    if kind == "uint8":
+        drawn = [each.abs() for each in drawn]
+    a, b = (each.to(getattr(torch, kind)) for each in drawn)
+    b = b.mT.contiguous().mT if turned else b
+    for _ in range(2):
+        found = ptxgen.matmul(a, b, **wishes)
+        assert (found.dtype, found.shape) == (getattr(torch, result), (272, 144))
+        magnitude = a.double().abs() @ b.double().abs()
+        assert bool(((found.double() - a.double() @ b.double()).abs() <= step * magnitude).all())
+
+
 def test_other_tensors_of_the_same_shape_take_the_same_launch() -> None:
     torch = pytest.importorskip("torch")
     for _ in range(5):
@@ -43,6 +70,14 @@ def test_a_tensor_that_wants_a_gradient_is_refused() -> None:
         ptxgen.matmul(a, a)
     with torch.no_grad():
         ptxgen.matmul(a, a)
+
+
+def test_a_parameter_beside_a_tensor() -> None:
+    torch = pytest.importorskip("torch")
+    a, weight = torch.randn(64, 64, device="cuda").half(), torch.nn.Parameter(torch.randn(96, 64, device="cuda").half())
+    with torch.no_grad():
+        found = ptxgen.matmul(a, weight.T)
+    assert float((found.double() - a.double() @ weight.detach().double().T).abs().max()) < 5e-2
 
 
 def test_a_tensor_of_the_host_is_refused() -> None:

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import ptxgen
+from ptxgen.compute import bf16, f32, u8
+from ptxgen.kernels.views import element_of, outline
 
 ml_dtypes = pytest.importorskip("ml_dtypes")
 RNG = np.random.default_rng(7)
@@ -92,3 +94,9 @@ def test_bits_are_what_input_says(kind: str) -> None:
     out = np.zeros((M, N), bits)
     ptxgen.matmul(a, b, out=out, output=name)
     assert out.tobytes() == ptxgen.matmul(a, b, output=name).tobytes()
+
+
+def test_what_a_dtype_tells() -> None:
+    """Two nameless bytes are how an array interface writes bf16; other bits tell nothing."""
+    told = {kind: element_of(outline(np.dtype(kind), (1,))) for kind in ("V2", "V1", "u2", "u1", "f4", "bfloat16")}
+    assert told == {"V2": bf16, "V1": None, "u2": None, "u1": u8, "f4": f32, "bfloat16": bf16}

@@ -33,6 +33,18 @@ def test_device_arrays_of_a_shape_share_a_launch(driver: FakeDriver) -> None:
         assert found == (*addresses, *addresses[:2])
 
 
+def test_types_of_equal_width_are_told_apart(driver: FakeDriver) -> None:
+    """The two formats of bytes are the same nameless byte in an array interface."""
+    pytest.importorskip("ml_dtypes")
+    driver.parameter_count = 12
+    for kind, wanted in (("float8_e4m3fn", "e4m3.e4m3"), ("float8_e5m2", "e5m2.e5m2")):
+        a, b = (DeviceArray.from_numpy(np.ones((64, 64), kind)) for _ in range(2))
+        found = ptxgen.matmul(a, b, output="bf16")
+        assert (found.dtype, found.shape) == (np.dtype("bfloat16"), (64, 64))
+        assert wanted in driver.images[-1].decode()
+    assert len(driver.images) == 2
+
+
 def test_arrays_of_two_libraries_are_refused(driver: FakeDriver) -> None:
     held = DeviceArray.from_numpy(halves(64, 64))
     with pytest.raises(LaunchError, match="a and b must be arrays of one library on one device"):
