@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ torch = pytest.importorskip("torch")
 
 from ptxgen.kernels.libraries import library_of  # noqa: E402
 from ptxgen.torch import matmul  # noqa: E402
-from tests.torch.gradients import check, drawn  # noqa: E402
+from tests.torch.gradients import ACTIVATIONS, check, drawn  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("default")
 LAYOUTS = ((False, False), (False, True), (True, False), (True, True))
@@ -71,10 +72,21 @@ def test_gradients_of_batches() -> None:
     check(drawn(torch.bfloat16, (3, 16, 24, 16)), "gelu", lambda **all: matmul(**all, activation="gelu"))
 
 
-def test_the_operator_alone_makes_again_what_it_did_not_keep() -> None:
+@pytest.mark.parametrize("activation", ("relu", "gelu", "silu"))
+def test_slopes_where_nothing_is_rounded_to_halves(activation: str) -> None:
+    """One row, sums, bias and result in f32: the gradient of the bias is the slope."""
+    a, b, bias = torch.randn(1, 16).half(), torch.randn(16, 64).half(), torch.randn(64, requires_grad=True)
+    matmul(a, b, bias, activation, dtype=torch.float32).sum().backward()
+    before = (a.double() @ b.double() + bias.detach()).requires_grad_()
+    (wanted,) = torch.autograd.grad(ACTIVATIONS[activation](before).sum(), before)
+    assert float((bias.grad - wanted[0]).abs().max()) < 1e-5
+
+
+@pytest.mark.parametrize("activation", ("relu", "gelu"))
+def test_the_operator_alone_makes_again_what_it_did_not_keep(activation: str) -> None:
     op = torch.ops.ptxgen.matmul.default
     given = drawn(torch.float16, (16, 24, 16))
-    check(given, "gelu", lambda a, b, bias, residual: op(a, b, bias, residual, "gelu"))
+    check(given, activation, lambda a, b, bias, residual: op(a, b, bias, residual, activation))
 
 
 def test_parameters_and_tensors_are_of_one_library() -> None:
@@ -84,14 +96,27 @@ def test_parameters_and_tensors_are_of_one_library() -> None:
     assert torch.equal(weight.grad, torch.full((24, 16), 8.0).half())
 
 
+def operators_of(work: Callable[[], Any]) -> list[str]:
+    """The names of the operators that run."""
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as recorded:
+        work()
+    return [event.name for event in recorded.events()]
+
+
 def test_the_products_of_the_gradients_are_ours_and_copy_nothing() -> None:
     given = drawn(torch.float16, (16, 24, 32))
     result = matmul(given["a"], given["b"])
-    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as recorded:
-        torch.autograd.grad(result, [given["a"], given["b"]], torch.ones_like(result))
-    names = [event.name for event in recorded.events()]
+    names = operators_of(lambda: torch.autograd.grad(result, [given["a"], given["b"]], torch.ones_like(result)))
     assert names.count("ptxgen::matmul") == 2
     assert not {"aten::mm", "aten::bmm", "aten::addmm", "aten::clone", "aten::copy_"} & set(names)
+
+
+@pytest.mark.parametrize("activation", ("relu", "gelu"))
+def test_no_product_is_made_again_for_a_slope(activation: str) -> None:
+    given = drawn(torch.float16, (16, 24, 32))
+    result = matmul(**given, activation=activation)
+    names = operators_of(lambda: torch.autograd.grad(result, [given["a"], given["b"]], torch.ones_like(result)))
+    assert names.count("ptxgen::matmul") == 2
 
 
 def test_what_rounding_does_not_hide_is_right_to_the_second_derivative() -> None:
@@ -107,8 +132,12 @@ def test_what_rounding_does_not_hide_is_right_to_the_second_derivative() -> None
 
 def test_a_gradient_through_what_was_kept() -> None:
     given = drawn(torch.float64, (3, 4, 5), residual=False)
-    op = torch.ops.ptxgen.matmul_keeping.default
-    assert torch.autograd.gradcheck(lambda a, b, c: op(a, b, c, None, "relu"), tuple(given.values()), fast_mode=True)
+
+    def work(a: Any, b: Any, bias: Any) -> Any:
+        result, kept = torch.ops.ptxgen.matmul_keeping.default(a, b, bias, None, "relu")
+        return result + 3 * kept
+
+    assert torch.autograd.gradcheck(work, tuple(given.values()), fast_mode=True)
 
 
 CHECKED = [("matmul", True, "relu", {"dtype": torch.float32}), ("matmul", False, None, {}),
