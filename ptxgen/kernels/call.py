@@ -66,17 +66,17 @@ def matmul(
     wishes = (activation, input, accumulate, promote, output, target)
     if library.on_host:
         return _of_numpy(arrays, Wish(*wishes))
+    parts: list[Any] = []
+    addresses = []
     for name, array in arrays.items():
         if type(array) is not type(a) and library_of(SPOKEN[name], array) is not library:
             raise LaunchError(f"a and {SPOKEN[name]} must be arrays of one library on one device")
         library.check(SPOKEN[name], array)
-    on = library.stream(a) if stream is None else stream
-    key: Key = (wishes, on)
-    addresses = []
-    for name, array in arrays.items():
         address = library.address(array)
         addresses.append(address)
-        key += (name, library.key(array), address & ALIGNMENT_MASK)
+        parts += (name, library.key(array), address & ALIGNMENT_MASK)
+    on = library.stream(a) if stream is None else stream
+    key: Key = (*parts, on, wishes)
     call = _CALLS.get(key)
     if call is None:
         call = _CALLS[key] = _made(library, arrays, Wish(*wishes), on)
