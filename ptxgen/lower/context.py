@@ -143,6 +143,10 @@ class Context:
         """The s64 value of an expression over symbols."""
         return self.once(("s64", affine), lambda: self._sum(self.wide, affine, self._wide_symbol))
 
+    def has(self, affine: Affine) -> bool:
+        """Whether every name of an expression over symbols has a value here."""
+        return all(name in self._symbols or name in self._kinds for name in affine.names)
+
     def is_wide(self, affine: Affine) -> bool:
         """Whether a 64-bit stride occurs in an expression over symbols."""
         return any(self._kinds.get(name) is ParameterKind.STRIDE for name in affine.names)
