@@ -26,7 +26,8 @@ from ptxgen.tile import (
     SharedLayout,
     Space,
     TensorBox,
-    bit_count,
+    coordinate_bits,
+    is_power,
     zero,
 )
 
@@ -120,9 +121,10 @@ def check_map(draft: Draft, step: Stage | Drain, array: Array) -> None:
 
 
 def by_one_thread(shape: tuple[int, ...]) -> Distribution:
-    """A tile that one thread moves: all of it are its values."""
+    """A tile that one thread moves: all of it are its values, those along an extent that is no power of two last."""
     rank = len(shape)
-    values = tuple(unit(rank, place, 1 << bit) for place in range(rank) for bit in range(bit_count(shape[place])))
+    places = sorted(range(rank), key=lambda place: not is_power(shape[place]))
+    values = tuple(unit(rank, place, 1 << bit) for place in places for bit in range(coordinate_bits(shape[place])))
     return Distribution(shape, values, (zero(rank),) * LANE_BITS, ())
 
 
@@ -134,14 +136,17 @@ def tensor_box(array: Array, copy: Copy) -> TensorBox:
     assert contiguous is not None
     row = buffer.layout.row_elements(contiguous)
     others = [d for d in reversed(range(len(buffer.shape))) if d != contiguous and distribution_moves(array, d)]
-    extents = (row, *(_together(copy.distribution, d) for d in others))
+    extents = (row, *(_together(copy.distribution, buffer.layout, d) for d in others))
     span = row * array.element.byte_count
     return TensorBox(f"{copy.op.replace('.', '_')}_map", copy.op, array.name, (contiguous, *others), extents, span)
 
 
-def _together(moved: Distribution, dimension: int) -> int:
-    """The extent of a box along a dimension, from its corner on."""
-    extent = 1
-    while unit(moved.rank, dimension, extent) in moved.values:
-        extent *= 2
-    return extent
+def _together(moved: Distribution, layout: SharedLayout, dimension: int) -> int:
+    """The extent of a box along a dimension, from its corner on: as long as what it moves lies one behind the other."""
+    extent, reached = 1, 0
+    while (one := unit(moved.rank, dimension, extent)) in moved.values:
+        place = layout.offset(one).bit_length()
+        if reached and place != reached + 1:
+            break
+        extent, reached = extent * 2, place
+    return min(extent, moved.shape[dimension])

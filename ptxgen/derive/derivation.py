@@ -13,6 +13,7 @@ from ptxgen.compute import ArrayKind, SourceLine
 from ptxgen.derive.boxes import tensor_box
 from ptxgen.derive.clusters import check_clusters, entered
 from ptxgen.derive.draft import Draft, placed_all
+from ptxgen.derive.extents import croppable
 from ptxgen.derive.facts import Facts
 from ptxgen.derive.fusion import fused_paths
 from ptxgen.derive.items import ITEM, ITEMS, over_items, walking
@@ -99,9 +100,10 @@ def derive(plan: Plan) -> Derivation:
     probe = Draft(space, facts, full=True)
     ragged = [dim for dim in blocks if not probe.divides(dim)]
     paths = fused_paths(space)
-    parts = [derive_part(space, facts, paths, full=True)] if space.isolated or not ragged else []
-    if ragged:
-        parts.append(derive_part(space, facts, paths, full=False))
+    with croppable(space):
+        parts = [derive_part(space, facts, paths, full=True)] if space.isolated or not ragged else []
+        if ragged:
+            parts.append(derive_part(space, facts, paths, full=False))
     buffers = tuple(dict.fromkeys(buffer for part in parts for buffer in part.buffers))
     program = Program(
         plan.compute.name,
@@ -137,7 +139,7 @@ def role_of(space: IndexSpace, name: str, parts: list[Part], full: tuple[Constra
     if len(parts) == 2:
         body = When(full, body, parts[1].bodies[name])
     wish = dict(space.roles.roles).get(name) if space.roles else None
-    warps = 1 << space.warp_bits
+    warps = space.warps
     if wish is None:
         return Role(name, warps, body)
     elected = bool(wish.ops)
@@ -149,7 +151,7 @@ def role_of(space: IndexSpace, name: str, parts: list[Part], full: tuple[Constra
 
 def threads_of(space: IndexSpace) -> dict[str, Threads]:
     """Who runs each role: one elected thread the copies, warpgroups or warps the rest."""
-    warps = 1 << space.warp_bits
+    warps = space.warps
     units = warps >> GROUP_BITS if space.grouped else 1
     if space.roles is None:
         return {}

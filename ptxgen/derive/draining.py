@@ -75,9 +75,7 @@ def _store_box(draft: Draft, way: WayOut, path: Path, corner: Coordinate, rank: 
     array = draft.space.compute.array(way.target.array)
     check_instruction(draft, TENSOR_STORE, drain)
     check_map(draft, drain, array)
-    moved = by_one_thread(way.pieces.shape)
-    own = way.pieces.within(moved)
-    assert own is not None
+    own = way.pieces.unpacked(by_one_thread(way.pieces.packed_shape))
     _check_boxes(drain, way, own)
     destination = _in_memory(draft, way, path, corner)
     ragged = draft.ragged(path, way.target.named)

@@ -84,8 +84,8 @@ class Plan:
     def tile(self, level: str, **extents: int) -> Plan:
         """`for d` -> `for level.d, for d inside`: strip-mines the named dims; others keep their loops.
 
-        Refuses when the level's name is no identifier or known, an extent is no power of two or does not divide the
-        level outside it, or a statement's dependence on its own earlier instances would run backwards (the band is not
+        Refuses when the level's name is no identifier or known, an extent is below 1 or does not divide the level
+        outside it, or a statement's dependence on its own earlier instances would run backwards (the band is not
         permutable).
         """
         checks = self._checks(caller())

@@ -43,8 +43,8 @@ class GlobalPlacement:
 
 @frozen
 class Buffer:
-    """Where a tile lives. `shape` has one power of two for each dimension of the array; a global buffer is the whole
-    array and has an empty shape. `depth` tiles lie one behind the other: tile number n is in slot n mod depth. A shared
+    """Where a tile lives. `shape` has one extent for each dimension of the array; a global buffer is the whole array
+    and has an empty shape. `depth` tiles lie one behind the other: tile number n is in slot n mod depth. A shared
     buffer with an `alias` lies where that one begins; one of the two is in use at a time."""
 
     name: str

@@ -56,7 +56,7 @@ VALUES: dict[str, tuple[Callable[[], object], str]] = {
         lambda: wgmma(64, f64, f64),
         "wgmma multiplies f16, bf16, tf32, e4m3, e5m2, s8 or u8, got f64",
     ),
-    "ten columns": (lambda: wgmma(10, f32), "wgmma: n is a power of two from 8 to 256, got 10"),
+    "ten columns": (lambda: wgmma(10, f32), "wgmma: n is a multiple of 8 from 8 to 256, got 10"),
     "chains of three": (lambda: hybrid("AB", 3), "hybrid: every is a power of two, got 3"),
     "no chains": (lambda: hybrid("AB", 0), "hybrid: every is a power of two, got 0"),
     "multiple of nothing": (lambda: multiple("K", 0), "Multiple: factor is at least 1, got 0"),
