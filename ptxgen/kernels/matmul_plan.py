@@ -46,7 +46,7 @@ from ptxgen.plan import (
     warpgroups,
     warps,
 )
-from ptxgen.tile import granule, power_below
+from ptxgen.tile import granule, is_power, power_below
 
 ROWS_FOR_CROSSWISE = 32
 LEAST_COPY_BYTES = 4
@@ -157,7 +157,7 @@ def matmul_plan(compute: Compute, spec: MatmulSpec, facts: Iterable[Fact], tilin
         return _by_warpgroups(plan, spec, tiling, product)
     if has_warpgroups(target) and tiling.fits_warpgroups:
         tiling = _by_warps_instead(tiling, spec, generation)
-        rows, columns = tiling.warp_tile
+    rows, columns = tiling.warp_tile
     if tiling.warps not in WARP_GRIDS:
         raise PlanError(f"a product on {tiling.warps} warps is one of warpgroups, but {product}")
     plan = _on_blocks(plan.tile("cta", **batch, i=tiling.i, j=tiling.j, k=tiling.k), tiling)
@@ -225,8 +225,15 @@ def _by_warpgroups(plan: Plan, spec: MatmulSpec, tiling: MatmulTiling, product: 
     for statement in plan.compute.statements[1:]:
         plan = plan.finish(statement.name, at="group")
     over = tiling.workers is None
-    plan = by_boxes(plan, min(tiling.drain, granule(tiling.j)), tiling.i, _ring_bytes(spec, tiling), may_lie_over=over)
+    plan = by_boxes(plan, _piece(tiling), tiling.i, _ring_bytes(spec, tiling), may_lie_over=over)
     return plan.isolate("cta") if tiling.isolates else plan
+
+
+def _piece(tiling: MatmulTiling) -> int:
+    """The columns of a piece: those wished, or as many as divide the tile. None where with `swap` all warpgroups are
+    beside each other in a piece, and both its extents are no powers of two."""
+    both = tiling.swap and not is_power(tiling.i) and not is_power(tiling.j)
+    return 0 if both else min(tiling.drain, granule(tiling.j))
 
 
 def _on_blocks(plan: Plan, tiling: MatmulTiling) -> Plan:

@@ -150,6 +150,25 @@ def test_clusters(tiling: MatmulTiling, cluster: tuple[int, int], layout: Layout
     check(evolve(tiling, cluster=cluster, k=32, depth=2, drain=32), layout, f16)
 
 
+SWAPPED = MatmulTiling(i=24, j=192, k=64, warps=12, depth=2, isolate=False, swap=True)
+
+
+@pytest.mark.parametrize(
+    ("tiling", "layout", "size"),
+    [
+        (SWAPPED, Layout.NT, (40, 200, 72)),
+        (evolve(SWAPPED, i=32, drain=64, workers=2), Layout.TN, (40, 200, 72)),
+        slow(evolve(SWAPPED, i=48, drain=64, workers=2), Layout.TN, (56, 200, 72)),
+        slow(evolve(SWAPPED, i=96, j=64, warps=4, drain=64), Layout.TT, (104, 72, 72)),
+        slow(evolve(SWAPPED, i=160, j=128, warps=8, drain=64, workers=2), Layout.NN, (200, 136, 72)),
+        slow(evolve(SWAPPED, i=112, drain=64, workers=2), Layout.NN, (200, 200, 72)),
+    ],
+    ids=str,
+)
+def test_factors_that_change_places(tiling: MatmulTiling, layout: Layout, size: tuple[int, int, int]) -> None:
+    check(tiling, layout, f16, size)
+
+
 @pytest.mark.parametrize("columns", [24, slow(112), slow(144), slow(160), 192])
 def test_row_sums_are_kept_apart_in_what_divides_the_tile(columns: int) -> None:
     tiling = MatmulTiling(i=64, j=columns, k=64, warps=4, depth=2, isolate=False)
