@@ -12,14 +12,17 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from isa.layouts import warpgroup_layout
+from ptxgen.compute import BinaryOp
 from ptxgen.derive.boxes import by_one_thread
+from ptxgen.derive.iterations import with_parts
 from ptxgen.derive.layouts import swizzled
 from ptxgen.derive.pieces import Pieces
 from ptxgen.tile import Coordinate, CroppingError, Distribution, SharedLayout
-from ptxgen.tile.machine.geometry import offsets, points
+from ptxgen.tile.machine.folding import fold
+from ptxgen.tile.machine.geometry import StrayError, offsets, points
 
 LANES = ((0, 2), (0, 4), (1, 0), (2, 0), (4, 0))
-some = settings(deadline=None, max_examples=60)
+some = settings(deadline=None, max_examples=30)
 EXTENTS = st.sampled_from([8, 16, 24, 40, 48, 64, 80, 96, 112, 128, 144, 160, 192, 200, 224, 240, 256])
 
 
@@ -56,6 +59,21 @@ def test_parts_and_projections(groups: int, columns: int, part: int) -> None:
     rows, own = held.project((0,)), held.project((1,), (part,))
     assert {c for warp in range(4 * groups) for (c,) in points(rows, warp).tolist()} == set(range(64 * groups))
     assert {c for (c,) in points(own, 0).tolist()} == {column // part for column in range(columns)}
+
+
+@some
+@given(EXTENTS, st.sampled_from([8, 16, 32, 64, 128]))
+def test_sums_over_a_part_of_the_columns(columns: int, part: int) -> None:
+    held = with_parts(warpgroups(1, columns), ((1, part),))
+    matrix = np.arange(64 * columns, dtype=np.float32).reshape(64, columns) % 13
+    row, column, _ = points(held, 3).T
+    if columns % part and columns > part:
+        with pytest.raises(StrayError, match="other values of one kept coordinate"):
+            fold(matrix[row, column], held, (0, 2), BinaryOp.ADD)
+        return
+    rows, parts = points(held.project((0, 2)), 3).T
+    sums = np.add.reduceat(matrix, range(0, columns, part), axis=1)
+    assert np.array_equal(fold(matrix[row, column], held, (0, 2), BinaryOp.ADD), sums[rows, parts])
 
 
 def is_whole(coordinates: NDArray[np.int64], shape: Coordinate) -> bool:
