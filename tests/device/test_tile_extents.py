@@ -22,7 +22,7 @@ TILINGS = (
     MatmulTiling(i=192, j=128, k=64, warps=12, depth=3),
     MatmulTiling(i=192, j=96, k=64, warps=12, depth=5),
     MatmulTiling(i=192, j=192, k=64, warps=12, depth=3),
-    MatmulTiling(i=192, j=256, k=32, warps=12, depth=4),
+    MatmulTiling(i=192, j=160, k=32, warps=12, depth=4),
     MatmulTiling(i=64, j=160, k=64, warps=4, depth=4),
     MatmulTiling(i=64, j=96, k=64, warps=4, depth=2),
     MatmulTiling(i=128, j=96, k=64, warps=8, depth=1, prefetch=False),
