@@ -11,7 +11,21 @@ from ptxgen.errors import UnsupportedError
 from ptxgen.lower.arithmetic import Number
 from ptxgen.lower.bases import pool_start
 from ptxgen.lower.context import Context
-from ptxgen.tile import LANE_BITS, Arrive, Arriving, Copy, Grid, Let, Loop, Node, Sequence, When, rank_name
+from ptxgen.tile import (
+    LANE_BITS,
+    Arrive,
+    Arriving,
+    Copy,
+    Counter,
+    ForEachItem,
+    Grid,
+    Let,
+    Loop,
+    Node,
+    Sequence,
+    When,
+    rank_name,
+)
 
 LANES = (1 << LANE_BITS) - 1
 GROUP_LANES = (4 << LANE_BITS) - 1
@@ -106,7 +120,7 @@ def _reaching(node: Node) -> Iterator[Arrive | Copy]:
         case Sequence(children):
             for child in children:
                 yield from _reaching(child)
-        case Loop(body=body) | Let(body=body):
+        case Loop(body=body) | Let(body=body) | ForEachItem(body=body) | Counter(body=body):
             yield from _reaching(body)
         case When(_, then, otherwise):
             yield from _reaching(then)

@@ -14,16 +14,16 @@ from ptxgen.tile import Grid, GridDim, rank_name
 
 
 def counts_of(context: Context, grid: Grid) -> list[Number]:
-    """The tiles along each dim of the grid."""
-    return [floor_quotient(context, context.resolved(d.count.numerator), d.count.divisor) for d in grid.dims]
+    """The clusters of tiles along each dim of the grid."""
+    return [_clusters(context, dim) for dim in grid.dims]
 
 
 @contextmanager
 def tile_indices(context: Context, grid: Grid, tile: Value | None = None) -> Iterator[None]:
     """Inside, the variables of the grid have their values for tile number `tile` along the grid's raster, None for the
-    block's own number; in clusters also the block's ranks along them."""
+    block's own number; in clusters for the block's tile in cluster of tiles number `tile`, with its ranks there."""
     first = context.k.ctaid.x if grid.cluster == 1 else context.k.clusterid.x
-    counts = [_clusters(context, dim) for dim in grid.dims]
+    counts = counts_of(context, grid)
     rows = grid.dims[-2].cluster if len(grid.dims) > 1 else 1
     indices = _indices(context, max(1, grid.raster.group // rows), counts, first if tile is None else tile)
     ranks = {name: context.expression(digit, name) for name, digit in rank_digits(context, grid)}

@@ -17,13 +17,14 @@ LowerNode = Callable[[Context, Node], None]
 
 
 def lower_items(context: Context, node: ForEachItem, lower_node: LowerNode) -> None:
-    """Runs the body for tiles w, w + W, w + 2W, ... of block w of W. There are no more blocks than tiles, so that each
-    has a first one."""
+    """Runs the body for tiles w, w + W, w + 2W, ... of block w of W, or of cluster w of W clusters. There are no more
+    of them than tiles, or clusters of those, so that each has a first one."""
     k, grid = context.k, context.program.grid
     counts: list[Number] = [1, *counts_of(context, grid)]
     tiles = context.narrow.value(reduce(context.narrow.multiply, counts))
-    tile, number = k.register(u32, k.ctaid.x), k.register(s32, 0)
-    workers = k.nctaid.x
+    alone = grid.cluster == 1
+    tile, number = k.register(u32, k.ctaid.x if alone else k.clusterid.x), k.register(s32, 0)
+    workers = k.nctaid.x if alone else k.nclusterid.x
     with k.loop() as rounds, context.frame({}):
         with context.bound(node.variable, context.symbol(node.variable, number)), tile_indices(context, grid, tile):
             lower_node(context, node.body)

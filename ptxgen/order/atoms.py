@@ -176,7 +176,8 @@ class Placed:
 class RoleBody:
     """A role of `units` warpgroups or warps with `threads` threads in all. `body` repeats step by step where
     `periodic`; `tail` follows the last step and acts for the step after it. Where the role `resumes`, that is one item
-    of a work list: behind the tail the next item's steps go on with the next index.
+    of a work list: behind the tail the next item's steps go on with the next index, and behind those of the last item
+    follows what the role does before it may `leave`, for the index after the last.
 
     With `alternates` each unit takes every n-th work item, so that one unit alone passes each index.
     """
@@ -190,6 +191,12 @@ class RoleBody:
     alternates: bool = False
     registers: int = 0
     resumes: bool = False
+    leave: tuple[Placed, ...] = ()
+
+    @property
+    def atoms(self) -> tuple[Placed, ...]:
+        """All atoms: those of the body, then the tail, then what is done before leaving."""
+        return (*self.body, *self.tail, *self.leave)
 
 
 @frozen

@@ -91,9 +91,9 @@ def _role(synchronised: Synchronised, part: Part, key: Key, uses: Mapping[str, t
     body = tuple(placed[place] for place in sorted(placed))
     threads = part.threads.get(role, SEVERAL)
     tail = tuple(_tail(part.tails[key], body))
-    return RoleBody(
-        role, threads.units, threads.threads, body, tail, periodic=depth > 0, resumes=bool(uses) and depth > 1
-    )
+    leave = tuple(_tail(part.leaves.get(key, ()), body))
+    resumes = bool(uses) and depth > 1
+    return RoleBody(role, threads.units, threads.threads, body, tail, periodic=depth > 0, resumes=resumes, leave=leave)
 
 
 def _issue(op: Op, depth: int, uses: Mapping[str, tuple[str, ...]]) -> Issue:
@@ -108,10 +108,10 @@ def _issue(op: Op, depth: int, uses: Mapping[str, tuple[str, ...]]) -> Issue:
 
 def _tail(tail: tuple[Synchronisation, ...], body: tuple[Placed, ...]) -> Iterator[Placed]:
     """What follows a loop, once for each step that its own arrivals lag behind; a wait acts for the tile that it names,
-    counted from the loop's last one."""
+    counted from the loop's last one. Behind all items a counter says how many tiles there were."""
     for atom in tail:
         if isinstance(atom.atom, Wait):
-            yield Placed(atom.atom, atom.rank.constant - 1)
+            yield Placed(atom.atom, atom.rank.constant - int(bool(atom.time.loops)))
             continue
         if not isinstance(atom.atom, Arrive):
             yield Placed(atom.atom, -1)

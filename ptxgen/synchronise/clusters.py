@@ -11,7 +11,7 @@ from isa.mechanisms import IssuedBy
 from polyhedral import Set, var
 from ptxgen.order.atoms import Arrive, ClusterArrive, ClusterWait, Entering, Side, Wait
 from ptxgen.order.clusters import Masks, inverse, is_remote, joined, reached
-from ptxgen.order.ops import Op, TouchKind
+from ptxgen.order.ops import Op, Time, TouchKind
 from ptxgen.order.synchronisation import RingUse, Synchronisation
 from ptxgen.order.threads import SEVERAL, Threads
 from ptxgen.tile import Buffer, Covered, RequirementKind
@@ -45,12 +45,16 @@ def _arriving(by: IssuedBy, threads: Threads) -> int:
 
 def before_leaving(use: RingUse, writer: Op, reader: Op) -> Synchronisation:
     """The writer's wait for the release of the last tile: every arrival of another block comes before it, so that none
-    reaches a block that has gone."""
+    reaches a block that has gone. Tiles that are counted on through a work list are as many as the counter then says;
+    where there was none at all, the barriers are fresh and the wait passes."""
+    covers = tuple(Covered(RequirementKind.REUSE, str(reader), "leave", 0, buffer.name) for buffer in use.buffers)
+    wait = Wait(use.name, Side.EMPTY)
+    if use.counter:
+        behind = var(use.counter) + use.depth - 1
+        return Synchronisation(writer.role, wait, Set.of(()), Time((), (), ()), covers, behind, tail=True)
     last = writer.domain - Set(
         writer.domain.dims, tuple(p.substitute({use.loop: var(use.loop) + 1}) for p in writer.domain.pieces)
     )
-    covers = tuple(Covered(RequirementKind.REUSE, str(reader), "leave", 0, buffer.name) for buffer in use.buffers)
-    wait = Wait(use.name, Side.EMPTY)
     return Synchronisation(writer.role, wait, last, writer.time, covers, var(use.loop) + use.depth, tail=True)
 
 

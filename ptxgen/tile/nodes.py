@@ -534,6 +534,7 @@ class Raster:
 class WorkList:
     """How blocks that stay share the tiles: of W blocks number w takes tiles w, w + W, w + 2W, ... in the order of the
     raster. W is at most `workers`, None for as many blocks as the device runs at once, and never more than the tiles.
+    Clusters take clusters of tiles: there are as many whole ones as that leaves, one at least.
     """
 
     workers: int | None = None

@@ -122,7 +122,8 @@ def grid_lines(grid: Grid) -> Iterator[str]:
     if grid.work_list is not None:
         most = grid.work_list.workers
         workers = "as many blocks as run at once" if most is None else f"{most} blocks"
-        yield f"walked by {workers}: of W number w takes tiles w, w + W, ..."
+        what = "W number w takes" if grid.cluster == 1 else "W clusters number w takes clusters of"
+        yield f"walked by {workers}: of {what} tiles w, w + W, ..."
 
 
 def buffer_lines(buffers: Items[Buffer]) -> Iterator[str]:

@@ -55,16 +55,16 @@ def on_machine(program: Program, m: int, n: int, k: int, seed: int | None = None
 
 
 def faults(program: Program, sizes: tuple[tuple[int, int, int], ...]) -> set[str]:
-    """The faults that the machine finds in some runs."""
-    found: set[str] = set()
+    """The faults that the machine finds in some runs, a wrong product among them."""
     for m, n, k in sizes:
         for seed in (None, 1, 2, 3):
             try:
                 on_machine(program, m, n, k, seed)
             except MachineFault as fault:
-                found.add(fault.code)
-                return found
-    return found
+                return {fault.code}
+            except AssertionError:
+                return {"wrong"}
+    return set()
 
 
 def changed(program: Program, change: Callable[[Node], Iterator[Node]]) -> Iterator[tuple[Node, Program]]:

@@ -335,7 +335,7 @@ def instances(role: RoleBody, tiles: int) -> Iterator[tuple[Placed, int]]:
 
 def in_items(role: RoleBody, items: tuple[int, ...]) -> Iterator[tuple[Placed, int]]:
     """The atoms that one thread performs for work items of so many tiles each, with their index through all of them.
-    What lags behind stays in its item: the tail does it for the last steps."""
+    What lags behind stays in its item: the tail does it for the last steps. Behind all items the thread leaves."""
     most = max((p.ahead for p in role.body), default=0)
     first = 0
     for count in items:
@@ -349,6 +349,7 @@ def in_items(role: RoleBody, items: tuple[int, ...]) -> Iterator[tuple[Placed, i
             index = first + placed.ahead
             if isinstance(placed.atom, Wait | Retire | Join | Fence) or first - count <= index < first:
                 yield placed, index
+    yield from ((placed, first + placed.ahead) for placed in role.leave)
 
 
 def faults(
