@@ -25,6 +25,7 @@ from ptxgen.derive.scanning import scan_program
 from ptxgen.derive.sequencing import sequenced
 from ptxgen.derive.signature import SumOrder, signature
 from ptxgen.derive.space import GROUP_BITS, IndexSpace
+from ptxgen.derive.turning import copies, of_units, own_buffers, rotations, unit_count
 from ptxgen.errors import InternalError, PlanError
 from ptxgen.order.ops import Op
 from ptxgen.order.requirements import Requirement, requirements
@@ -102,15 +103,15 @@ def derive(plan: Plan) -> Derivation:
     parts = [derive_part(space, facts, paths, full=True)] if space.isolated or not ragged else []
     if ragged:
         parts.append(derive_part(space, facts, paths, full=False))
-    buffers = tuple(dict.fromkeys(buffer for part in parts for buffer in part.buffers))
+    conditions = full_conditions(space, ragged)
     program = Program(
         plan.compute.name,
         plan.target,
         parameters(plan, facts),
         tuple(Fact(fact.value, fact.factor) for fact in facts.multiples),
         grid(space, blocks),
-        buffers,
-        tuple(role_of(space, name, parts, full_conditions(space, ragged)) for name in role_names(parts[0], space)),
+        buffers_of(space, parts),
+        tuple(role for name in role_names(parts[0], space) for role in roles_of(space, name, parts, conditions)),
         tuple(dict.fromkeys(ring for part in parts for ring in rings_of(part))),
         tuple(dict.fromkeys(box for part in parts for box in boxes_of(space, part))),
         (*entered(parts), *launched(plan)),
@@ -131,13 +132,30 @@ def role_names(part: Part, space: IndexSpace) -> list[str]:
     return sorted(part.bodies, key=lambda name: name in named)
 
 
+def buffers_of(space: IndexSpace, parts: list[Part]) -> tuple[Buffer, ...]:
+    """The buffers of a program; of those that only units which take turns use, one for each unit."""
+    found = dict.fromkeys(buffer for part in parts for buffer in part.buffers)
+    if space.turns is None:
+        return tuple(found)
+    units = unit_count(space, space.turns.role)
+    own = {buffer for part in parts for buffer in own_buffers(part.ops, space.turns.role)}
+    return tuple(each for b in found for each in (copies(b, units) if b in own else (b,)))
+
+
+def roles_of(space: IndexSpace, name: str, parts: list[Part], full: tuple[Constraint, ...]) -> tuple[Role, ...]:
+    """A role, or one for each of its units where those take turns."""
+    role, units = role_of(space, name, parts, full), unit_count(space, name)
+    own = dict.fromkeys(buffer for part in parts for buffer in own_buffers(part.ops, name))
+    return tuple(of_units(role, units, tuple(own))) if units > 1 else (role,)
+
+
 def role_of(space: IndexSpace, name: str, parts: list[Part], full: tuple[Constraint, ...]) -> Role:
     """A role with its tree; where full blocks are kept apart, one for them and one for the others."""
     body = parts[0].bodies[name]
     if len(parts) == 2:
         body = When(full, body, parts[1].bodies[name])
     wish = dict(space.roles.roles).get(name) if space.roles else None
-    warps = 1 << space.warp_bits
+    warps = unit_count(space, name) << space.warp_bits
     if wish is None:
         return Role(name, warps, body)
     elected = bool(wish.ops)
@@ -153,7 +171,11 @@ def threads_of(space: IndexSpace) -> dict[str, Threads]:
     units = warps >> GROUP_BITS if space.grouped else 1
     if space.roles is None:
         return {}
-    return {name: Threads(1, 1) if wish.ops else Threads(units, warps << LANE_BITS) for name, wish in space.roles.roles}
+    found = {n: Threads(1, 1) if wish.ops else Threads(units, warps << LANE_BITS) for n, wish in space.roles.roles}
+    if space.turns is not None:
+        count = unit_count(space, space.turns.role)
+        found[space.turns.role] = Threads(count, count * warps << LANE_BITS, alternates=True)
+    return found
 
 
 def boxes_of(space: IndexSpace, part: Part) -> Iterator[TensorBox]:
@@ -168,6 +190,7 @@ def rings_of(part: Part) -> Iterator[Ring]:
     """The rings of a part with their counts."""
     for use in part.synchronised.rings:
         yield Ring(use.name, use.depth, use.byte_count, use.empty_count, use.counts_by_rank)
+    yield from (Ring(turns.name, turns.units, 0, turns.count) for turns in part.synchronised.turns)
 
 
 def derive_part(space: IndexSpace, facts: Facts, paths: dict[str, Path], full: bool) -> Part:
@@ -189,7 +212,7 @@ def derive_part(space: IndexSpace, facts: Facts, paths: dict[str, Path], full: b
     ops = with_ends(ops)
     needed = requirements(ops)
     threads = threads_of(space)
-    synchronised = widened(discharge(ops, needed, threads))
+    synchronised = widened(discharge(ops, needed, threads, rotations(space)))
     verdict = check_meetings(synchronised, needed, threads=threads)
     if verdict.findings:
         raise InternalError(

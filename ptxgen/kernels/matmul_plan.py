@@ -66,7 +66,8 @@ class MatmulTiling:
     through shared memory, columns of a warpgroup's tile or rows of a warp's; 0: they leave from registers, as they do
     where the facts allow no other way. With `swap` the factors change places: the rows of a warpgroup's product are
     columns of the result, of which a tile may then have few rows. With `overlap` a launch may begin before those ahead
-    of it have ended. `default_tiling` gives one for an epilogue and a target."""
+    of it have ended. With `turns` each of several warpgroups takes every n-th tile that its block walks, and one
+    multiplies while another finishes. `default_tiling` gives one for an epilogue and a target."""
 
     i: int = 128
     j: int = 128
@@ -82,6 +83,7 @@ class MatmulTiling:
     drain: int = 0
     swap: bool = False
     overlap: bool = False
+    turns: bool = False
 
     @property
     def walking(self) -> str:
@@ -104,7 +106,13 @@ class MatmulTiling:
         """Whether each warpgroup of four warps can take 64 rows of the tile (columns, with `swap`), and one product all
         that lies across."""
         along, across = (self.j, self.i) if self.swap else (self.i, self.j)
-        return along == GROUP_ROWS * (self.warps // 4) and self.warps % 4 == 0 and 8 <= across <= 256
+        together = self.warps // self.units
+        return along == GROUP_ROWS * (together // 4) and together % 4 == 0 and 8 <= across <= 256
+
+    @property
+    def units(self) -> int:
+        """How many warpgroups have a tile each; 1 where all warps share one."""
+        return max(1, self.warps // 4) if self.turns else 1
 
     @property
     def warp_tile(self) -> tuple[int, int]:
@@ -123,6 +131,7 @@ class MatmulTiling:
             + (f", drained by {self.drain}" if self.drain else "")
             + (", factors swapped" if self.swap else "")
             + (", launches overlapped" if self.overlap else "")
+            + (", in turns" if self.turns else "")
         )
 
 
@@ -186,7 +195,7 @@ def _by_warps_instead(tiling: MatmulTiling, spec: MatmulSpec, generation: Genera
     with shorter slabs, since warps hold operands and addresses in registers too, and rows for them all."""
     rows = max(tiling.i, 2 * WARP_GRIDS.get(tiling.warps, (1, 1))[0] * 8) if tiling.swap else tiling.i
     k = max(min(tiling.k, SLAB_BYTES // spec.input.byte_count), generation.step, spec.promote or 0)
-    return evolve(tiling, i=rows, k=k, workers=None, cluster=(1, 1), swap=False)
+    return evolve(tiling, i=rows, k=k, workers=None, cluster=(1, 1), swap=False, turns=False)
 
 
 def _by_warpgroups(plan: Plan, spec: MatmulSpec, tiling: MatmulTiling, product: MatrixInstruction) -> Plan:
@@ -200,13 +209,17 @@ def _by_warpgroups(plan: Plan, spec: MatmulSpec, tiling: MatmulTiling, product: 
     for name, span in row_spans(spec, tiling).items():
         plan = plan.stage(name, at="cta.k", into=shared(tiling.depth, swizzle(span)), by=tensor)
     budgets = ROLE_REGISTERS.get(groups, (None, None))
-    plan = plan.roles(load=role("A.shared", "B.shared", warps=4, registers=budgets[0]), math=role(registers=budgets[1]))
+    each = groups if tiling.turns else 0
+    math = role(warpgroups=each, registers=budgets[1])
+    plan = plan.roles(load=role("A.shared", "B.shared", warps=4, registers=budgets[0]), math=math)
     window = min(1, tiling.depth - 1) if tiling.prefetch and not spec.promote else 0
     plan = plan.multiply("AB", product, at="group", in_flight=window, rows="j" if tiling.swap else None)
+    if tiling.turns:
+        plan = plan.turns("math", "cta", "AB", split_items=True)
     for statement in plan.compute.statements[1:]:
         plan = plan.finish(statement.name, at="group")
     over = tiling.workers is None
-    plan = by_boxes(plan, tiling.drain, tiling.i, _ring_bytes(spec, tiling), may_lie_over=over)
+    plan = by_boxes(plan, tiling.drain, tiling.i * tiling.units, _ring_bytes(spec, tiling), may_lie_over=over)
     return plan.isolate("cta") if tiling.isolates else plan
 
 

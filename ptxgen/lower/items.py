@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from functools import reduce
 from math import lcm
 
@@ -18,19 +19,25 @@ LowerNode = Callable[[Context, Node], None]
 
 def lower_items(context: Context, node: ForEachItem, lower_node: LowerNode) -> None:
     """Runs the body for tiles w, w + W, w + 2W, ... of block w of W, or of cluster w of W clusters. There are no more
-    of them than tiles, or clusters of those, so that each has a first one."""
+    of them than tiles, or clusters of those, so that each has a first one; those whom others leave only some items may
+    have none."""
     k, grid = context.k, context.program.grid
     counts: list[Number] = [1, *counts_of(context, grid)]
     tiles = context.narrow.value(reduce(context.narrow.multiply, counts))
     alone = grid.cluster == 1
     tile, number = k.register(u32, k.ctaid.x if alone else k.clusterid.x), k.register(s32, 0)
     workers = k.nctaid.x if alone else k.nclusterid.x
-    with k.loop() as rounds, context.frame({}):
-        with context.bound(node.variable, context.symbol(node.variable, number)), tile_indices(context, grid, tile):
-            lower_node(context, node.body)
-        k.add.s32(number, 1, into=number)
-        k.add.u32(tile, workers, into=tile)
-        rounds.while_(k.setp.lt.u32(tile, tiles))
+    if node.first:
+        k.mov.s32(node.first, into=number)
+        k.mad.lo.u32(workers, node.first, tile, into=tile)
+    onwards = workers if node.step == 1 else k.mul.lo.u32(workers, node.step)
+    with k.when(k.setp.lt.u32(tile, tiles)) if node.first else nullcontext(), context.frame():
+        with k.loop() as rounds, context.frame({}):
+            with context.bound(node.variable, context.symbol(node.variable, number)), tile_indices(context, grid, tile):
+                lower_node(context, node.body)
+            k.add.s32(number, node.step, into=number)
+            k.add.u32(tile, onwards, into=tile)
+            rounds.while_(k.setp.lt.u32(tile, tiles))
 
 
 def lower_counter(context: Context, node: Counter, lower_node: LowerNode) -> None:

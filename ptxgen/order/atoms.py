@@ -121,6 +121,26 @@ class Advance:
         return f"advance {self.counter} by {self.by}"
 
 
+@frozen
+class TakeTurn:
+    """Every thread of the unit that has an item waits for the unit before it to pass the turn."""
+
+    turns: str
+
+    def __str__(self) -> str:
+        return f"take the turn of {self.turns}"
+
+
+@frozen
+class PassTurn:
+    """Each warp of the unit that has an item passes the turn on to the next unit."""
+
+    turns: str
+
+    def __str__(self) -> str:
+        return f"pass the turn of {self.turns}"
+
+
 class FenceKind(Enum):
     """PROXY orders generic accesses before asynchronous ones, REGISTER register writes before a warpgroup multiply."""
 
@@ -157,7 +177,8 @@ class ClusterWait:
 
 
 Entering = ClusterArrive | ClusterWait
-Atom = Issue | Commit | Retire | Wait | Arrive | Expect | Join | Fence | Advance | Entering
+Turning = TakeTurn | PassTurn
+Atom = Issue | Commit | Retire | Wait | Arrive | Expect | Join | Fence | Advance | Turning | Entering
 
 
 @frozen
@@ -297,7 +318,7 @@ def performed_by(role: RoleBody, atom: Atom) -> IssuedBy:
             return by
         case Expect():
             return IssuedBy.ELECTED
-        case Wait() | Join() | Fence() | Advance() | ClusterArrive() | ClusterWait():
+        case Wait() | Join() | Fence() | Advance() | TakeTurn() | PassTurn() | ClusterArrive() | ClusterWait():
             return IssuedBy.LANE
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from attrs import field, frozen
 
 from polyhedral import Affine, Set, var
-from ptxgen.order.atoms import Advance, Arrive, Commit, Entering, Expect, Fence, Join, Retire, Wait
+from ptxgen.order.atoms import Advance, Arrive, Commit, Entering, Expect, Fence, Join, Retire, Turning, Wait
 from ptxgen.order.clusters import Masks
 from ptxgen.order.ops import Op, Time
 from ptxgen.tile import Buffer, Covered
 
-Synchronising = Join | Commit | Retire | Wait | Arrive | Expect | Fence | Advance
+Synchronising = Join | Commit | Retire | Wait | Arrive | Expect | Fence | Advance | Turning
 
 
 @frozen(eq=False)
@@ -67,6 +67,18 @@ class RingUse:
 
 
 @frozen(eq=False)
+class TurnUse:
+    """A phase that `units` units of `role` go through in turn, item by item: `ops` are what it has, by number. The turn
+    of tile number n lies in slot n mod `units`; `count` arrivals pass it on."""
+
+    name: str
+    role: str
+    units: int
+    ops: tuple[int, ...]
+    count: int
+
+
+@frozen(eq=False)
 class Synchronised:
     """Ops and synchronisation on one scale of places: no two of them stand at the same place of a body. All threads of
     the block do what `enter` says before their roles begin."""
@@ -75,6 +87,7 @@ class Synchronised:
     atoms: tuple[Synchronisation, ...]
     rings: tuple[RingUse, ...] = ()
     enter: tuple[Entering, ...] = ()
+    turns: tuple[TurnUse, ...] = ()
 
     @property
     def meetings(self) -> tuple[Synchronisation, ...]:

@@ -31,6 +31,7 @@ from ptxgen.plan.steps import (
     Stage,
     Step,
     Tile,
+    Turns,
     Unroll,
 )
 from ptxgen.plan.words import (
@@ -110,6 +111,7 @@ __all__ = [
     "Tile",
     "TileLoop",
     "Transport",
+    "Turns",
     "Unroll",
     "Witness",
     "Workers",

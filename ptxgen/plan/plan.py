@@ -29,8 +29,10 @@ from ptxgen.plan.steps import (
     Stage,
     Step,
     Tile,
+    Turns,
     Unroll,
 )
+from ptxgen.plan.turning import turnable
 from ptxgen.plan.uses import Uses
 from ptxgen.plan.words import (
     BlockOrder,
@@ -187,6 +189,20 @@ class Plan:
         checks = self._checks(caller())
         Uses(checks).roles(roles)
         return self._with(Roles(tuple(roles.items()), checks.line))
+
+    def turns(self, role: str, over: str, *phases: Named, split_items: bool = False) -> Plan:
+        """The warpgroups of `role` go through each of the phases, statements of theirs, one after the other. With
+        `split_items` each takes every n-th item of the work list of the level `over` by itself, so that what one does
+        outside the phases runs beside the phases of the others.
+
+        Refuses a role that is not there or has ops of its own, a level that is not persisted, phases without a product
+        that is multiplied, units that share every item, and a second time.
+        """
+        checks = self._checks(caller())
+        names = tuple(checks.statement(phase).name for phase in phases)
+        step = Turns(role, over, names, split_items, checks.line)
+        turnable(checks, step)
+        return self._with(step)
 
     def finish(self, statement: Named, at: str) -> Plan:
         """Places a pointwise or reducing statement on the registers of the level `at`, or in its loop `at`.

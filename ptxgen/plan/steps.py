@@ -243,7 +243,22 @@ class Rewrite:
         return f"rewrite({self.rule})"
 
 
+@frozen
+class Turns:
+    """Warpgroups of `role` take the phases in rotation; with `split_items` each takes every n-th item of the work list
+    that the level `over` is dealt by."""
+
+    role: str
+    over: str
+    phases: tuple[str, ...]
+    split_items: bool
+    line: SourceLine = field(eq=False)
+
+    def __str__(self) -> str:
+        return f"turns({', '.join((self.role, self.over, *self.phases))}, split_items={self.split_items})"
+
+
 Step = (
     Assume | Rewrite | Roles | Tile | Place | Cluster | Stage | MultiplyBy | Finish | Drain | Shift | Order | Unroll
-    | Isolate | OverlapLaunch
+    | Isolate | OverlapLaunch | Turns
 )  # fmt: skip

@@ -15,6 +15,7 @@ from ptxgen.order.atoms import Arrive, Commit, Expect, Fence, FenceKind, Join, R
 from ptxgen.order.ops import Op, TouchKind
 from ptxgen.order.requirements import EventKind, Requirement
 from ptxgen.order.synchronisation import Synchronisation, Synchronised
+from ptxgen.order.threads import SEVERAL
 from ptxgen.prove.parts import Part, op_of
 from ptxgen.prove.programs import fence_of, rings_of, steps_between
 
@@ -147,9 +148,9 @@ def _meeting(
 
 def _is_only_group(part: Part, source: Op) -> bool:
     """Whether an op completes in groups of the only warpgroup of its role: its threads know then by themselves."""
-    completes, threads = source.mechanism.completes, part.threads.get(source.role)
+    completes, threads = source.mechanism.completes, part.threads.get(source.role, SEVERAL).together
     collective = isinstance(completes, Group) and completes.owner is IssuedBy.WARPGROUP
-    return collective and threads is not None and threads.units == 1
+    return collective and source.role in part.threads and threads.units == 1
 
 
 def _is_fence(atom: Synchronisation, kind: FenceKind) -> bool:

@@ -20,10 +20,12 @@ from ptxgen.order.atoms import (
     FenceKind,
     Issue,
     Join,
+    PassTurn,
     Placed,
     Retire,
     RoleBody,
     Side,
+    TakeTurn,
     Wait,
     performed_by,
 )
@@ -138,7 +140,7 @@ class _Builder:
                     self.arrive(role, (ring, side, cta), node, place if tail else None)
             case Expect(ring=ring):
                 self.arrive(role, (ring, Side.FULL, member.cta), node, place if tail else None)
-            case Commit() | Retire() | Join() | Advance() | ClusterArrive() | ClusterWait():
+            case Commit() | Retire() | Join() | Advance() | TakeTurn() | PassTurn() | ClusterArrive() | ClusterWait():
                 pass
         return node
 

@@ -7,7 +7,18 @@ from collections.abc import Iterator, Mapping
 from attrs import field, frozen
 
 from ptxgen.errors import InternalError
-from ptxgen.order.atoms import Advance, Arrive, Commit, Expect, Fence, FenceKind, Retire, Wait
+from ptxgen.order.atoms import (
+    Advance,
+    Arrive,
+    Commit,
+    Expect,
+    Fence,
+    FenceKind,
+    PassTurn,
+    Retire,
+    TakeTurn,
+    Wait,
+)
 from ptxgen.order.ops import Op
 from ptxgen.order.requirements import Event, Requirement
 from ptxgen.order.synchronisation import Synchronisation, Synchronised
@@ -121,7 +132,8 @@ def _atoms(synchronised: Synchronised) -> tuple[_Atoms, _Atoms, _Atoms]:
     atoms: dict[Key, list[Synchronisation]] = {}
     tails: dict[Key, list[Synchronisation]] = {}
     loops = {(op.role, path_of(op, depth)) for op in synchronised.ops for depth in range(len(op.time.loops) + 1)}
-    synchronising = (a for a in synchronised.atoms if not isinstance(a.atom, Advance) and a not in leaving)
+    apart = (Advance, TakeTurn, PassTurn)
+    synchronising = (a for a in synchronised.atoms if not isinstance(a.atom, apart) and a not in leaving)
     for atom in sorted(synchronising, key=lambda atom: atom.time.place):
         key = (atom.role, tuple(zip(atom.time.place, atom.time.loops, strict=False)))
         if not atom.tail:

@@ -25,10 +25,12 @@ def freed_by(ops: Iterable[Op], buffers: tuple[Buffer, ...]) -> Masks:
 
 
 def counted(use: RingUse, atoms: Iterable[Synchronisation], threads: Mapping[str, Threads]) -> RingUse:
-    """The ring with the arrivals that free a slot: those of the units that read it, in all blocks whose readers free
-    the slots of one block."""
+    """The ring with the arrivals that free a slot: those of the units that read it (one of units that alternate), in
+    all blocks whose readers free the slots of one block."""
     releases = [a for a in atoms if isinstance(a.atom, Arrive) and a.atom.ring == use.name and not a.tail]
-    units = sum(_arriving(a.atom.by, threads.get(a.role, SEVERAL)) for a in releases if isinstance(a.atom, Arrive))
+    units = sum(
+        _arriving(a.atom.by, threads.get(a.role, SEVERAL).together) for a in releases if isinstance(a.atom, Arrive)
+    )
     counts = tuple(units * mask.bit_count() for mask in inverse(use.masks or (1,)))
     return evolve(use, empty_count=counts[0], counts_by_rank=counts if len(set(counts)) > 1 else ())
 

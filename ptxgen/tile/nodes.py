@@ -468,10 +468,13 @@ class When:
 @frozen
 class ForEachItem:
     """`body` for each item of the block's work list in turn: `variable` numbers them from 0, and the grid's variables
-    are those of the item's tile."""
+    are those of the item's tile. A role that takes some of them only has those numbered `first`, `first` + `step`, ...
+    """
 
     variable: str
     body: Node
+    first: int = 0
+    step: int = 1
 
 
 @frozen

@@ -198,8 +198,9 @@ def node_lines(node: Node) -> Iterator[str]:
             yield from block(f"when {' and '.join(map(str, conditions)) or 'always'}", then)
             if otherwise is not None:
                 yield from block("otherwise", otherwise)
-        case ForEachItem(variable, body):
-            yield from block(f"for each item, number {variable}", body)
+        case ForEachItem(variable, body, first, step):
+            which = "each item" if step == 1 else f"items {first}, {first + step}, {first + 2 * step}, ..."
+            yield from block(f"for {which}, number {variable}", body)
         case Counter(variable, body):
             yield from block(f"count {variable} from 0", body)
         case Copy():
