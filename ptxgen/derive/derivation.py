@@ -195,6 +195,7 @@ def rings_of(part: Part) -> Iterator[Ring]:
 
 def derive_part(space: IndexSpace, facts: Facts, paths: dict[str, Path], full: bool) -> Part:
     """One tree: all statements drafted, ordered, synchronised, checked and scanned."""
+    threads = threads_of(space)
     draft = Draft(space, facts, full)
     draft.paths = paths
     products = {step.statement: step for step in space.plan.steps if isinstance(step, MultiplyBy)}
@@ -211,7 +212,6 @@ def derive_part(space: IndexSpace, facts: Facts, paths: dict[str, Path], full: b
         ops = over_items(ops)
     ops = with_ends(ops)
     needed = requirements(ops)
-    threads = threads_of(space)
     synchronised = widened(discharge(ops, needed, threads, rotations(space)))
     verdict = check_meetings(synchronised, needed, threads=threads)
     if verdict.findings:

@@ -16,7 +16,21 @@ from ptxgen.derive.space import IndexSpace
 from ptxgen.errors import PlanError
 from ptxgen.order.ops import Op
 from ptxgen.order.threads import Rotation
-from ptxgen.tile import Advance, Buffer, Counter, ForEachItem, Let, Loop, Meet, Node, Region, Role, Sequence, Space, When
+from ptxgen.tile import (
+    Advance,
+    Buffer,
+    Counter,
+    ForEachItem,
+    Let,
+    Loop,
+    Meet,
+    Node,
+    Region,
+    Role,
+    Sequence,
+    Space,
+    When,
+)
 
 
 def rotations(space: IndexSpace) -> tuple[Rotation, ...]:

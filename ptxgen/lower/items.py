@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import nullcontext
 from functools import reduce
 from math import lcm
 
 from isa.types import s32, u32
+from ptxgen.build import Value
 from ptxgen.lower.arithmetic import Number
 from ptxgen.lower.context import Context
 from ptxgen.lower.grid import counts_of, tile_indices
@@ -30,14 +30,28 @@ def lower_items(context: Context, node: ForEachItem, lower_node: LowerNode) -> N
     if node.first:
         k.mov.s32(node.first, into=number)
         k.mad.lo.u32(workers, node.first, tile, into=tile)
+    if not node.first:
+        _walk(context, node, lower_node, tile, number, workers, tiles)
+        return
+    with k.when(k.setp.lt.u32(tile, tiles)), context.frame():
+        _walk(context, node, lower_node, tile, number, workers, tiles)
+
+
+def _walk(
+    context: Context, node: ForEachItem, lower_node: LowerNode, tile: Value, number: Value, workers: Value, tiles: Value
+) -> None:
+    """Every `step`-th tile from `tile` on, the first of which is there."""
+    k = context.k
     onwards = workers if node.step == 1 else k.mul.lo.u32(workers, node.step)
-    with k.when(k.setp.lt.u32(tile, tiles)) if node.first else nullcontext(), context.frame():
-        with k.loop() as rounds, context.frame({}):
-            with context.bound(node.variable, context.symbol(node.variable, number)), tile_indices(context, grid, tile):
-                lower_node(context, node.body)
-            k.add.s32(number, node.step, into=number)
-            k.add.u32(tile, onwards, into=tile)
-            rounds.while_(k.setp.lt.u32(tile, tiles))
+    with k.loop() as rounds, context.frame({}):
+        with (
+            context.bound(node.variable, context.symbol(node.variable, number)),
+            tile_indices(context, context.program.grid, tile),
+        ):
+            lower_node(context, node.body)
+        k.add.s32(number, node.step, into=number)
+        k.add.u32(tile, onwards, into=tile)
+        rounds.while_(k.setp.lt.u32(tile, tiles))
 
 
 def lower_counter(context: Context, node: Counter, lower_node: LowerNode) -> None:

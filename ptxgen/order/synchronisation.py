@@ -36,7 +36,8 @@ class RingUse:
     """The buffers that share a pair of barriers: equal roles, depth, rank and loop. Ops are given by number; `window`
     tells how many steps behind its reads a reader releases a slot. Where tiles are counted on across the items of a
     work list, `counter` is the term of their rank that does so. Block c of a cluster releases the slots of each block
-    in `masks[c]`; `empty_count` arrivals free a slot, where that is not the same in all of them `counts_by_rank`."""
+    in `masks[c]`; `empty_count` arrivals free a slot, where that is not the same in all of them `counts_by_rank`. Where
+    it `rotates` the units that read it take work items in turn."""
 
     name: str
     buffers: tuple[Buffer, ...]
@@ -49,6 +50,7 @@ class RingUse:
     masks: Masks = ()
     empty_count: int = 0
     counts_by_rank: tuple[int, ...] = ()
+    rotates: bool = False
 
     @property
     def rank(self) -> Affine:

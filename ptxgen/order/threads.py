@@ -22,8 +22,8 @@ class Threads:
 
 @frozen
 class Rotation:
-    """Units of `role` take work items in turn, and in each of `phases` one after the other: what the role does for these
-    statements is issued for one item before that of the next one begins."""
+    """Units of `role` take work items in turn and go through each of `phases` one after the other: what they do for
+    such a statement is issued for one item before that for the next one begins."""
 
     role: str
     phases: tuple[str, ...]

@@ -33,7 +33,9 @@ def _role(checks: Checks, step: Turns) -> None:
         known = ", ".join(name for name, _ in roles.roles) if roles else "none"
         raise checks.refused(f"no role {step.role!r} to take turns; there are {known}")
     if found.ops:
-        raise checks.refused(f"role {step.role} is one thread that has {', '.join(found.ops)} copied: it takes no turns")
+        raise checks.refused(
+            f"role {step.role} is one thread that has {', '.join(found.ops)} copied: it takes no turns"
+        )
     if found.warp_count < LEAST_UNITS * WARPS_OF_A_GROUP or found.warp_count % WARPS_OF_A_GROUP:
         raise checks.refused(
             f"role {step.role} takes turns with warpgroups={LEAST_UNITS} or more, got {found.warp_count} warps"

@@ -72,18 +72,21 @@ def _entering(program: AtomProgram) -> Iterator[Finding]:
 
 def _leaving(program: AtomProgram, ring: Ring) -> Iterator[Finding]:
     """The last release of a slot is awaited behind a loop or all items; every earlier arrival of the same threads comes
-    before it. What other blocks have landing here is awaited in a loop at each step."""
-    released = landing = False
-    for placed in (p for role in program.roles for p in role.atoms):
+    before it; of units that alternate others may have released the slots before. What other blocks have landing here is
+    awaited in a loop at each step."""
+    released = landing = alternating = False
+    for role, placed in ((each, p) for each in program.roles for p in each.atoms):
         match placed.atom:
             case Arrive(ring=ring.name, side=Side.EMPTY, to=to):
                 released |= is_remote(to)
+                alternating |= role.alternates and role.units > 1
             case Issue(ring=ring.name, to=to):
                 landing |= is_remote(to)
             case _:
                 pass
     last = [p for r in program.roles for p in (*r.tail, *r.leave) if p.atom == Wait(ring.name, Side.EMPTY)]
-    if released and not any(placed.ahead == ring.depth - 1 for placed in last):
+    wanted = range(0 if alternating else ring.depth - 1, ring.depth)
+    if released and not {placed.ahead for placed in last}.issuperset(wanted):
         text = f"the last arrival at {Side.EMPTY.value} from other blocks is not awaited before leave"
         yield finding("arrivals", f"ring {ring.name}: remote arrive not before leave: {text}")
     if landing and not any(p.atom == Wait(ring.name, Side.FULL) for r in program.roles for p in r.body):

@@ -26,8 +26,8 @@ def miscounted(synchronised: Synchronised) -> Iterator[Finding]:
 
 def misnumbered(synchronised: Synchronised) -> Iterator[Finding]:
     """Atoms of a ring for another tile than the ring's ops use at the same index; a wait behind a loop may be for the
-    tile that would next have the slot, behind all items of the last tile that the counter tells of (code
-    `synchronisation.rank`)."""
+    tile that would next have the slot, behind all items for those that would next have the slots of the last tiles that
+    the counter tells of (code `synchronisation.rank`)."""
     uses: dict[str, dict[tuple[Affine, str, int], None]] = {}
     for op in synchronised.ops:
         for touch in op.touches:
@@ -45,7 +45,8 @@ def _ranks(atom: Synchronisation, rank: Affine, loop: str, depth: int) -> tuple[
     """The tiles that an atom may be for, where ops use tile `rank`."""
     if not (atom.tail and isinstance(atom.atom, Wait)):
         return (rank,)
-    return (rank, rank + depth) if atom.time.loops else (rank.substitute({loop: -1}) + depth,)
+    last = rank.substitute({loop: -1})
+    return (rank, rank + depth) if atom.time.loops else tuple(last + slot for slot in range(1, depth + 1))
 
 
 def _counts(atom: Synchronisation, counter: str) -> bool:

@@ -83,8 +83,8 @@ def _sides(synchronised: Synchronised, use: TurnUse) -> dict[int, Side]:
 
 
 def _in_round(atom: Synchronisation, use: TurnUse, unit: int, sides: Mapping[int, Side]) -> Placed:
-    """What a unit does in a round: a turn of number n is that of round n div `units` in its slot, and who takes it waits
-    for the one before."""
+    """What a unit does in a round: turn number n is that of round n div `units` in its slot, and who takes it waits for
+    the one before."""
     rounds, place = divmod(unit + _offset(atom), use.units)
     slot, side = _slot(use, place), sides[place]
     if isinstance(atom.atom, TakeTurn):

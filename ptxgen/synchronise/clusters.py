@@ -45,19 +45,22 @@ def _arriving(by: IssuedBy, threads: Threads) -> int:
             return threads.threads
 
 
-def before_leaving(use: RingUse, writer: Op, reader: Op) -> Synchronisation:
+def before_leaving(use: RingUse, writer: Op, reader: Op) -> tuple[Synchronisation, ...]:
     """The writer's wait for the release of the last tile: every arrival of another block comes before it, so that none
     reaches a block that has gone. Tiles that are counted on through a work list are as many as the counter then says;
-    where there was none at all, the barriers are fresh and the wait passes."""
+    where there was none at all, the barriers are fresh and the wait passes. Of units that take turns each knows only
+    its own arrivals: the last release of every slot is awaited."""
     covers = tuple(Covered(RequirementKind.REUSE, str(reader), "leave", 0, buffer.name) for buffer in use.buffers)
     wait = Wait(use.name, Side.EMPTY)
     if use.counter:
-        behind = var(use.counter) + use.depth - 1
-        return Synchronisation(writer.role, wait, Set.of(()), Time((), (), ()), covers, behind, tail=True)
+        slots = range(0 if use.rotates else use.depth - 1, use.depth)
+        ranks = (var(use.counter) + slot for slot in slots)
+        once = Time((), (), ())
+        return tuple(Synchronisation(writer.role, wait, Set.of(()), once, covers, rank, tail=True) for rank in ranks)
     last = writer.domain - Set(
         writer.domain.dims, tuple(p.substitute({use.loop: var(use.loop) + 1}) for p in writer.domain.pieces)
     )
-    return Synchronisation(writer.role, wait, last, writer.time, covers, var(use.loop) + use.depth, tail=True)
+    return (Synchronisation(writer.role, wait, last, writer.time, covers, var(use.loop) + use.depth, tail=True),)
 
 
 def entering(uses: Iterable[RingUse]) -> tuple[Entering, ...]:

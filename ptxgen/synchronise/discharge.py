@@ -12,8 +12,8 @@ from ptxgen.order.atoms import Commit
 from ptxgen.order.nest import Body, Nest, nest
 from ptxgen.order.ops import Op
 from ptxgen.order.requirements import Requirement, check_order
-from ptxgen.order.synchronisation import Synchronisation, Synchronised
-from ptxgen.order.threads import Rotation, Threads
+from ptxgen.order.synchronisation import RingUse, Synchronisation, Synchronised
+from ptxgen.order.threads import SEVERAL, Rotation, Threads
 from ptxgen.synchronise.clusters import counted, entering
 from ptxgen.synchronise.counters import advances
 from ptxgen.synchronise.groups import lane_group
@@ -64,7 +64,7 @@ def discharge(
     atoms = {body: meetings(body, places, ops, found) for body, found in bodies.items()}
     for body, found in served.items():
         _add_behind_commits(atoms.setdefault(body, {}), own_waits(body, places, found))
-    uses = rings(ops, across)
+    uses = tuple(_rotating(use, ops, threads or {}) for use in rings(ops, across))
     awaited = frozenset(r.source.number for body, found in served.items() for r in found if _is_awaited(r, body))
     for use in uses:
         for part in ring_atoms(use, ops, places, awaited):
@@ -80,6 +80,10 @@ def discharge(
     placed = _renumbered(landing(ops, uses), places, atoms)
     counts = tuple(counted(use, placed.atoms, threads or {}) for use in uses)
     return evolve(placed, rings=counts, enter=entering(uses), turns=turns)
+
+
+def _rotating(use: RingUse, ops: tuple[Op, ...], threads: Mapping[str, Threads]) -> RingUse:
+    return evolve(use, rotates=threads.get(ops[use.readers[0]].role, SEVERAL).alternates)
 
 
 def _add(

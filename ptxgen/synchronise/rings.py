@@ -130,7 +130,7 @@ def _writing(use: RingUse, ops: tuple[Op, ...], places: Nest) -> Iterator[RingAt
     if is_remote(use.masks):
         last, outside = before_leaving(use, ops[first], ops[use.readers[-1]]), 2 if use.counter else 1
         around = Body(body.role, body.path[:-outside])
-        yield RingAtoms(around, places.positions[first][-1 - outside] + 1, (last,))
+        yield RingAtoms(around, places.positions[first][-1 - outside] + 1, last)
 
 
 def _releasing(use: RingUse, ops: tuple[Op, ...], places: Nest, last: int, *, is_complete: bool) -> Iterator[RingAtoms]:
