@@ -251,8 +251,9 @@ def grid(space: IndexSpace, dims: tuple[str, ...]) -> Grid:
         size = tile.sizes[dim]
         count = Quotient(space.extent(dim) + (size - 1), size)
         found.append(GridDim(space.block_variable(dim), count, space.clustered.get(dim, 1)))
-    rasters = [s.raster.group for s in space.plan.steps if isinstance(s, Place) and s.onto is Onto.BLOCKS]
-    return Grid(tuple(found), Raster(rasters[0] if rasters else 1), work_list(space))
+    orders = [s.raster for s in space.plan.steps if isinstance(s, Place) and s.onto is Onto.BLOCKS]
+    raster = Raster(orders[0].group, orders[0].curve) if orders else Raster()
+    return Grid(tuple(found), raster, work_list(space))
 
 
 def work_list(space: IndexSpace) -> WorkList | None:

@@ -528,9 +528,17 @@ def rank_name(variable: str) -> str:
 @frozen
 class Raster:
     """The order of blocks. `group` 1: the last grid dim fastest. `group` g > 1: bands of g tiles along the first of
-    the last two dims are walked column by column, so that neighbours in time share operands in the L2 cache."""
+    the last two dims are walked column by column, so that neighbours in time share operands in the L2 cache. With
+    `curve` a band is cut into squares of g by g tiles, each walked along Hilbert's curve from its first column to its
+    last one in its first row (where it is whole, else column by column), and every second band is walked backwards."""
 
     group: int = 1
+    curve: bool = False
+
+    def over(self, height: int) -> Raster:
+        """The same order of tiles of which each is `height` rows high; squares stay powers of two."""
+        group = max(1, self.group // height)
+        return Raster(1 << group.bit_length() - 1 if self.curve else group, self.curve)
 
 
 @frozen

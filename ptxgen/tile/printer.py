@@ -118,7 +118,10 @@ def grid_lines(grid: Grid) -> Iterator[str]:
     for dim in grid.dims:
         yield f"{dim.variable} = 0 .. {dim.count} - 1" + (f", clusters of {dim.cluster}" if dim.cluster > 1 else "")
     group = grid.raster.group
-    yield "last dim fastest" if group == 1 else f"bands of {group} tiles, walked column by column"
+    if grid.raster.curve:
+        yield f"squares of {group} by {group} tiles along a curve, every second band of them backwards"
+    else:
+        yield "last dim fastest" if group == 1 else f"bands of {group} tiles, walked column by column"
     if grid.work_list is not None:
         most = grid.work_list.workers
         workers = "as many blocks as run at once" if most is None else f"{most} blocks"
