@@ -15,6 +15,7 @@ from ptxgen.derive.clusters import check_clusters, entered
 from ptxgen.derive.draft import Draft, placed_all
 from ptxgen.derive.facts import Facts
 from ptxgen.derive.fusion import fused_paths
+from ptxgen.derive.hinting import comes_early
 from ptxgen.derive.items import ITEM, ITEMS, over_items, walking
 from ptxgen.derive.launches import launched, overlaps
 from ptxgen.derive.leaving import with_ends
@@ -183,7 +184,8 @@ def boxes_of(space: IndexSpace, part: Part) -> Iterator[TensorBox]:
     for node in (op.node for op in part.ops):
         if isinstance(node, Copy) and node.carrier is Carrier.TENSOR:
             moved = (side.buffer for side in (node.source, node.destination))
-            yield tensor_box(space.compute.array(next(b.array for b in moved if b.space is Space.GLOBAL)), node)
+            array = space.compute.array(next(b.array for b in moved if b.space is Space.GLOBAL))
+            yield tensor_box(array, node, early=comes_early(space, node.op))
 
 
 def rings_of(part: Part) -> Iterator[Ring]:

@@ -345,7 +345,7 @@ def _tensor_map(entry: Entry, box: TensorBox, bound: Bound, memory: dict[tuple[i
     strides = tuple(array.strides[place].evaluate(bound.sizes) * width for place in box.order[1:])
     try:
         element = MAPPED.get(array.element, array.element.label)
-        made = TensorMap(element, dims, strides, box.extents, swizzle=Swizzle(box.span))
+        made = TensorMap(element, dims, strides, box.extents, swizzle=Swizzle(box.span), promotion=box.promotion)
     except InvalidDescriptor as error:
         raise LaunchError(f"{entry.name}: the tensor map of {box.array}: {error}") from None
     return made.encode(view.address) if is_on_device(view) else (_address(view, memory), made)

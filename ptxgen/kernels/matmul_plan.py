@@ -20,6 +20,8 @@ from ptxgen.kernels.matmul_drain import BARRIERS_BYTES, by_boxes, by_rows
 from ptxgen.plan import (
     BlockOrder,
     By,
+    Drain,
+    Eviction,
     Fact,
     LayoutWish,
     MatrixInstruction,
@@ -67,7 +69,9 @@ class MatmulTiling:
     where the facts allow no other way. With `swap` the factors change places: the rows of a warpgroup's product are
     columns of the result, of which a tile may then have few rows. With `overlap` a launch may begin before those ahead
     of it have ended. With `turns` each of several warpgroups takes every n-th tile that its block walks, and one
-    multiplies while another finishes. `default_tiling` gives one for an epilogue and a target."""
+    multiplies while another finishes. `evict` tells the L2 cache which lines of A, B and the results it gives up first
+    or last, `maps_early` has tensor maps fetched as the kernel begins; both where tensor copies move them.
+    `default_tiling` gives one for an epilogue and a target."""
 
     i: int = 128
     j: int = 128
@@ -84,6 +88,8 @@ class MatmulTiling:
     swap: bool = False
     overlap: bool = False
     turns: bool = False
+    evict: tuple[Eviction | None, Eviction | None, Eviction | None] = (None, None, None)
+    maps_early: bool = False
 
     @property
     def walking(self) -> str:
@@ -132,6 +138,8 @@ class MatmulTiling:
             + (", factors swapped" if self.swap else "")
             + (", launches overlapped" if self.overlap else "")
             + (", in turns" if self.turns else "")
+            + (f", L2 {' '.join(wish.value if wish else '-' for wish in self.evict)}" if any(self.evict) else "")
+            + (", maps early" if self.maps_early else "")
         )
 
 
@@ -220,7 +228,18 @@ def _by_warpgroups(plan: Plan, spec: MatmulSpec, tiling: MatmulTiling, product: 
         plan = plan.finish(statement.name, at="group")
     over = tiling.workers is None
     plan = by_boxes(plan, tiling.drain, tiling.i * tiling.units, _ring_bytes(spec, tiling), may_lie_over=over)
+    plan = _hinted(plan, tiling)
     return plan.isolate("cta") if tiling.isolates else plan
+
+
+def _hinted(plan: Plan, tiling: MatmulTiling) -> Plan:
+    """What caches are told of the operands, and of results that leave in boxes."""
+    boxed = [step for step in plan.steps if isinstance(step, Drain) and step.by == tensor]
+    results = [f"{step.array}.global" for step in boxed]
+    for ops, wish in zip((["A.shared"], ["B.shared"], results), tiling.evict, strict=True):
+        if wish is not None and ops:
+            plan = plan.hint(*ops, l2=wish)
+    return plan.hint("A.shared", "B.shared", *results, map_early=True) if tiling.maps_early else plan
 
 
 def _on_blocks(plan: Plan, tiling: MatmulTiling) -> Plan:

@@ -15,6 +15,7 @@ from ptxgen.build.parameters import array
 from ptxgen.compute import Element, SourceLine
 from ptxgen.errors import UnsupportedError
 from ptxgen.lower.bases import pointer as global_pointer
+from ptxgen.lower.caching import fetch_maps, prepare_policies
 from ptxgen.lower.clusters import prepare_clusters
 from ptxgen.lower.context import Context, RoleThreads, origin_of
 from ptxgen.lower.grid import tile_indices
@@ -65,6 +66,7 @@ def lower(program: Program) -> ir.Module:
             everybody = RoleThreads(0, program.warps, alone=True)
             with k.attributed(origin_of(_first(program))):
                 start = Context(k, program, pool, shared, everybody)
+                fetch_maps(start)
                 if program.rings:
                     start_barriers(start)
                 for node in program.enter:
@@ -153,6 +155,7 @@ def _lower_body(context: Context, role: Role) -> None:
         for register in context.tiles.slot(buffer, slot):
             context.k.function(f"mov.b{register.type.bits}")(0, into=register)
     prepare_clusters(context, role.body)
+    prepare_policies(context, role.body)
     grid = context.program.grid
     with nullcontext() if grid.work_list else tile_indices(context, grid):
         lower_node(context, role.body)

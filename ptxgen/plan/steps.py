@@ -12,6 +12,7 @@ from ptxgen.plan.rewriting import Hybrid
 from ptxgen.plan.words import (
     BlockOrder,
     By,
+    Eviction,
     Fact,
     Into,
     IntoFragments,
@@ -258,7 +259,26 @@ class Turns:
         return f"turns({', '.join((self.role, self.over, *self.phases))}, split_items={self.split_items})"
 
 
+@frozen
+class Hint:
+    """What caches are told of `ops`, which tensor copies carry out: whether the L2 cache gives up their lines first or
+    last, and that their maps are fetched as the kernel begins."""
+
+    ops: tuple[str, ...]
+    l2: Eviction | None
+    map_early: bool
+    line: SourceLine = field(eq=False)
+
+    def __str__(self) -> str:
+        words = [
+            *self.ops,
+            *([f"l2={self.l2.value}"] if self.l2 else []),
+            *(["map_early=True"] if self.map_early else []),
+        ]
+        return f"hint({', '.join(words)})"
+
+
 Step = (
     Assume | Rewrite | Roles | Tile | Place | Cluster | Stage | MultiplyBy | Finish | Drain | Shift | Order | Unroll
-    | Isolate | OverlapLaunch | Turns
+    | Isolate | OverlapLaunch | Turns | Hint
 )  # fmt: skip

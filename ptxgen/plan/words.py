@@ -360,3 +360,14 @@ def grouped(count: int) -> BlockOrder:
 def hilbert(side: int = 16) -> BlockOrder:
     """Bands of squares of `side` by `side` tiles, a power of two from 2 to 64, each walked along Hilbert's curve."""
     return BlockOrder(side, True)
+
+
+class Eviction(Enum):
+    """Which lines the L2 cache gives up: FIRST those that nobody will ask for again, LAST those that many will."""
+
+    FIRST = "evict_first"
+    LAST = "evict_last"
+
+
+evict_first = Eviction.FIRST
+evict_last = Eviction.LAST

@@ -23,6 +23,7 @@ from ptxgen.tile.nodes import (
     Counter,
     Covered,
     Entering,
+    Eviction,
     Expect,
     Fact,
     Factor,
@@ -72,9 +73,9 @@ from ptxgen.tile.printer import show
 
 __all__ = [
     "LANE_BITS", "Advance", "Arrive", "Arriving", "Buffer", "Carrier", "ClusterArrive", "ClusterWait", "Commit",
-    "Coordinate", "Copy", "Counter", "Covered", "Distribution", "Entering", "Expect", "Fact", "Factor", "Fill",
-    "ForEachItem", "GlobalPlacement", "Grid", "GridDim", "GridRelease", "GridWait", "Iteration", "Let", "Loop", "Map",
-    "MapOperand", "MatrixOrder", "MatrixRows", "Meet", "Multiply", "MultiplyRow", "Node", "Ordering", "Outside",
+    "Coordinate", "Copy", "Counter", "Covered", "Distribution", "Entering", "Eviction", "Expect", "Fact", "Factor",
+    "Fill", "ForEachItem", "GlobalPlacement", "Grid", "GridDim", "GridRelease", "GridWait", "Iteration", "Let", "Loop",
+    "Map", "MapOperand", "MatrixOrder", "MatrixRows", "Meet", "Multiply", "MultiplyRow", "Node", "Ordering", "Outside",
     "Parameter", "ParameterKind", "Program", "ProxyFence", "Quotient", "Raster", "Reduce", "Region", "RegisterFence",
     "RequirementKind", "Retire", "Ring", "Role", "Sequence", "SharedLayout", "Side", "Space", "Synchronisation",
     "TensorBox", "Wait", "When", "WorkList", "bit_count", "matrix_rows", "rank_name", "show", "zero",

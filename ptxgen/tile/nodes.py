@@ -130,6 +130,13 @@ class Carrier(Enum):
     TENSOR = "tensor copy"
 
 
+class Eviction(Enum):
+    """Which lines the L2 cache gives up: FIRST those that nobody will ask for again, LAST those that many will."""
+
+    FIRST = "evict_first"
+    LAST = "evict_last"
+
+
 @frozen
 class Copy:
     """Every element of `distribution` moves from `source` to `destination`, `vector` elements in one access.
@@ -137,7 +144,7 @@ class Copy:
     One side is registers and the other global or shared memory, or with LANE_COPY and TENSOR both are memory. `guarded`
     names the dimensions along which the box may leave the array; `outside` says what happens there. With `masks` the
     block of rank c in its cluster copies to the tiles of all blocks that `masks[c]` has bits for, and nothing where it
-    has none.
+    has none. A tensor copy may say what becomes of its lines in the L2 cache.
     """
 
     op: str
@@ -152,6 +159,7 @@ class Copy:
     rows: MatrixRows | None = None
     ring: str = ""
     masks: tuple[int, ...] = ()
+    eviction: Eviction | None = None
 
 
 @frozen
@@ -594,7 +602,8 @@ class Role:
 class TensorBox:
     """A tensor map that the kernel takes as the parameter `name`: array `array`, its dimensions in `order` from the one
     that lies together in memory on, and the `extents` of a box in that order. `op` copies it; rows are swizzled over
-    `span` bytes."""
+    `span` bytes. The L2 cache fetches `promotion` bytes at once, 0 as many as are asked for; a map that comes `early`
+    is fetched as the kernel begins."""
 
     name: str
     op: str
@@ -602,6 +611,8 @@ class TensorBox:
     order: tuple[int, ...]
     extents: tuple[int, ...]
     span: int
+    promotion: int = 0
+    early: bool = False
 
 
 @frozen

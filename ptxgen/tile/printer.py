@@ -168,7 +168,10 @@ def layout_text(layout: SharedLayout) -> str:
 def tensor_line(box: TensorBox) -> str:
     """What a tensor map describes."""
     order = ", ".join(f"d{place}" for place in box.order)
-    return f"{box.name}: {box.array} in boxes of {box_text(box.extents)} over {order}, swizzled over {box.span} bytes"
+    promoted = f", {box.promotion} bytes at once to L2" if box.promotion else ""
+    early = ", fetched early" if box.early else ""
+    boxes = f"{box.array} in boxes of {box_text(box.extents)} over {order}"
+    return f"{box.name}: {boxes}, swizzled over {box.span} bytes{promoted}{early}"
 
 
 def ring_line(ring: Ring) -> str:
@@ -297,7 +300,8 @@ def copy_lines(copy: Copy) -> Iterator[str]:
     moved = f"{box_text(copy.distribution.shape)} by {copy.vector}"
     if copy.guarded:
         moved += f", {EFFECTS[copy.outside]} outside {dims_text(copy.guarded)}"
-    line = f"copy {region_text(copy.destination)} <- {region_text(copy.source)}, {moved}{masks_text(copy.masks)}"
+    moved += masks_text(copy.masks) + (f", {copy.eviction.value} in L2" if copy.eviction else "")
+    line = f"copy {region_text(copy.destination)} <- {region_text(copy.source)}, {moved}"
     yield named(copy.op, copy.destination, line)
     held = [side.buffer.placement for side in (copy.source, copy.destination) if side.buffer.space is Space.REGISTERS]
     if copy.distribution not in held:
