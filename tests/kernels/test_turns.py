@@ -13,6 +13,7 @@ from ptxgen.errors import PlanError
 from ptxgen.kernels import Layout, Matmul, MatmulSpec, MatmulTiling, parse_epilogue
 from ptxgen.kernels.generated import generate
 from ptxgen.plan import Roles, grouped, role, sms
+from ptxgen.runtime import sass
 from ptxgen.tile import Advance, Arrive, ForEachItem, Node, Program, RegisterFence, Wait
 from ptxgen.tile.mutants import Mutant, without_each_synchronisation
 from tests.kernels.cases import bits, random_inputs, run_matmul
@@ -173,3 +174,18 @@ def test_the_tree_of_a_unit_has_its_own_items() -> None:
 
     roles = derived((1, 1), tiling=evolve(ONE_BLOCK, drain=0)).program.roles
     assert [(each.first, each.step) for role in roles for each in items(role.body)] == [(0, 2), (1, 2), (0, 1)]
+
+
+@pytest.mark.parametrize("name", ["64x256", "64x256, pairs"])
+def test_descriptors_stay_in_uniform_registers(name: str) -> None:
+    """In the machine code nothing is moved to them between the products of a slab, by no unit."""
+    product = Matmul(MatmulSpec(Layout.NT), "sm_90a", TILES[name])
+    arrays = product.with_outputs(random_inputs(product.compute, {"M": 256, "N": 256, "K": 256}))
+    (function,) = sass(product.kernel_for(arrays).listing).functions
+    opcodes = [instruction.opcode for instruction in function.instructions]
+    places = [place for place, opcode in enumerate(opcodes) if opcode.startswith("HGMMA")]
+    assert len(places) == 16
+    for first, last in zip(places[::4], places[3::4], strict=True):
+        between = opcodes[first:last]
+        assert len(between) < 40
+        assert not [opcode for opcode in between if opcode.startswith("R2UR")]
