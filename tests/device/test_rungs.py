@@ -167,12 +167,12 @@ def test_random_sleeps_change_no_bit(name: str) -> None:
     product({"A": a, "B": b, "D": first}, on=Machine.GPU)
     kernel = product.kernel_for({"A": a, "B": b, "D": again})
     launch = kernel.prepare({"A": a, "B": b, "D": again})
-    shape = {"grid": launch.blocks, "block": launch.threads, "cluster": launch.cluster}
+    grid, block, cluster = launch.blocks, launch.threads, launch.cluster
     for seed in range(10):
         slow = load(sleeping(kernel.listing.text, Random(seed)))[kernel.program.name]
         for _ in range(100):
             again.fill_(float("nan"))
-            slow(*launch.arguments, **shape, shared_bytes=launch.shared_bytes)
+            slow(*launch.arguments, grid=grid, block=block, cluster=cluster, shared_bytes=launch.shared_bytes)
             assert torch.equal(again, first), seed
 
 
