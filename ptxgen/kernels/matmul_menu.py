@@ -1,0 +1,145 @@
+"""The tilings that a product of given sizes may be planned with on a target, all of them legal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+
+from attrs import evolve, frozen
+
+from isa.limits import limits
+from isa.targets import target as target_named
+from ptxgen.kernels.generations import generation_of, has_warpgroups
+from ptxgen.kernels.matmul_compute import MatmulSpec
+from ptxgen.kernels.matmul_drain import BARRIERS_BYTES, DEPTH, LEAST_SPAN, SPANS
+from ptxgen.kernels.matmul_plan import GROUP_ROWS, MatmulTiling, default_tiling
+from ptxgen.plan import grouped, sms
+
+GROUP_BLOCKS = ((128, 256), (128, 128), (128, 64), (128, 32), (64, 256), (64, 128), (64, 64), (64, 32), (64, 16))
+GROUP_SLABS = (128, 256)
+WARP_BLOCKS = (
+    (128, 256, 8), (128, 128, 8), (128, 128, 4), (128, 64, 4), (64, 128, 4), (64, 64, 4), (64, 32, 2), (32, 64, 2),
+    (64, 256, 8), (256, 64, 8), (32, 256, 8), (32, 128, 4), (32, 128, 2), (32, 32, 1),
+)  # fmt: skip
+WARP_SLABS = (32, 64, 128)
+MOST_DEPTH, DEPTH_OF_ONE = 8, 2
+RASTERS = (4, 8, 16)
+CLUSTERS = ((2, 1), (1, 2), (4, 1), (1, 4), (2, 2))
+GROUP_DRAINS, WARP_DRAINS = (64, 32, 0), (0, 32)
+HELD_BESIDE_SUMS = 56
+
+
+@frozen
+class Sizes:
+    """The rows, columns and length of the sums of a product, and how many of them there are."""
+
+    m: int
+    n: int
+    k: int
+    batches: int = 1
+
+
+def menu_for(spec: MatmulSpec, target: str, sizes: Sizes) -> tuple[MatmulTiling, ...]:
+    """Legal tilings for a product of these sizes, the default one first, in a fixed order and each once. Tiles that are
+    mostly beyond the arrays are left out where smaller ones are there."""
+    offered = _by_warpgroups(spec, target, sizes) if has_warpgroups(target) else _by_warps(spec, target, sizes)
+    legal = (tiling for tiling in (default_tiling(spec, target), *offered) if is_legal(spec, target, tiling))
+    return tuple(dict.fromkeys(legal))
+
+
+def is_legal(spec: MatmulSpec, target: str, tiling: MatmulTiling) -> bool:
+    """Whether a tiling can be derived for arguments that suit it, and says nothing that would not be carried out: its
+    rings fit shared memory with its pieces of results beside them, its sums fit registers, and what it asks of clusters
+    and blocks that stay can be had together."""
+    by_groups = has_warpgroups(target) and tiling.fits_warpgroups
+    if tiling.k < generation_of(target, spec.input, spec.accumulate, spec.b_input).step:
+        return False
+    if spec.promote and tiling.k % spec.promote:
+        return False
+    if tiling.cluster != (1, 1) and (tiling.workers is not None or not by_groups):
+        return False
+    if shared_bytes(spec, tiling, by_groups=by_groups) > limits(target_named(target)).shared_bytes_per_cta:
+        return False
+    return _drains(spec, tiling, by_groups=by_groups) and registers_of(spec, tiling, by_groups=by_groups) <= (
+        232 if by_groups else 255
+    )
+
+
+def shared_bytes(spec: MatmulSpec, tiling: MatmulTiling, *, by_groups: bool) -> int:
+    """The shared memory of a block: rings, pieces of results, barriers. Warps' pieces lie over A's ring where they fit."""
+    of_a, of_b = (tiling.depth * tiling.k * element.byte_count for element in spec.inputs)
+    rings = of_a * tiling.i + of_b * tiling.j
+    if by_groups:
+        return rings + DEPTH * tiling.i * tiling.drain * spec.output.byte_count + BARRIERS_BYTES
+    pieces = _pieces_of_warps(spec, tiling)
+    return rings + (pieces if pieces > of_a * tiling.i else 0) + BARRIERS_BYTES
+
+
+def registers_of(spec: MatmulSpec, tiling: MatmulTiling, *, by_groups: bool) -> int:
+    """About how many registers a thread holds: its sums, and for warps the fragments of two steps, beside addresses."""
+    words = spec.summed.bits // 32 if spec.summed.bits >= 32 else 1
+    twice = 2 if spec.promote else 1
+    if by_groups:
+        return HELD_BESIDE_SUMS + twice * words * GROUP_ROWS * tiling.j // 128
+    rows, columns = tiling.warp_tile
+    fragments = tiling.fragment_depth * (rows + columns) * 32 * spec.input.byte_count // 128 // 2
+    return HELD_BESIDE_SUMS + twice * words * rows * columns // 32 + fragments
+
+
+def _drains(spec: MatmulSpec, tiling: MatmulTiling, *, by_groups: bool) -> bool:
+    if not tiling.drain:
+        return True
+    if not by_groups:
+        return tiling.warp_tile[0] % tiling.drain == 0
+    wide = tiling.drain * spec.output.byte_count >= LEAST_SPAN
+    return spec.output in SPANS and wide and tiling.j % tiling.drain == 0
+
+
+def _pieces_of_warps(spec: MatmulSpec, tiling: MatmulTiling) -> int:
+    rows = DEPTH * tiling.i // tiling.warp_tile[0] * tiling.drain
+    return rows * tiling.j * spec.output.byte_count
+
+
+def _by_warpgroups(spec: MatmulSpec, target: str, sizes: Sizes) -> Iterator[MatmulTiling]:
+    width = spec.input.byte_count
+    blocks = [(i, j) for i, j in GROUP_BLOCKS if _fits(sizes, i, j, GROUP_ROWS)]
+    for (i, j), slab, drain in product(blocks, GROUP_SLABS, GROUP_DRAINS):
+        base = MatmulTiling(i, j, slab // width, warps=i // GROUP_ROWS * 4, isolate=False, drain=drain)
+        for depth in _depths(spec, target, base):
+            deep = evolve(base, depth=depth)
+            yield from (evolve(deep, raster=grouped(group), workers=sms) for group in RASTERS)
+            yield evolve(deep, raster=grouped(8))
+            yield from (evolve(deep, raster=grouped(8), cluster=cluster) for cluster in CLUSTERS)
+
+
+def _by_warps(spec: MatmulSpec, target: str, sizes: Sizes) -> Iterator[MatmulTiling]:
+    width = spec.input.byte_count
+    step = generation_of(target, spec.input, spec.accumulate, spec.b_input).step
+    blocks = [each for each in WARP_BLOCKS if _fits(sizes, each[0], each[1], 32)]
+    for (i, j, count), slab, drain in product(blocks, WARP_SLABS, WARP_DRAINS):
+        base = MatmulTiling(i, j, max(step, slab // width), warps=count, isolate=False, drain=drain)
+        for depth, group in product(_depths(spec, target, base), RASTERS):
+            yield evolve(base, depth=depth, raster=grouped(group))
+
+
+def _fits(sizes: Sizes, i: int, j: int, least: int) -> bool:
+    """Whether a tile is no more than twice as long as the product, or as short as tiles get."""
+    return (i <= max(least, 2 * sizes.m - 1) or i == least) and (j <= max(32, 2 * sizes.n - 1))
+
+
+def _depths(spec: MatmulSpec, target: str, tiling: MatmulTiling) -> list[int]:
+    """The slabs that a block alone on its multiprocessor has room for, and those that leave room for a second block;
+    none where not even two fit."""
+    of = target_named(target)
+    by_groups = has_warpgroups(target) and tiling.fits_warpgroups
+    if not by_groups and not generation_of(target, spec.input, spec.accumulate, spec.b_input).past_registers:
+        return [DEPTH_OF_ONE]
+    room = limits(of)
+    found = []
+    for most in (room.shared_bytes_per_cta, room.shared_bytes_per_sm // 2 - 2 * BARRIERS_BYTES):
+        depths = [
+            d for d in range(2, MOST_DEPTH + 1)
+            if shared_bytes(spec, evolve(tiling, depth=d), by_groups=by_groups) <= most
+        ]  # fmt: skip
+        found += depths[-1:]
+    return sorted(set(found), reverse=True)
