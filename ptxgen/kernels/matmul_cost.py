@@ -1,9 +1,9 @@
 """How long a product takes by a tiling, told without running it.
 
-A multiprocessor works off its tiles in rounds, one for each time that all blocks which run at once take a tile. A round
-is a slab after the other, each as long as the slowest of what it asks for (products of the tensor cores, reads of shared
-memory, bytes from the L2 cache, the latency of copies as far as the ring hides none), and an end in which results leave.
-The whole is no shorter than its bytes take from memory and than the power of the device allows.
+A multiprocessor works off its tiles in rounds, one for each time that all blocks which run at once take a tile. A
+round is a slab after the other, each as long as the slowest of what it asks for (products of the tensor cores, reads of
+shared memory, bytes from the L2 cache, latency of copies where the ring is too short), and an end in which results
+leave. The whole is no shorter than its bytes take from memory and than the power of the device allows.
 """
 
 from __future__ import annotations
@@ -63,9 +63,7 @@ class Estimate:
         return f"{self.microseconds:.1f} us, mostly {self.dominant.value}: {self.tiling}"
 
 
-def estimate(
-    spec: MatmulSpec, target: str, sizes: Sizes, tiling: MatmulTiling, processor: Processor
-) -> Estimate:
+def estimate(spec: MatmulSpec, target: str, sizes: Sizes, tiling: MatmulTiling, processor: Processor) -> Estimate:
     """The estimate for arguments of which the facts allow what the tiling asks for."""
     return Pace(spec, target, sizes, tiling, processor).whole
 
@@ -113,16 +111,25 @@ class Pace:
         warps = self.tiling.warps + (LOADING_WARPS if self.by_groups else 0)
         held = shared_bytes(self.spec, self.tiling, by_groups=self.by_groups)
         by_shared = room.shared_bytes_per_sm // (held + KEPT_BYTES)
-        return max(1, min(by_shared, room.registers_per_sm // (self._registers(room, warps) * 32 * warps), room.warps_per_sm // warps))
+        return max(
+            1,
+            min(
+                by_shared,
+                room.registers_per_sm // (self._registers(room, warps) * 32 * warps),
+                room.warps_per_sm // warps,
+            ),
+        )
 
     def _registers(self, room: Limits, warps: int) -> int:
         if self.by_groups and self.tiling.i // GROUP_ROWS in ROLE_REGISTERS:
             return room.registers_per_sm // (32 * warps) // REGISTER_UNIT * REGISTER_UNIT
-        return min(255, -(-registers_of(self.spec, self.tiling, by_groups=self.by_groups) // REGISTER_UNIT) * REGISTER_UNIT)
+        return min(
+            255, -(-registers_of(self.spec, self.tiling, by_groups=self.by_groups) // REGISTER_UNIT) * REGISTER_UNIT
+        )
 
     @cached_property
     def usable(self) -> int:
-        """Multiprocessors that whole clusters reach: those of a processing cluster beyond its last whole one stay idle."""
+        """Multiprocessors that whole clusters reach; some beyond the last whole cluster of their neighbours are idle."""
         count = self.tiling.cluster[0] * self.tiling.cluster[1]
         return self.processor.sms if count <= 2 else self.processor.sms // (2 * count) * 2 * count
 

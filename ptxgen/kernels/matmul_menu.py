@@ -26,7 +26,7 @@ MOST_DEPTH, DEPTH_OF_ONE = 8, 2
 RASTERS = (4, 8, 16)
 CLUSTERS = ((2, 1), (1, 2), (4, 1), (1, 4), (2, 2))
 GROUP_DRAINS, WARP_DRAINS = (64, 32, 0), (0, 32)
-HELD_BESIDE_SUMS = 56
+HELD_BESIDE_SUMS, COPY_BYTES = 56, 16
 
 
 @frozen
@@ -48,13 +48,15 @@ def menu_for(spec: MatmulSpec, target: str, sizes: Sizes) -> tuple[MatmulTiling,
 
 
 def is_legal(spec: MatmulSpec, target: str, tiling: MatmulTiling) -> bool:
-    """Whether a tiling can be derived for arguments that suit it, and says nothing that would not be carried out: its
-    rings fit shared memory with its pieces of results beside them, its sums fit registers, and what it asks of clusters
-    and blocks that stay can be had together."""
+    """Whether a tiling can be derived for arguments that suit it, and says nothing that would not be carried out: warps
+    have a copy of each slab for every thread, rings and pieces of results fit shared memory, sums fit registers, and
+    what it asks of clusters and of blocks that stay can be had together."""
     by_groups = has_warpgroups(target) and tiling.fits_warpgroups
     if tiling.k < generation_of(target, spec.input, spec.accumulate, spec.b_input).step:
         return False
     if spec.promote and tiling.k % spec.promote:
+        return False
+    if not by_groups and min(_bytes_of_slabs(spec, tiling)) < COPY_BYTES * 32 * tiling.warps:
         return False
     if tiling.cluster != (1, 1) and (tiling.workers is not None or not by_groups):
         return False
@@ -66,13 +68,19 @@ def is_legal(spec: MatmulSpec, target: str, tiling: MatmulTiling) -> bool:
 
 
 def shared_bytes(spec: MatmulSpec, tiling: MatmulTiling, *, by_groups: bool) -> int:
-    """The shared memory of a block: rings, pieces of results, barriers. Warps' pieces lie over A's ring where they fit."""
-    of_a, of_b = (tiling.depth * tiling.k * element.byte_count for element in spec.inputs)
-    rings = of_a * tiling.i + of_b * tiling.j
+    """The shared memory of a block: rings, pieces of results, barriers. Warps' pieces may lie over A's ring."""
+    of_a, of_b = _bytes_of_slabs(spec, tiling)
+    rings = tiling.depth * (of_a + of_b)
     if by_groups:
         return rings + DEPTH * tiling.i * tiling.drain * spec.output.byte_count + BARRIERS_BYTES
     pieces = _pieces_of_warps(spec, tiling)
-    return rings + (pieces if pieces > of_a * tiling.i else 0) + BARRIERS_BYTES
+    return rings + (pieces if pieces > tiling.depth * of_a else 0) + BARRIERS_BYTES
+
+
+def _bytes_of_slabs(spec: MatmulSpec, tiling: MatmulTiling) -> tuple[int, int]:
+    """The bytes of a slab of A and of B."""
+    of_a, of_b = (tiling.k * element.byte_count for element in spec.inputs)
+    return of_a * tiling.i, of_b * tiling.j
 
 
 def registers_of(spec: MatmulSpec, tiling: MatmulTiling, *, by_groups: bool) -> int:

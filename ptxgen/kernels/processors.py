@@ -1,7 +1,7 @@
 """What a GPU can do in a second, and what it takes before it does anything: a row for each.
 
-Rates come from the makers' data sheets and the published microbenchmarks named in each row; where `measured` is true the
-figures marked so in `Processor` were fitted to launches timed on such a device (`ptxgen tune --calibrate`).
+Rates come from the makers' data sheets and the published microbenchmarks named in each row; where `measured` is true,
+those named in FITTED were fitted to launches timed on such a device (`ptxgen tune --calibrate`, `--fit`).
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ class Processor:
     TFLOP/s that its power allows all together, `share_of_warps` (`mma.sync`) of the tensor rate, `l2_rate` from the L2
     cache to all multiprocessors and `memory_rate` of the memory, both in TB/s, `launch` of a kernel, `fetch` from the
     first request of a tile to its arrival, `slab` lost at each slab, `tile` lost at the end of each tile, `out_bytes` a
-    clock that leave through shared memory and `direct_bytes` from registers, `block` to begin a further block, `cluster`
-    for the meeting of a cluster, and `join` for each part of a sum that is added to another's.
+    clock that leave through shared memory and `direct_bytes` from registers, `block` to begin a further block,
+    `cluster` for the meeting of a cluster, and `join` for each part of a sum that is added to another's.
     """
 
     name: str

@@ -1,0 +1,108 @@
+"""`ptxgen tune`: the fastest plan of a product on this device, and the model that guesses it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from concurrent.futures import Executor, ProcessPoolExecutor
+from contextlib import contextmanager
+from multiprocessing import get_context
+
+from ptxgen.cli.tuning import TuneOptions
+from ptxgen.cli.unusable import Unusable
+from ptxgen.kernels.call import target_of
+from ptxgen.kernels.matmul_choice import chosen
+from ptxgen.kernels.matmul_compute import MatmulSpec
+from ptxgen.kernels.matmul_cost import explain
+from ptxgen.kernels.processors import FITTED, PROCESSORS, Processor, processor_for, processor_named
+from ptxgen.runtime import device_name
+from ptxgen.tune.calibration import fit, measure, read_measurements, written
+
+
+def run_tune(options: TuneOptions) -> int:
+    """Carries out the command and returns its exit status; Unusable or a PtxgenError where it cannot be."""
+    if options.fit is not None:
+        return _fit(options)
+    if options.explain:
+        return _explain(options)
+    if options.calibrate:
+        return _calibrate(options)
+    return _tune(options)
+
+
+def spec_of(options: TuneOptions) -> MatmulSpec:
+    """The product that the options ask for."""
+    batched = any(sizes.batches > 1 for sizes in options.shapes)
+    return MatmulSpec(options.layout, epilogue=options.epilogue, batched=batched)
+
+
+def processor_of(options: TuneOptions) -> Processor:
+    """The row named, or the device's; Unusable where there is none."""
+    known = ", ".join(row.name for row in PROCESSORS)
+    if options.device_name is not None:
+        named = processor_named(options.device_name)
+        if named is None:
+            raise Unusable(f"--device: there are rows for {known}, not for {options.device_name}")
+        return named
+    if options.explain or options.fit:
+        return processor_for(90) or PROCESSORS[0]
+    found = processor_named(device_name())
+    if found is None:
+        raise Unusable(f"there is no row of the cost model for {device_name()}; name a like one of {known} by --device")
+    return found
+
+
+@contextmanager
+def makers(options: TuneOptions) -> Iterator[Executor]:
+    """Processes that make kernels."""
+    count = options.processes or os.cpu_count() or 1
+    with ProcessPoolExecutor(count, get_context("spawn")) as pool:
+        yield pool
+
+
+def _explain(options: TuneOptions) -> int:
+    spec, row = spec_of(options), processor_of(options)
+    for target in options.targets or ("sm_90a",):
+        for sizes in options.shapes:
+            print(explain(chosen(spec, target, sizes, row), sizes))
+    return 0
+
+
+def _fit(options: TuneOptions) -> int:
+    assert options.fit is not None
+    try:
+        measured = read_measurements(options.fit)
+    except (OSError, ValueError, KeyError) as error:
+        raise Unusable(f"{options.fit} holds no measurements: {error}") from None
+    if not measured:
+        raise Unusable(f"{options.fit} holds no measurements")
+    found = fit(spec_of(options), measured, processor_of(options))
+    print(
+        f"{len(measured)} measurements; half within a factor of {found.median:.3f}, nine in ten {found.nine_in_ten:.3f}"
+    )
+    print(", ".join(f"{name}={getattr(found.processor, name):.4g}" for name in FITTED))
+    worst = sorted(found.residuals, key=lambda pair: -abs(pair[1] - 1))[:10]
+    for each, factor in worst:
+        sizes = each.sizes
+        print(
+            f"  {factor:.2f} of {each.microseconds:.1f} us: {each.target} {sizes.m}x{sizes.n}x{sizes.k} {each.tiling}"
+        )
+    return 0
+
+
+def _calibrate(options: TuneOptions) -> int:
+    spec, row = spec_of(options), processor_of(options)
+    lines = []
+    with makers(options) as pool:
+        for target in options.targets or (target_of(0),):
+            for found in measure(spec, target, options.shapes, row, pool, lambda line: print(line, file=sys.stderr)):
+                lines.append(written(found))
+                print(lines[-1], flush=True)
+    if options.out is not None:
+        options.out.write_text("\n".join([*lines, ""]), encoding="utf-8")
+    return 0
+
+
+def _tune(options: TuneOptions) -> int:
+    raise Unusable("tune is not there yet")
