@@ -54,7 +54,9 @@ def parse_tune_command(arguments: Sequence[str]) -> TuneOptions | None:
         raise Unusable("give --shapes or --m, --n and --k, not both")
     if len(single) not in (0, 3) or (not single and given.shapes is None and given.fit is None):
         raise Unusable("--m, --n and --k are wanted together, or --shapes with a file of them")
-    shapes = shapes_in(given.shapes) if given.shapes else (Sizes(*single, given.batch),) if single else ()
+    shapes = (
+        shapes_in(given.shapes) if given.shapes else (Sizes(given.m, given.n, given.k, given.batch),) if single else ()
+    )
     for sizes in shapes:
         if min(sizes.m, sizes.n, sizes.k, sizes.batches) < 1:
             raise Unusable(f"a shape has no size below 1, got {sizes.m} x {sizes.n} x {sizes.k}")

@@ -39,12 +39,25 @@ class Sizes:
     batches: int = 1
 
 
-def menu_for(spec: MatmulSpec, target: str, sizes: Sizes) -> tuple[MatmulTiling, ...]:
+def menu_for(spec: MatmulSpec, target: str, sizes: Sizes, *, by_groups: bool | None = None) -> tuple[MatmulTiling, ...]:
     """Legal tilings for a product of these sizes, the default one first, in a fixed order and each once. Tiles that are
-    mostly beyond the arrays are left out where smaller ones are there."""
-    offered = _by_warpgroups(spec, target, sizes) if has_warpgroups(target) else _by_warps(spec, target, sizes)
-    legal = (tiling for tiling in (default_tiling(spec, target), *offered) if is_legal(spec, target, tiling))
+    mostly beyond the arrays are left out where smaller ones are there, and so are those of which a thread would hold
+    more sums than of the default one, which leaves room for the operands of the epilogue.
+
+    `by_groups`: for products of warpgroups, or of warps where the arguments deny those; None: as the target has them.
+    """
+    base = default_tiling(spec, target)
+    groups = has_warpgroups(target) if by_groups is None else by_groups
+    most = base.j * GROUP_ROWS if groups else _area(base)
+    offered = _by_warpgroups(spec, target, sizes) if groups else _by_warps(spec, target, sizes)
+    kept = (t for t in offered if (t.j * GROUP_ROWS if groups else _area(t)) <= most)
+    legal = (t for t in (base, *kept) if is_legal(spec, target, t))
     return tuple(dict.fromkeys(legal))
+
+
+def _area(tiling: MatmulTiling) -> int:
+    rows, columns = tiling.warp_tile
+    return rows * columns
 
 
 def is_legal(spec: MatmulSpec, target: str, tiling: MatmulTiling) -> bool:
