@@ -15,7 +15,7 @@ from ptxgen.kernels.call import target_of
 from ptxgen.kernels.matmul_choice import chosen
 from ptxgen.kernels.matmul_compute import MatmulSpec
 from ptxgen.kernels.matmul_cost import explain
-from ptxgen.kernels.processors import FITTED, PROCESSORS, Processor, processor_for, processor_named
+from ptxgen.kernels.processors import FITTED, FITTED_OF_WARPS, PROCESSORS, Processor, processor_for, processor_named
 from ptxgen.runtime import device_name
 from ptxgen.tune.calibration import fit, measure, read_measurements, written
 
@@ -81,7 +81,7 @@ def _fit(options: TuneOptions) -> int:
     print(
         f"{len(measured)} measurements; half within a factor of {found.median:.3f}, nine in ten {found.nine_in_ten:.3f}"
     )
-    print(", ".join(f"{name}={getattr(found.processor, name):.4g}" for name in FITTED))
+    print(", ".join(f"{name}={getattr(found.processor, name):.4g}" for name in (*FITTED, *FITTED_OF_WARPS)))
     worst = sorted(found.residuals, key=lambda pair: -abs(pair[1] - 1))[:10]
     for each, factor in worst:
         sizes = each.sizes

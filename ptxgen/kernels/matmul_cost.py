@@ -28,6 +28,8 @@ LOADING_WARPS = 4
 BYTES_PER_US = 1e6
 FLOPS_PER_US = 1e6
 REGISTER_UNIT, KEPT_BYTES = 8, 1024
+LINE_BYTES, LINES_CUT, ROWS_OF_ZEROS = 128, 2.0, 3.5
+MEETING = 4.0
 
 
 class Bound(Enum):
@@ -36,6 +38,7 @@ class Bound(Enum):
     TENSOR = "products of the tensor cores"
     SHARED = "reads of shared memory"
     L2 = "bytes from the L2 cache"
+    FILLING = "bytes into a multiprocessor"
     LATENCY = "latency of copies"
     RESULTS = "ends of tiles, where results leave"
     BEGINNING = "launch and first copies"
@@ -129,21 +132,41 @@ class Pace:
 
     @cached_property
     def usable(self) -> int:
-        """Multiprocessors that whole clusters reach; some beyond the last whole cluster of their neighbours are idle."""
+        """Multiprocessors that whole clusters reach; those of a part beyond its last whole cluster are idle."""
         count = self.tiling.cluster[0] * self.tiling.cluster[1]
-        return self.processor.sms if count <= 2 else self.processor.sms // (2 * count) * 2 * count
+        return self.processor.sms if count <= 2 else self.processor.sms_in_fours // count * count
 
     def slab(self, beside: int, active: int) -> Iterator[tuple[Bound, float]]:
         """What a slab of each of `beside` blocks of a multiprocessor takes, where `active` blocks are at work."""
         tiling, clocks = self.tiling, self.processor.clocks
         width = self.spec.input.byte_count
         flops = self.processor.flops(self.spec.input) * (1 if self.by_groups else self.processor.share_of_warps)
-        yield Bound.TENSOR, beside * 2 * tiling.i * tiling.j * tiling.k / flops / clocks
-        yield Bound.SHARED, beside * self._read_bytes / self.processor.shared_bytes / clocks
+        worked = 2 * tiling.i * tiling.j * tiling.k
+        power = self.processor.sustained * self.processor.flops(self.spec.input) / self.processor.flops_per_clock
         rows, columns = tiling.cluster
-        brought = (tiling.i / columns + tiling.j / rows) * tiling.k * width
-        yield Bound.L2, active * brought / (self.processor.l2_rate * BYTES_PER_US)
-        yield Bound.LATENCY, self.processor.fetch / max(1, tiling.depth - 1)
+        down, across = min(tiling.i, self.sizes.m), min(tiling.j, self.sizes.n)
+        brought = (down / columns * self._lines("A") + across / rows * self._lines("B")) * tiling.k * width
+        beyond = (tiling.i - down) / columns + (tiling.j - across) / rows
+        filled = down + across + ROWS_OF_ZEROS * beyond
+        found = {
+            Bound.TENSOR: beside * worked / flops / clocks,
+            Bound.POWER: active * worked / (power * FLOPS_PER_US),
+            Bound.SHARED: beside * self._read_bytes / self.processor.shared_bytes / clocks,
+            Bound.L2: active * brought / (self.processor.l2_rate * BYTES_PER_US),
+            Bound.FILLING: beside * filled * tiling.k * width / self.processor.fill_bytes / clocks,
+        }
+        yield from found.items()
+        if self.by_groups:
+            yield Bound.LATENCY, (self.processor.fetch + 2 * max(found.values())) / tiling.depth
+        else:
+            yield Bound.LATENCY, (self.processor.fetch + max(found.values())) / max(1, tiling.depth - 1)
+
+    def _lines(self, name: str) -> float:
+        """Lines of the cache that are read for each one of an operand's, two where its rows begin within them."""
+        along_k = self.spec.layout.b_transposed if name == "B" else not self.spec.layout.a_transposed
+        across = self.sizes.m if name == "A" else self.sizes.n
+        width = self.spec.input.byte_count
+        return 1.0 if (self.sizes.k if along_k else across) * width % LINE_BYTES == 0 else LINES_CUT
 
     @cached_property
     def _read_bytes(self) -> float:
@@ -154,23 +177,24 @@ class Pace:
         rows, columns = tiling.warp_tile
         return tiling.warps * (rows + columns) * tiling.k * width
 
-    def end(self, beside: int) -> float:
-        """What it takes until the results of `beside` tiles have left, as far as other blocks of the multiprocessor do
-        not work meanwhile."""
+    @cached_property
+    def end(self) -> float:
+        """What it takes until the results of a tile have left."""
         spec, row = self.spec, self.processor
         written = spec.output.byte_count + sum(
             piece.element.byte_count for piece in spec.epilogue if isinstance(piece, (Beta, Keep, Residual))
         )
         rate = row.out_bytes if self.tiling.drain else row.direct_bytes
-        return row.tile / beside + self.tiling.i * self.tiling.j * written / rate / row.clocks
+        return row.tile + self.tiling.i * self.tiling.j * written / rate / row.clocks
 
     def round(self, beside: int, active: int) -> dict[Bound, float]:
         """What a round of so many blocks takes, under the bound that each part of it has."""
         bounds = dict(self.slab(beside, active))
         slowest = max(bounds, key=lambda bound: bounds[bound])
-        found = {slowest: self.slabs * (bounds[slowest] + self.processor.slab)}
-        found[Bound.RESULTS] = self.end(beside)
-        return found
+        lost = self.processor.slab if self.by_groups else self.processor.warp_slab
+        multiplied = self.slabs * (bounds[slowest] + lost)
+        hidden = multiplied / beside
+        return {slowest: multiplied, Bound.RESULTS: self.end + (beside - 1) * max(0.0, self.end - hidden)}
 
     @cached_property
     def rounds(self) -> tuple[tuple[int, int, int], ...]:
@@ -202,14 +226,6 @@ class Pace:
         return (brought + out + beside + bias) / (self.processor.memory_rate * BYTES_PER_US)
 
     @cached_property
-    def power(self) -> float:
-        """What the operations take at the rate that the device can keep up."""
-        sizes = self.sizes
-        flops = 2 * sizes.m * sizes.n * sizes.k * sizes.batches
-        rate = self.processor.sustained * self.processor.flops(self.spec.input) / self.processor.flops_per_clock
-        return flops / (rate * FLOPS_PER_US)
-
-    @cached_property
     def beginning(self) -> float:
         """Launch and first copies; blocks that do not stay begin again in each round."""
         row = self.processor
@@ -224,14 +240,14 @@ class Pace:
         for count, beside, active in self.rounds:
             for bound, micro in self.round(beside, active).items():
                 shares[bound] = shares.get(bound, 0.0) + count * micro
-        inside = sum(shares.values())
-        floor = {Bound.MEMORY: self.memory, Bound.POWER: self.power}
-        slowest = max(floor, key=lambda bound: floor[bound])
-        least = floor[slowest] + self.beginning
-        if least > inside:
-            shares[slowest] = least - inside
+        inside = sum(shares.values()) - self.beginning
+        together = (inside**MEETING + self.memory**MEETING) ** (1 / MEETING)
+        if self.memory > inside:
+            shares = {Bound.BEGINNING: self.beginning, Bound.MEMORY: together}
+        else:
+            shares[Bound.MEMORY] = together - inside
         return Estimate(
-            max(inside, least),
+            self.beginning + together,
             tuple(shares.items()),
             self.tiles,
             min(self.tiles, self.usable * self.beside),

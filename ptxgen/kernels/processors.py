@@ -10,7 +10,7 @@ from attrs import frozen
 
 from ptxgen.compute import Element
 
-CLOCKS_PER_US = 1000.0
+CLOCKS_PER_US, BYTES_PER_US = 1000.0, 1e6
 
 
 @frozen
@@ -18,13 +18,16 @@ class Processor:
     """A GPU as the cost of a product sees it. All times are in microseconds, rates per clock are those of one
     multiprocessor.
 
-    From data sheets: `number` of its compute capability, `sms`, `flops_per_clock` of dense f16 products, `shared_bytes`
-    that shared memory moves a clock, `l2_bytes` it holds. Fitted where `measured`: the clock under load, `sustained`
-    TFLOP/s that its power allows all together, `share_of_warps` (`mma.sync`) of the tensor rate, `l2_rate` from the L2
-    cache to all multiprocessors and `memory_rate` of the memory, both in TB/s, `launch` of a kernel, `fetch` from the
-    first request of a tile to its arrival, `slab` lost at each slab, `tile` lost at the end of each tile, `out_bytes` a
-    clock that leave through shared memory and `direct_bytes` from registers, `block` to begin a further block,
-    `cluster` for the meeting of a cluster, and `join` for each part of a sum that is added to another's.
+    From data sheets: `number` of its compute capability, `sms`, `flops_per_clock` of dense f16 products, the highest
+    clock `top_ghz`, `pins_rate` of the memory in TB/s, `shared_bytes` that shared memory moves a clock, `l2_bytes` of
+    the L2 cache. `sms_in_fours`: those that clusters of four blocks reach.
+
+    Fitted where `measured`: the clock under load, `sustained` TFLOP/s that the power allows all together, `fill_bytes`
+    a clock into one multiprocessor, `l2_rate` from the L2 cache to all of them and `memory_rate` of the memory, both in
+    TB/s, `launch` of a kernel, `fetch` from the request of a slab to its arrival, `slab` lost at each slab, `tile` lost
+    at the end of each tile, `out_bytes` a clock that leave through shared memory and `direct_bytes` from registers,
+    `block` to begin a further block, `cluster` for the meeting of a cluster, `join` for each part of a sum that is
+    added to another's; and of products of warps the share of the tensor rate and what is lost at each slab.
     """
 
     name: str
@@ -33,15 +36,20 @@ class Processor:
     flops_per_clock: float
     l2_bytes: int
     ghz: float
+    top_ghz: float
+    pins_rate: float
     sustained: float
     memory_rate: float
     l2_rate: float
     source: str
+    sms_in_fours: int = 0
+    fill_bytes: float = 64.0
     shared_bytes: float = 128.0
     share_of_warps: float = 1.0
     launch: float = 3.0
     fetch: float = 1.0
-    slab: float = 0.03
+    slab: float = 0.01
+    warp_slab: float = 0.05
     tile: float = 1.0
     out_bytes: float = 64.0
     direct_bytes: float = 32.0
@@ -53,6 +61,11 @@ class Processor:
     def flops(self, element: Element) -> float:
         """The operations of one clock for products of a type."""
         return self.flops_per_clock * RATES[element]
+
+    def floor(self, element: Element, flops: float, byte_count: float) -> float:
+        """The microseconds below which nothing of so many operations and bytes of memory can stay."""
+        rate = self.flops(element) * self.sms * self.top_ghz * CLOCKS_PER_US
+        return max(flops / rate, byte_count / (self.pins_rate * BYTES_PER_US))
 
     @property
     def clocks(self) -> float:
@@ -69,25 +82,32 @@ RATES: dict[Element, float] = {
 """The rate of each type beside f16's (NVIDIA H100 and A100 data sheets)."""
 
 FITTED = (
-    "ghz", "sustained", "memory_rate", "l2_rate", "share_of_warps", "launch", "fetch", "slab", "tile", "out_bytes",
+    "ghz", "sustained", "fill_bytes", "memory_rate", "l2_rate", "launch", "fetch", "slab", "tile", "out_bytes",
     "direct_bytes", "block", "cluster", "join",
 )  # fmt: skip
+FITTED_OF_WARPS = ("share_of_warps", "warp_slab")
 
 PROCESSORS: tuple[Processor, ...] = (
     Processor(
-        "H200", 90, 132, 4096, 50 << 20, ghz=1.755, sustained=760, memory_rate=4.25, l2_rate=9.5, share_of_warps=0.45,
-        source="H200 data sheet (989 TFLOP/s, 4.8 TB/s); H100 tuning guide (132 SMs, 50 MB)",
+        "H200", 90, 132, 4096, 50 << 20, sms_in_fours=120, top_ghz=1.98, pins_rate=4.8, measured=True, ghz=1.697,
+        sustained=757.9, fill_bytes=75.09, memory_rate=3.734, l2_rate=15.43, launch=1.651, fetch=0.9622, slab=0.008729,
+        tile=0.358, out_bytes=17.52, direct_bytes=7.114, block=1.007, cluster=0.6327, share_of_warps=0.4891,
+        warp_slab=0.07857,
+        source="H200 data sheet (989 TFLOP/s, 4.8 TB/s); H100 tuning guide (132 SMs, 50 MB); 2,354 launches timed",
     ),
     Processor(
-        "H100", 90, 132, 4096, 50 << 20, ghz=1.755, sustained=700, memory_rate=3.0, l2_rate=9.5, share_of_warps=0.45,
+        "H100", 90, 132, 4096, 50 << 20, sms_in_fours=120, top_ghz=1.98, pins_rate=3.35, ghz=1.69, sustained=700,
+        memory_rate=2.7, l2_rate=15.5, share_of_warps=0.45,
         source="H100 SXM data sheet (989 TFLOP/s, 3.35 TB/s); H100 tuning guide",
     ),
     Processor(
-        "A100", 80, 108, 2048, 40 << 20, ghz=1.41, sustained=300, memory_rate=1.75, l2_rate=5.0,
-        source="A100 white paper (312 TFLOP/s, 108 SMs, 5120 bytes a clock from L2); 40 GB SXM 1.94 TB/s (80 GB)",
+        "A100", 80, 108, 2048, 40 << 20, top_ghz=1.41, pins_rate=2.04, ghz=1.41, sustained=300, memory_rate=1.75,
+        l2_rate=5.0,
+        source="A100 white paper (312 TFLOP/s, 108 SMs, 5120 bytes a clock from L2); SXM 80 GB, 2.04 TB/s",
     ),
     Processor(
-        "V100", 70, 80, 1024, 6 << 20, ghz=1.53, sustained=115, memory_rate=0.83, l2_rate=2.5,
+        "V100", 70, 80, 1024, 6 << 20, top_ghz=1.53, pins_rate=0.9, ghz=1.53, sustained=115, memory_rate=0.83,
+        l2_rate=2.5,
         source="V100 white paper (125 TFLOP/s, 80 SMs, 900 GB/s); Jia et al. 2018 (2155 GB/s from L2)",
     ),
 )  # fmt: skip

@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 
 from ptxgen.errors import DriverError, LaunchError
 from ptxgen.kernels.binding import bind, facts_of
+from ptxgen.kernels.generations import has_warpgroups
 from ptxgen.kernels.matmul import Matmul
 from ptxgen.kernels.matmul_compute import MatmulSpec
 from ptxgen.kernels.matmul_cost import estimate
 from ptxgen.kernels.matmul_menu import Sizes, menu_for
 from ptxgen.kernels.matmul_plan import MatmulTiling
-from ptxgen.kernels.processors import FITTED, Processor
+from ptxgen.kernels.processors import FITTED, FITTED_OF_WARPS, Processor
 from ptxgen.kernels.views import outline
 from ptxgen.plan import Fact
 from ptxgen.tune.making import Made, Wanted, make
@@ -28,6 +29,7 @@ from ptxgen.tune.tilings import plain, tiling_of
 TURNS, GRAPHS_AT_ONCE = 7, 16
 WORTH = 4.0
 ANCHORS = ((128, 256), (128, 128), (64, 128))
+NEAR = 1.5
 STEPS, TRIES, NUDGE, HUBER, HELD = 40, 12, 1e-3, 0.08, 1e-2
 
 
@@ -142,32 +144,49 @@ class Fit:
 
 
 def fit(spec: MatmulSpec, measured: Sequence[Measurement], start: Processor) -> Fit:
-    """The row nearest to the measurements in the logarithm of the time, from `start` on; far ones count less (Huber).
+    """The row nearest to the measurements in the logarithm of the time, from `start` on; far ones count less (Huber),
+    and those that take more than NEAR times the best of their shape not at all, since nobody would pick them.
 
-    Levenberg and Marquardt's method over the logarithms of the fitted figures.
+    First what products of warpgroups tell, where there are any, then what is of warps alone.
     """
+    best: dict[tuple[str, Sizes], float] = {}
+    for each in measured:
+        key = (each.target, each.sizes)
+        best[key] = min(best.get(key, each.microseconds), each.microseconds)
+    near = [each for each in measured if each.microseconds <= NEAR * best[each.target, each.sizes]]
+    groups = [each for each in near if has_warpgroups(each.target)]
+    warps = [each for each in near if not has_warpgroups(each.target)]
+    row = evolve(start, measured=True)
+    if groups:
+        row = _fitted(spec, groups, row, FITTED)
+    if warps:
+        row = _fitted(spec, warps, row, FITTED_OF_WARPS if groups else (*FITTED, *FITTED_OF_WARPS))
+    factors = [estimate(spec, e.target, e.sizes, e.tiling, row).microseconds / e.microseconds for e in near]
+    sizes = sorted(max(factor, 1 / factor) for factor in factors)
+    middle, most = sizes[len(sizes) // 2], sizes[int(0.9 * (len(sizes) - 1))]
+    return Fit(row, middle, most, tuple(zip(near, factors, strict=True)))
+
+
+def _fitted(spec: MatmulSpec, measured: Sequence[Measurement], start: Processor, names: tuple[str, ...]) -> Processor:
+    """The row with those figures that come nearest: Levenberg and Marquardt's method over their logarithms."""
 
     def row(logs: NDArray[np.float64]) -> Processor:
-        figures = dict(zip(FITTED, map(float, np.exp(logs)), strict=True))
-        return evolve(start, measured=True, **figures)  # type: ignore[arg-type]
+        return evolve(start, **dict(zip(names, map(float, np.exp(logs)), strict=True)))  # type: ignore[arg-type]
 
     def residuals(logs: NDArray[np.float64]) -> NDArray[np.float64]:
         known = row(logs)
         told = [estimate(spec, each.target, each.sizes, each.tiling, known).microseconds for each in measured]
-        logs_told: NDArray[np.float64] = np.log(np.array(told) / wanted)
-        return logs_told
+        found: NDArray[np.float64] = np.log(np.array(told) / wanted)
+        return found
 
     wanted = np.array([each.microseconds for each in measured])
-    logs, found = _nearest(residuals, np.log(np.array([getattr(start, name) for name in FITTED])))
-    sizes = np.exp(np.sort(np.abs(found)))
-    told = tuple(zip(measured, map(float, np.exp(found)), strict=True))
-    return Fit(row(logs), float(np.median(sizes)), float(sizes[int(0.9 * (len(sizes) - 1))]), told)
+    return row(_nearest(residuals, np.log(np.array([getattr(start, name) for name in names]))))
 
 
 def _nearest(
     residuals: Callable[[NDArray[np.float64]], NDArray[np.float64]], start: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The arguments with the least loss of residuals, found from `start`, and the residuals there."""
+) -> NDArray[np.float64]:
+    """The arguments with the least loss of residuals, found from `start`."""
     logs, found, damping = start, residuals(start), 1.0
     for _ in range(STEPS):
         jacobian = np.stack([(residuals(logs + step) - found) / NUDGE for step in NUDGE * np.eye(len(logs))], axis=1)
@@ -184,7 +203,7 @@ def _nearest(
             damping *= 4.0
         if before - _loss(found) < 1e-6 * before:
             break
-    return logs, found
+    return logs
 
 
 def _loss(residuals: NDArray[np.float64]) -> float:
