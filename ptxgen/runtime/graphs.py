@@ -28,6 +28,11 @@ class Graph:
         with on_device(self.device) as api:
             call(api.cuGraphLaunch, self.handle, self.stream)
 
+    def wait(self) -> None:
+        """Waits until every replay so far is done."""
+        with on_device(self.device) as api:
+            call(api.cuStreamSynchronize, self.stream)
+
     def milliseconds(self) -> float:
         """How long one replay takes, by events around it."""
         (found,) = elapsed_ms(self, repeats=1, warmups=0, stream=self.stream, device=self.device)

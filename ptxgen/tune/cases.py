@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ptxgen.derive import SumOrder
 from ptxgen.kernels.matmul import Matmul
 from ptxgen.kernels.matmul_compute import MatmulSpec
-from ptxgen.kernels.matmul_menu import Sizes
+from ptxgen.kernels.matmul_menu import MOST_DEPTH, Sizes
 from ptxgen.kernels.matmul_plan import MatmulTiling
 from ptxgen.testing import Bounded, bounded
 from ptxgen.tune.measuring import SCALARS, drawn, outputs, shapes_of
@@ -59,23 +59,13 @@ class Guarded:
 def guarded(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Guarded:
     """A window of that shape whose rows lie apart and aligned, with guarded rows before and behind."""
     *above, columns = shape
-    pitch = -(-columns // UNIT) * UNIT + GUARD_COLUMNS if above else columns
-    strides = [dtype.itemsize]
-    for extent in (pitch, *reversed(above[1:])):
-        strides.insert(0, strides[0] * extent)
-    strides = strides[-len(shape) :]
+    pitch = -(-columns // UNIT) * UNIT + GUARD_COLUMNS
     ahead = GUARD_ROWS * pitch * dtype.itemsize
-    whole = ahead * 2 + strides[0] * shape[0] + 2 * ALIGNED_BYTES
-    memory = np.zeros(whole, np.uint8)
+    inside = prod(above) * pitch * dtype.itemsize
+    memory = np.zeros(2 * ahead + inside + ALIGNED_BYTES, np.uint8)
     start = ahead + -(memory.ctypes.data + ahead) % ALIGNED_BYTES
-    return Guarded(
-        memory,
-        as_strided(
-            memory[start:].view(np.uint8)[: whole - start - (whole - start) % dtype.itemsize].view(dtype),
-            shape,
-            strides,
-        ),
-    )
+    rows = memory[start : start + inside].view(dtype).reshape(*above, pitch)
+    return Guarded(memory, rows[..., :columns])
 
 
 @define(slots=False, frozen=True, eq=False)
@@ -147,11 +137,12 @@ def _packed(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def sizes_around(tiling: MatmulTiling, batches: int = 1) -> tuple[Sizes, ...]:
-    """Sizes that show a tiling's edges: a whole tile with more slabs than the ring has slots, several tiles that end
-    within one in each direction, and a product smaller than a tile."""
+    """Sizes that show a tiling's edges: a whole tile with more slabs than a ring has slots, several tiles that end
+    within one in each direction, and a product smaller than a tile. Tilings of equal extents have equal ones."""
     m, n, k = tiling.i * tiling.cluster[0], tiling.j * tiling.cluster[1], tiling.k
+    slabs = max(MOST_DEPTH, tiling.depth)
     return (
-        Sizes(m, n, k * (tiling.depth + 1), batches),
-        Sizes(m + UNIT, n + UNIT, k * tiling.depth + UNIT, batches),
+        Sizes(m, n, k * (slabs + 1), batches),
+        Sizes(m + UNIT, n + UNIT, k * slabs + UNIT, batches),
         Sizes(UNIT, UNIT, UNIT, batches),
     )

@@ -14,6 +14,7 @@ from ptxgen.errors import PtxgenError
 from ptxgen.kernels.matmul_compute import MatmulSpec
 from ptxgen.kernels.matmul_menu import Sizes
 from ptxgen.kernels.processors import Processor
+from ptxgen.kernels.views import DTYPES
 from ptxgen.testing import Bounded
 from ptxgen.tune.cases import INPUTS, POISONS, Case
 
@@ -125,6 +126,14 @@ class Gate:
 
     def judge(self, subject: Subject) -> Refusal | Timing | None:
         """The first stage that the candidate does not pass; else its time, None where nothing is timed."""
+        refused = self.judge_results(subject)
+        if refused is not None:
+            return refused
+        timing = subject.timed()
+        return timing if timing is None else self.judge_time(timing) or timing
+
+    def judge_results(self, subject: Subject) -> Refusal | None:
+        """The first stage that a candidate does not pass before it is timed."""
         try:
             refused = self._before(subject)
         except PtxgenError as error:
@@ -137,15 +146,13 @@ class Gate:
                 runs.append(run(subject, case, self.repeats))
             except PtxgenError as error:
                 return Refusal(Stage.LAUNCH, f"{told(case.sizes)}: {error}")
-        for stage, look in LOOKS:
-            for each in runs:
-                for reason in look(each):
-                    return Refusal(stage, f"{told(each.case.sizes)}: {reason}")
-        timing = subject.timed()
-        if timing is not None:
-            for stage, reason in timing_faults(timing, self.spec, self.processor):
-                return Refusal(stage, reason)
-        return timing
+        found = ((stage, each, reason) for stage, look in LOOKS for each in runs for reason in look(each))
+        return next((Refusal(stage, f"{told(each.case.sizes)}: {reason}") for stage, each, reason in found), None)
+
+    def judge_time(self, timing: Timing) -> Refusal | None:
+        """The stage that a time does not pass."""
+        faults = timing_faults(timing, self.spec, self.processor)
+        return next((Refusal(stage, reason) for stage, reason in faults), None)
 
     def _before(self, subject: Subject) -> Refusal | None:
         findings = subject.proof()
@@ -236,16 +243,9 @@ LOOKS: tuple[tuple[Stage, Callable[[Run], Iterator[str]]], ...] = (
 
 
 def _beyond(name: str, bits: NDArray[Any], truth: Bounded) -> Iterator[str]:
-    excess = truth.excess(bits.view(truth_dtype(truth)))
+    excess = truth.excess(bits.view(DTYPES[truth.element]))
     if not excess <= 1.0:
         yield f"{name} is {excess:.3g} times as far from float64 as rounding explains"
-
-
-def truth_dtype(truth: Bounded) -> np.dtype[Any]:
-    """The type that results are kept in."""
-    from ptxgen.kernels.views import DTYPES
-
-    return DTYPES[truth.element]
 
 
 def timing_faults(timing: Timing, spec: MatmulSpec, processor: Processor) -> Iterator[tuple[Stage, str]]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from time import perf_counter
 
-from attrs import field, frozen
+from attrs import define, field, frozen
 
+from ptxgen.derive import SumOrder
 from ptxgen.emit import Listing
 from ptxgen.errors import AssemblerError, PtxgenError
 from ptxgen.kernels.entry import entry_of
@@ -28,19 +30,25 @@ class Wanted:
     facts: tuple[Fact, ...]
 
 
-@frozen(eq=False)
+@define(slots=False, frozen=True, eq=False)
 class Made:
-    """What became of a candidate: its text and entry, its machine code where an assembler is here, how long it took, or
-    why it could not be made: by whom, and in which words."""
+    """What became of a candidate: its text and entry, its machine code where an assembler is here, the order of its
+    sums, how long it took; or why it could not be made: by whom, and in which words."""
 
     wanted: Wanted
     kept: Kept | None = field(default=None, repr=False)
     cubin: Cubin | None = field(default=None, repr=False)
+    orders: tuple[SumOrder, ...] = field(default=(), repr=False)
     refused_by: type[PtxgenError] | None = None
     reason: str = ""
     seconds: float = 0.0
 
     @property
+    def doubts(self) -> tuple[str, ...]:
+        """Why it is not proved; nothing where it is."""
+        return (self.reason,) if self.kept is None else ()
+
+    @cached_property
     def kernel(self) -> GeneratedKernel:
         """The kernel, which derives again only what somebody asks of its plan."""
         if self.kept is None:
@@ -61,14 +69,15 @@ def make(wanted: Wanted) -> Made:
     try:
         kernel = derived(wanted)
         kept = Kept(entry_of(kernel.program), kernel.listing.text)
+        orders = kernel.derivation.signature(wanted.target)
     except (PtxgenError, ValueError) as error:
         kind = type(error) if isinstance(error, PtxgenError) else PtxgenError
         return Made(wanted, refused_by=kind, reason=str(error), seconds=perf_counter() - begun)
     try:
         cubin = assembled(kept.text)
     except AssemblerError as error:
-        return Made(wanted, kept, refused_by=AssemblerError, reason=str(error), seconds=perf_counter() - begun)
-    return Made(wanted, kept, cubin, seconds=perf_counter() - begun)
+        return Made(wanted, kept, None, orders, AssemblerError, str(error), seconds=perf_counter() - begun)
+    return Made(wanted, kept, cubin, orders, seconds=perf_counter() - begun)
 
 
 def assembled(text: str) -> Cubin | None:

@@ -52,6 +52,11 @@ class Bench:
             )
         return record(launches, device=self.device)
 
+    @property
+    def byte_count(self) -> int:
+        """The bytes of all sets."""
+        return sum(array.nbytes for arrays in self.sets for array in arrays.values())
+
     def poison(self) -> None:
         """Fills every result with what no product gives."""
         for arrays in self.sets:
