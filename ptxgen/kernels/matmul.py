@@ -71,7 +71,7 @@ class Matmul:
     def fitted(self, arrays: Mapping[str, Any]) -> Matmul:
         """This product with the tiling that it is given for these arrays: its own, else what `tuned` knows, else one
         chosen for their sizes, on `processor` or on the first known GPU of the target, by a model that runs nothing
-        (`matmul_choice`)."""
+        (`matmul_choice`): by warps where the arrays deny what warpgroups need."""
         row = self.processor or processor_for(target_named(self.target).number)
         if self.tiling is not None or (self.tuned is None and (row is None or not row.measured)):
             return self
@@ -81,7 +81,8 @@ class Matmul:
         wide = isinstance(by_warpgroups(plan, self.spec, self.tiled), MatrixInstruction)
         sizes = Sizes(m, n, k, batches)
         found = self.tuned.tiling(self.spec, self.target, sizes) if self.tuned and not self.spec.totals else None
-        tiling = found or chosen_tiling(self.spec, self.target, sizes, row, wide)
+        target = self.target if wide else self.target.rstrip("af")
+        tiling = found or chosen_tiling(self.spec, target, sizes, row)
         return _tiled(self.spec, self.target, tiling)
 
     @cached_property

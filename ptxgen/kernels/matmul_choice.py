@@ -21,30 +21,22 @@ class Tuned(Protocol):
         """The best known for a product of these sizes; None where nothing like it was measured."""
 
 
-def ranked(
-    spec: MatmulSpec, target: str, sizes: Sizes, processor: Processor, *, by_groups: bool | None = None
-) -> tuple[Estimate, ...]:
-    """The menu with what the model expects of each, the quickest first; equal ones in the menu's order. `by_groups` as
-    in `menu_for`."""
-    offered = menu_for(spec, target, sizes, by_groups=by_groups)
-    found = (estimate(spec, target, sizes, tiling, processor) for tiling in offered)
+def ranked(spec: MatmulSpec, target: str, sizes: Sizes, processor: Processor) -> tuple[Estimate, ...]:
+    """The menu with what the model expects of each, the quickest first; equal ones in the menu's order."""
+    found = (estimate(spec, target, sizes, tiling, processor) for tiling in menu_for(spec, target, sizes))
     return tuple(sorted(found, key=lambda each: each.microseconds))
 
 
 @lru_cache(maxsize=CHOICES_KEPT)
-def chosen(
-    spec: MatmulSpec, target: str, sizes: Sizes, processor: Processor, by_groups: bool | None = None
-) -> Estimate:
+def chosen(spec: MatmulSpec, target: str, sizes: Sizes, processor: Processor) -> Estimate:
     """The quickest of the menu as the model has it, remembered; the same for the same question always."""
-    return ranked(spec, target, sizes, processor, by_groups=by_groups)[0]
+    return ranked(spec, target, sizes, processor)[0]
 
 
-def chosen_tiling(
-    spec: MatmulSpec, target: str, sizes: Sizes, processor: Processor | None, by_groups: bool | None = None
-) -> MatmulTiling:
+def chosen_tiling(spec: MatmulSpec, target: str, sizes: Sizes, processor: Processor | None) -> MatmulTiling:
     """The tiling for a shape: by the model where the device's row was measured, else the default one, as for products
     with sums over rows or columns, whose parts are as large as the default tiles."""
     nothing = min(sizes.m, sizes.n, sizes.k, sizes.batches) < 1
     if processor is None or not processor.measured or spec.totals or nothing:
         return default_tiling(spec, target)
-    return chosen(spec, target, sizes, processor, by_groups).tiling
+    return chosen(spec, target, sizes, processor).tiling

@@ -9,6 +9,7 @@ from attrs import evolve, frozen
 
 from isa.limits import limits
 from isa.targets import target as target_named
+from ptxgen.kernels.epilogue import Keep
 from ptxgen.kernels.generations import generation_of, has_warpgroups
 from ptxgen.kernels.matmul_compute import MatmulSpec
 from ptxgen.kernels.matmul_drain import BARRIERS_BYTES, DEPTH, LEAST_SPAN, SPANS
@@ -39,15 +40,11 @@ class Sizes:
     batches: int = 1
 
 
-def menu_for(spec: MatmulSpec, target: str, sizes: Sizes, *, by_groups: bool | None = None) -> tuple[MatmulTiling, ...]:
+def menu_for(spec: MatmulSpec, target: str, sizes: Sizes) -> tuple[MatmulTiling, ...]:
     """Legal tilings for a product of these sizes, the default one first, in a fixed order and each once. Tiles that are
     mostly beyond the arrays are left out where smaller ones are there, and so are those of which a thread would hold
-    more sums than of the default one, which leaves room for the operands of the epilogue.
-
-    `by_groups`: for products of warpgroups, or of warps where the arguments deny those; None: as the target has them.
-    """
-    base = default_tiling(spec, target)
-    groups = has_warpgroups(target) if by_groups is None else by_groups
+    more sums than of the default one, which leaves room for the operands of the epilogue."""
+    base, groups = default_tiling(spec, target), has_warpgroups(target)
     most = base.j * GROUP_ROWS if groups else _area(base)
     offered = _by_warpgroups(spec, target, sizes) if groups else _by_warps(spec, target, sizes)
     kept = (t for t in offered if (t.j * GROUP_ROWS if groups else _area(t)) <= most)
@@ -67,7 +64,7 @@ def is_legal(spec: MatmulSpec, target: str, tiling: MatmulTiling) -> bool:
     by_groups = has_warpgroups(target) and tiling.fits_warpgroups
     if tiling.k < generation_of(target, spec.input, spec.accumulate, spec.b_input).step:
         return False
-    if spec.promote and tiling.k % spec.promote:
+    if spec.promote and (tiling.k % spec.promote or (by_groups and tiling.workers is not None)):
         return False
     if not by_groups and min(_bytes_of_slabs(spec, tiling)) < COPY_BYTES * 32 * tiling.warps:
         return False
@@ -85,9 +82,16 @@ def shared_bytes(spec: MatmulSpec, tiling: MatmulTiling, *, by_groups: bool) -> 
     of_a, of_b = _bytes_of_slabs(spec, tiling)
     rings = tiling.depth * (of_a + of_b)
     if by_groups:
-        return rings + DEPTH * tiling.i * tiling.drain * spec.output.byte_count + BARRIERS_BYTES
-    pieces = _pieces_of_warps(spec, tiling)
-    return rings + (pieces if pieces > tiling.depth * of_a else 0) + BARRIERS_BYTES
+        return rings + DEPTH * tiling.i * tiling.drain * sum(_widths(spec)) + BARRIERS_BYTES
+    rows = DEPTH * tiling.i // tiling.warp_tile[0] * tiling.drain
+    pieces = (rows * tiling.j * width for width in _widths(spec))
+    return rings + sum(piece for piece in pieces if piece > tiling.depth * of_a) + BARRIERS_BYTES
+
+
+def _widths(spec: MatmulSpec) -> list[int]:
+    """The bytes of an element of each result."""
+    kept = [piece.element.byte_count for piece in spec.epilogue if isinstance(piece, Keep)]
+    return [*kept, spec.output.byte_count]
 
 
 def _bytes_of_slabs(spec: MatmulSpec, tiling: MatmulTiling) -> tuple[int, int]:
@@ -112,13 +116,9 @@ def _drains(spec: MatmulSpec, tiling: MatmulTiling, *, by_groups: bool) -> bool:
         return True
     if not by_groups:
         return tiling.warp_tile[0] % tiling.drain == 0
-    wide = tiling.drain * spec.output.byte_count >= LEAST_SPAN
-    return spec.output in SPANS and wide and tiling.j % tiling.drain == 0
-
-
-def _pieces_of_warps(spec: MatmulSpec, tiling: MatmulTiling) -> int:
-    rows = DEPTH * tiling.i // tiling.warp_tile[0] * tiling.drain
-    return rows * tiling.j * spec.output.byte_count
+    wide = tiling.drain * min(_widths(spec)) >= LEAST_SPAN
+    elements = [spec.output, *(piece.element for piece in spec.epilogue if isinstance(piece, Keep))]
+    return all(each in SPANS for each in elements) and wide and tiling.j % tiling.drain == 0
 
 
 def _by_warpgroups(spec: MatmulSpec, target: str, sizes: Sizes) -> Iterator[MatmulTiling]:

@@ -1,10 +1,11 @@
-"""The search, with a measurer whose clock is the model's and lies about some: on executors of threads, and on Dask's."""
+"""The search, with a measurer whose clock is the model's and lies about some: on threads, and on Dask's executor."""
 
 from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -18,11 +19,11 @@ from ptxgen.plan import grouped, sms
 from ptxgen.tune import Best, Gate, Kept, Refusal, Stage, Timing, Tuner, Tuning
 from ptxgen.tune.cases import Case, sizes_around
 from ptxgen.tune.keeping import class_of
-from ptxgen.tune.making import Made
+from ptxgen.tune.making import DERIVING, Made, Wanted
 from ptxgen.tune.subjects import OnSimulator
 from ptxgen.tune.tilings import plain, tiling_of
 from ptxgen.tune.tuner import Verdict, differences
-from tests.tune.spoiled import SPEC, TARGET, device
+from tests.tune.spoiled import DIRECT, SPEC, TARGET, device, good
 
 SHAPES = (Sizes(2048, 2048, 2048), Sizes(128, 4096, 4096))
 
@@ -51,6 +52,12 @@ def clock(spec: MatmulSpec, target: str, sizes: Sizes, tiling: MatmulTiling) -> 
     return estimate(spec, target, sizes, tiling, device()).microseconds * (1 + off)
 
 
+def unmade(wanted: Wanted) -> Made:
+    """A candidate that nobody made, for a clock that looks at none."""
+    with DERIVING:
+        return Made(wanted, good(DIRECT).kept)
+
+
 @pytest.fixture
 def threads() -> Iterator[Executor]:
     with ThreadPoolExecutor(2) as pool:
@@ -64,15 +71,17 @@ def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 
 def tuned(pool: Executor, kept: Kept | None = None, measurer: Clock | None = None, count: int = 6) -> list[Tuning]:
-    tuner = Tuner(device(), measurer or Clock(), pool, pool, kept, count)
+    tuner = Tuner(device(), measurer or Clock(), pool, pool, kept, count, make=unmade)
     return sorted(tuner.tune(SPEC, TARGET, SHAPES), key=lambda found: SHAPES.index(found.sizes))
 
 
 def test_the_best_is_the_quickest_of_what_was_measured(threads: Executor) -> None:
     heard: list[tuple[str, int]] = []
-    tuner = Tuner(
-        device(), Clock(), threads, threads, None, 6, lambda what, sizes, number: heard.append((what, number))
-    )
+
+    def tell(what: str, sizes: Sizes, number: int) -> None:
+        heard.append((what, number))
+
+    tuner = Tuner(device(), Clock(), threads, threads, None, 6, tell, unmade)
     (found,) = tuner.tune(SPEC, TARGET, SHAPES[:1])
     assert found.best is not None
     assert found.best.microseconds == min(clock(SPEC, TARGET, SHAPES[0], trial.tiling) for trial in found.trials)
@@ -171,6 +180,10 @@ def test_a_product_takes_what_was_tuned_only_where_it_is_given(home: Path) -> No
     assert Matmul(SPEC, TARGET, own, tuned=Kept("H200")).fitted(arrays).tiling == own
 
 
+def told(timing: Timing) -> Timing:
+    return timing
+
+
 @frozen
 class Simulated:
     """Gates on the simulator, in the worker; times are the model's."""
@@ -182,7 +195,7 @@ class Simulated:
             micro = clock(spec, target, sizes, each.wanted.tiling)
             timing = Timing(sizes, micro, 10, 10 * micro, cold=True)
             gate = Gate(spec, (Case(spec, target, small, each.orders),), device())
-            verdict = gate.judge(OnSimulator(each, clock=lambda timing=timing: timing))
+            verdict = gate.judge(OnSimulator(each, clock=partial(told, timing)))
             assert verdict is not None
             found.append(verdict)
         return tuple(found)
