@@ -105,8 +105,8 @@ class Subject(Protocol):
 
 @frozen(eq=False)
 class Run:
-    """What three launches of a case left: twice of the first inputs, each time over another poison, then of the second
-    inputs over what was there."""
+    """What launches of a case left: of the first inputs, of a repetition over another poison, and of the second inputs
+    over what was there."""
 
     case: Case
     results: Mapping[str, tuple[NDArray[Any], NDArray[Any], NDArray[Any]]]
@@ -193,7 +193,12 @@ def run(subject: Subject, case: Case, repeats: int = 2) -> Run:
         array[...] = case.inputs[SECOND][name]
     once()
     kept &= all(np.array_equal(inputs[name], case.inputs[SECOND][name]) for name in inputs)
-    return Run(case, {name: (bits[0], bits[-2], bits[-1]) for name, bits in left.items()}, touched, kept)
+    return Run(case, {name: (bits[0], _another(bits[:-1]), bits[-1]) for name, bits in left.items()}, touched, kept)
+
+
+def _another(bits: list[NDArray[Any]]) -> NDArray[Any]:
+    """The first repetition that differs from the first launch, else the last."""
+    return next((each for each in bits[1:] if (each != bits[0]).any()), bits[-1])
 
 
 def unwritten(found: Run) -> Iterator[str]:

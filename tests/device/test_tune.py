@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from attrs import evolve
 
+from ptxgen.kernels.call import target_of
 from ptxgen.kernels.matmul_menu import Sizes
 from ptxgen.kernels.processors import processor_named
 from ptxgen.plan import sms
