@@ -124,7 +124,7 @@ class Pace:
         )
 
     def _registers(self, room: Limits, warps: int) -> int:
-        if self.by_groups and self.tiling.i // GROUP_ROWS in ROLE_REGISTERS:
+        if self.by_groups and self.tiling.warps // 4 in ROLE_REGISTERS:
             return room.registers_per_sm // (32 * warps) // REGISTER_UNIT * REGISTER_UNIT
         return min(
             255, -(-registers_of(self.spec, self.tiling, by_groups=self.by_groups) // REGISTER_UNIT) * REGISTER_UNIT
@@ -173,7 +173,8 @@ class Pace:
         """Bytes of shared memory that the products of one slab read."""
         tiling, width = self.tiling, self.spec.input.byte_count
         if self.by_groups:
-            return tiling.i // GROUP_ROWS * (GROUP_ROWS + tiling.j) * tiling.k * width
+            across = tiling.i if tiling.swap else tiling.j
+            return tiling.warps // 4 * (GROUP_ROWS + across) * tiling.k * width
         rows, columns = tiling.warp_tile
         return tiling.warps * (rows + columns) * tiling.k * width
 

@@ -17,6 +17,8 @@ from ptxgen.kernels.matmul_plan import GROUP_ROWS, MatmulTiling, default_tiling
 from ptxgen.plan import grouped, sms
 
 GROUP_BLOCKS = ((128, 256), (128, 128), (128, 64), (128, 32), (64, 256), (64, 128), (64, 64), (64, 32), (64, 16))
+SWAPPED_BLOCKS = ((16, 128), (16, 64), (32, 128), (32, 64), (64, 128))
+FEW_ROWS = 128
 GROUP_SLABS = (128, 256)
 WARP_BLOCKS = (
     (128, 256, 8), (128, 128, 8), (128, 128, 4), (128, 64, 4), (64, 128, 4), (64, 64, 4), (64, 32, 2), (32, 64, 2),
@@ -45,14 +47,17 @@ def menu_for(spec: MatmulSpec, target: str, sizes: Sizes) -> tuple[MatmulTiling,
     mostly beyond the arrays are left out where smaller ones are there, and so are those of which a thread would hold
     more sums than of the default one, which leaves room for the operands of the epilogue."""
     base, groups = default_tiling(spec, target), has_warpgroups(target)
-    most = base.j * GROUP_ROWS if groups else _area(base)
+    most = _sums(base, groups)
     offered = _by_warpgroups(spec, target, sizes) if groups else _by_warps(spec, target, sizes)
-    kept = (t for t in offered if (t.j * GROUP_ROWS if groups else _area(t)) <= most)
+    kept = (t for t in offered if _sums(t, groups) <= most)
     legal = (t for t in (base, *kept) if is_legal(spec, target, t))
     return tuple(dict.fromkeys(legal))
 
 
-def _area(tiling: MatmulTiling) -> int:
+def _sums(tiling: MatmulTiling, groups: bool) -> int:
+    """The elements of the result that a warpgroup holds, or a warp."""
+    if groups:
+        return GROUP_ROWS * (tiling.i if tiling.swap else tiling.j)
     rows, columns = tiling.warp_tile
     return rows * columns
 
@@ -105,7 +110,7 @@ def registers_of(spec: MatmulSpec, tiling: MatmulTiling, *, by_groups: bool) -> 
     words = spec.summed.bits // 32 if spec.summed.bits >= 32 else 1
     twice = 2 if spec.promote else 1
     if by_groups:
-        return HELD_BESIDE_SUMS + twice * words * GROUP_ROWS * tiling.j // 128
+        return HELD_BESIDE_SUMS + twice * words * _sums(tiling, groups=True) // 128
     rows, columns = tiling.warp_tile
     fragments = tiling.fragment_depth * (rows + columns) * 32 * spec.input.byte_count // 128 // 2
     return HELD_BESIDE_SUMS + twice * words * rows * columns // 32 + fragments
@@ -118,14 +123,20 @@ def _drains(spec: MatmulSpec, tiling: MatmulTiling, *, by_groups: bool) -> bool:
         return tiling.warp_tile[0] % tiling.drain == 0
     wide = tiling.drain * min(_widths(spec)) >= LEAST_SPAN
     elements = [spec.output, *(piece.element for piece in spec.epilogue if isinstance(piece, Keep))]
+    if tiling.swap and tiling.drain % GROUP_ROWS:
+        return False
     return all(each in SPANS for each in elements) and wide and tiling.j % tiling.drain == 0
 
 
 def _by_warpgroups(spec: MatmulSpec, target: str, sizes: Sizes) -> Iterator[MatmulTiling]:
     width = spec.input.byte_count
     blocks = [(i, j) for i, j in GROUP_BLOCKS if _fits(sizes, i, j, GROUP_ROWS)]
-    for (i, j), slab, drain in product(blocks, GROUP_SLABS, GROUP_DRAINS):
-        base = MatmulTiling(i, j, slab // width, warps=i // GROUP_ROWS * 4, isolate=False, drain=drain)
+    tiles = [MatmulTiling(i, j, warps=i // GROUP_ROWS * 4, isolate=False) for i, j in blocks]
+    if sizes.m <= FEW_ROWS:
+        few = [(i, j) for i, j in SWAPPED_BLOCKS if _fits(sizes, i, j, SWAPPED_BLOCKS[0][0])]
+        tiles += [MatmulTiling(i, j, warps=j // GROUP_ROWS * 4, isolate=False, swap=True) for i, j in few]
+    for tile, slab, drain in product(tiles, GROUP_SLABS, GROUP_DRAINS):
+        base = evolve(tile, k=slab // width, drain=drain)
         for depth in _depths(spec, target, base):
             deep = evolve(base, depth=depth)
             yield from (evolve(deep, raster=grouped(group), workers=sms) for group in RASTERS)

@@ -48,6 +48,7 @@ class Bench:
                     block=made.threads,
                     cluster=made.cluster,
                     shared_bytes=made.shared_bytes,
+                    overlapped=made.overlapped,
                 )
             )
         return record(launches, device=self.device)

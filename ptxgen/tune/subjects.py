@@ -91,6 +91,7 @@ class OnDevice:
                 block=launch.threads,
                 cluster=launch.cluster,
                 shared_bytes=launch.shared_bytes,
+                overlapped=launch.overlapped,
             )
         for memory, copy in held.values():
             copy.read(memory)

@@ -105,6 +105,15 @@ def test_menus_of_other_products(spec: MatmulSpec, target: str) -> None:
         assert derivable(spec, target, offered[place]), offered[place]
 
 
+@pytest.mark.parametrize("spec", (SPEC, *SPECS), ids=str)
+def test_menus_of_few_rows(spec: MatmulSpec) -> None:
+    offered = [tiling for tiling in menu_for(spec, "sm_90a", Sizes(16, 8192, 8192)) if tiling.swap]
+    assert len(offered) >= 10
+    chance = np.random.default_rng(5)
+    for place in chance.choice(len(offered), 3, replace=False):
+        assert derivable(spec, "sm_90a", offered[place]), offered[place]
+
+
 def drawn(chance: np.random.Generator) -> MatmulTiling:
     """Any tiling of warpgroups, most of them illegal."""
     i, j = (int(chance.choice(each)) for each in ((64, 128), (16, 32, 64, 128, 256)))
