@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Protocol
 
+from ptxgen.compute import f64
 from ptxgen.kernels.matmul_compute import MatmulSpec
 from ptxgen.kernels.matmul_cost import Estimate, estimate
 from ptxgen.kernels.matmul_menu import Sizes, menu_for
@@ -35,8 +36,9 @@ def chosen(spec: MatmulSpec, target: str, sizes: Sizes, processor: Processor) ->
 
 def chosen_tiling(spec: MatmulSpec, target: str, sizes: Sizes, processor: Processor | None) -> MatmulTiling:
     """The tiling for a shape: by the model where the device's row was measured, else the default one, as for products
-    with sums over rows or columns, whose parts are as large as the default tiles."""
+    in f64, which nobody has timed, and with sums over rows or columns, whose parts are as large as the default tiles.
+    """
     nothing = min(sizes.m, sizes.n, sizes.k, sizes.batches) < 1
-    if processor is None or not processor.measured or spec.totals or nothing:
+    if processor is None or not processor.measured or spec.totals or spec.summed is f64 or nothing:
         return default_tiling(spec, target)
     return chosen(spec, target, sizes, processor).tiling

@@ -11,10 +11,21 @@ from attrs import evolve
 from ptxgen.compute import Element, e4m3, f16, f32, s8, tf32
 from ptxgen.derive import derive
 from ptxgen.errors import PtxgenError
-from ptxgen.kernels import Layout, Matmul, MatmulSpec, MatmulTiling, default_tiling, matmul_compute, matmul_plan
+from ptxgen.kernels import (
+    Layout,
+    Matmul,
+    MatmulSpec,
+    MatmulTiling,
+    default_tiling,
+    generate,
+    matmul_compute,
+    matmul_plan,
+)
 from ptxgen.kernels import parse_epilogue as pieces
 from ptxgen.kernels.binding import arrays_in_memory, bind, facts_of
+from ptxgen.kernels.matmul_choice import chosen_tiling
 from ptxgen.kernels.matmul_menu import Sizes, is_legal, menu_for
+from ptxgen.kernels.processors import processor_for
 from ptxgen.kernels.views import DTYPES, View, outline
 from ptxgen.plan import Drain, MultiplyBy, Plan, Transport, grouped, sms
 
@@ -93,7 +104,7 @@ def test_everything_that_the_menu_offers_is_derived(target: str) -> None:
         assert derivable(SPEC, target, tiling), tiling
 
 
-@pytest.mark.parametrize("target", ("sm_90a", "sm_80"))
+@pytest.mark.parametrize("target", ("sm_90a", "sm_90", "sm_80"))
 @pytest.mark.parametrize("spec", SPECS, ids=str)
 def test_menus_of_other_products(spec: MatmulSpec, target: str) -> None:
     if spec.input is e4m3 and target == "sm_80":
@@ -112,6 +123,17 @@ def test_menus_of_few_rows(spec: MatmulSpec) -> None:
     chance = np.random.default_rng(5)
     for place in chance.choice(len(offered), 3, replace=False):
         assert derivable(spec, "sm_90a", offered[place]), offered[place]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", ("sm_90a", "sm_90"))
+@pytest.mark.parametrize("spec", (SPEC, *SPECS), ids=str)
+def test_what_is_chosen_does_not_spill(spec: MatmulSpec, target: str, ptxas: object) -> None:
+    row = processor_for(90)
+    shapes = (Sizes(16, 4096, 4096), Sizes(512, 512, 512), Sizes(1024, 4096, 1024), Sizes(8192, 8192, 8192))
+    for tiling in {chosen_tiling(spec, target, sizes, row) for sizes in shapes}:
+        cubin = generate(plan_of(spec, target, tiling)).assembled()
+        assert cubin.spills == 0, f"{tiling}: {cubin.spills} bytes"
 
 
 def drawn(chance: np.random.Generator) -> MatmulTiling:
