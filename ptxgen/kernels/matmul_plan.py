@@ -172,11 +172,7 @@ def matmul_plan(compute: Compute, spec: MatmulSpec, facts: Iterable[Fact], tilin
     product = by_warpgroups(plan, spec, tiling)
     if isinstance(product, MatrixInstruction):
         return _by_warpgroups(plan, spec, tiling, product)
-    if (
-        has_warpgroups(target)
-        and tiling.fits_warpgroups
-        and (tiling.workers or tiling.cluster != (1, 1) or spec.promote)
-    ):
+    if has_warpgroups(target) and tiling.fits_warpgroups:
         tiling = _by_warps_instead(tiling, spec, generation)
     rows, columns = tiling.warp_tile
     if tiling.warps not in WARP_GRIDS:
