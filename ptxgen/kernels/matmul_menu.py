@@ -13,10 +13,10 @@ from ptxgen.kernels.epilogue import Keep
 from ptxgen.kernels.generations import generation_of, has_warpgroups
 from ptxgen.kernels.matmul_compute import MatmulSpec
 from ptxgen.kernels.matmul_drain import BARRIERS_BYTES, DEPTH, LEAST_SPAN, SPANS
-from ptxgen.kernels.matmul_plan import GROUP_ROWS, MatmulTiling, default_tiling
+from ptxgen.kernels.matmul_plan import GROUP_ROWS, ROLE_REGISTERS, MatmulTiling, default_tiling
 from ptxgen.plan import grouped, sms
 
-GROUP_BLOCKS = ((128, 256), (128, 128), (128, 64), (128, 32), (64, 256), (64, 128), (64, 64), (64, 32), (64, 16))
+GROUP_BLOCKS = ((128, 256), (128, 192), (192, 128), (128, 128), (128, 64), (128, 32), (64, 256), (64, 128), (64, 64), (64, 32), (64, 16))
 SWAPPED_BLOCKS = ((16, 128), (16, 64), (32, 128), (32, 64), (64, 128))
 FEW_ROWS = 128
 GROUP_SLABS = (128, 256)
@@ -29,7 +29,7 @@ MOST_DEPTH, DEPTH_OF_ONE = 8, 2
 RASTERS = (4, 8, 16)
 CLUSTERS = ((2, 1), (1, 2), (4, 1), (1, 4), (2, 2))
 GROUP_DRAINS, WARP_DRAINS = (64, 32, 0), (0, 32)
-HELD_BESIDE_SUMS, COPY_BYTES = 56, 16
+HELD_BESIDE_SUMS, COPY_BYTES, MOST_REGISTERS = 56, 16, 255
 
 
 @frozen
@@ -77,9 +77,9 @@ def is_legal(spec: MatmulSpec, target: str, tiling: MatmulTiling) -> bool:
         return False
     if shared_bytes(spec, tiling, by_groups=by_groups) > limits(target_named(target)).shared_bytes_per_cta:
         return False
-    return _drains(spec, tiling, by_groups=by_groups) and registers_of(spec, tiling, by_groups=by_groups) <= (
-        232 if by_groups else 255
-    )
+    _, most = ROLE_REGISTERS.get(tiling.warps // 4, (None, None)) if by_groups else (None, None)
+    held = registers_of(spec, tiling, by_groups=by_groups)
+    return _drains(spec, tiling, by_groups=by_groups) and held <= (most or MOST_REGISTERS)
 
 
 def shared_bytes(spec: MatmulSpec, tiling: MatmulTiling, *, by_groups: bool) -> int:
