@@ -13,10 +13,22 @@ from ptxgen.kernels.epilogue import Keep
 from ptxgen.kernels.generations import generation_of, has_warpgroups
 from ptxgen.kernels.matmul_compute import MatmulSpec
 from ptxgen.kernels.matmul_drain import BARRIERS_BYTES, DEPTH, LEAST_SPAN, SPANS
-from ptxgen.kernels.matmul_plan import GROUP_ROWS, ROLE_REGISTERS, MatmulTiling, default_tiling
+from ptxgen.kernels.matmul_plan import GROUP_ROWS, MOST_SPAN_BYTES, ROLE_REGISTERS, MatmulTiling, default_tiling
 from ptxgen.plan import grouped, sms
 
-GROUP_BLOCKS = ((128, 256), (128, 192), (192, 128), (128, 128), (128, 64), (128, 32), (64, 256), (64, 128), (64, 64), (64, 32), (64, 16))
+GROUP_BLOCKS = (
+    (128, 256),
+    (128, 192),
+    (192, 128),
+    (128, 128),
+    (128, 64),
+    (128, 32),
+    (64, 256),
+    (64, 128),
+    (64, 64),
+    (64, 32),
+    (64, 16),
+)
 SWAPPED_BLOCKS = ((16, 128), (16, 64), (32, 128), (32, 64), (64, 128))
 FEW_ROWS = 128
 GROUP_SLABS = (128, 256)
@@ -68,6 +80,9 @@ def is_legal(spec: MatmulSpec, target: str, tiling: MatmulTiling) -> bool:
     what it asks of clusters and of blocks that stay can be had together."""
     by_groups = has_warpgroups(target) and tiling.fits_warpgroups
     if tiling.k < generation_of(target, spec.input, spec.accumulate, spec.b_input).step:
+        return False
+    odd = tiling.i & (tiling.i - 1) or tiling.j & (tiling.j - 1)
+    if odd and (not by_groups or tiling.k * spec.input.byte_count > MOST_SPAN_BYTES):
         return False
     if spec.promote and (tiling.k % spec.promote or (by_groups and tiling.workers is not None)):
         return False

@@ -7,7 +7,7 @@ from typing import Any
 from attrs import fields
 
 from ptxgen.kernels.matmul_plan import MatmulTiling
-from ptxgen.plan import BlockOrder, Workers
+from ptxgen.plan import BlockOrder, Eviction, Workers
 
 
 def plain(tiling: MatmulTiling) -> dict[str, Any]:
@@ -29,6 +29,9 @@ def tiling_of(known: dict[str, Any]) -> MatmulTiling:
         if "cluster" in held:
             rows, columns = held["cluster"]
             held["cluster"] = (int(rows), int(columns))
+        if "evict" in held:
+            of_a, of_b, of_results = (None if each is None else Eviction(each) for each in held["evict"])
+            held["evict"] = (of_a, of_b, of_results)
         return MatmulTiling(**held)
     except (TypeError, ValueError) as error:
         raise ValueError(f"no tiling: {error}") from None
@@ -40,7 +43,9 @@ def _plain(value: Any) -> Any:
             return group
         case Workers():
             return value.value
+        case Eviction():
+            return value.value
         case tuple():
-            return list(value)
+            return [_plain(each) for each in value]
         case _:
             return value

@@ -15,7 +15,7 @@ from ptxgen.kernels import MatmulSpec, MatmulTiling, default_tiling
 from ptxgen.kernels.matmul import Matmul
 from ptxgen.kernels.matmul_cost import estimate
 from ptxgen.kernels.matmul_menu import Sizes
-from ptxgen.plan import grouped, sms
+from ptxgen.plan import Eviction, grouped, sms
 from ptxgen.tune import Best, Gate, Kept, Refusal, Stage, Timing, Tuner, Tuning
 from ptxgen.tune.cases import Case, sizes_around
 from ptxgen.tune.keeping import class_of
@@ -152,7 +152,12 @@ def test_a_new_shape_starts_from_a_good_plan_and_its_neighbours(threads: Executo
     assert len(within) == len(set(within)) <= 24
 
 
-@pytest.mark.parametrize("tiling", (MatmulTiling(), MatmulTiling(workers=sms, cluster=(2, 1)), MatmulTiling(workers=7)))
+EVICTING = MatmulTiling(evict=(None, Eviction.FIRST, Eviction.LAST))
+
+
+@pytest.mark.parametrize(
+    "tiling", (MatmulTiling(), MatmulTiling(workers=sms, cluster=(2, 1)), MatmulTiling(workers=7), EVICTING)
+)
 def test_tilings_as_json(tiling: MatmulTiling) -> None:
     import json
 
