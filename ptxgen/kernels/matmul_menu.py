@@ -18,8 +18,6 @@ from ptxgen.plan import grouped, sms
 
 GROUP_BLOCKS = (
     (128, 256),
-    (128, 192),
-    (192, 128),
     (128, 128),
     (128, 64),
     (128, 32),
@@ -88,7 +86,7 @@ def is_legal(spec: MatmulSpec, target: str, tiling: MatmulTiling) -> bool:
         return False
     if not by_groups and min(_bytes_of_slabs(spec, tiling)) < COPY_BYTES * 32 * tiling.warps:
         return False
-    if tiling.cluster != (1, 1) and (tiling.workers is not None or not by_groups):
+    if tiling.cluster != (1, 1) and not by_groups:
         return False
     if shared_bytes(spec, tiling, by_groups=by_groups) > limits(target_named(target)).shared_bytes_per_cta:
         return False

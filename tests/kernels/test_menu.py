@@ -69,8 +69,8 @@ def derivable(spec: MatmulSpec, target: str, tiling: MatmulTiling) -> bool:
     carried = multiplied.instruction.warpgroup == (target == "sm_90a" and tiling.fits_warpgroups)
     carried &= all((step.through is not None) == bool(tiling.drain) for step in drains)
     if multiplied.instruction.warpgroup:
-        through = [(step.by.transport, step.through.alias) for step in drains if step.through]
-        carried &= all(each == (Transport.TENSOR, None) for each in through)
+        through = [(step.by.transport, step.through.alias, dict(step.pieces)["j"]) for step in drains if step.through]
+        carried &= all(each == (Transport.TENSOR, None, tiling.drain) for each in through)
     return carried
 
 
