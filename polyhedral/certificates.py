@@ -18,12 +18,6 @@ _LAST = itemgetter(-1)
 _IS_POSITIVE, _IS_NEGATIVE = (0).__lt__, (0).__gt__
 
 
-def all_hold(inequalities: Sequence[Row], point: Sequence[int]) -> bool:
-    """Whether a point satisfies all of the rows."""
-    at = (*point, 1)
-    return min([sum(map(mul, row, at)) for row in inequalities], default=0) >= 0
-
-
 def any_opposed(inequalities: Sequence[Row]) -> bool:
     """Whether two of the rows leave nothing between them."""
     upper = {row[:-1]: row[-1] for row in sorted(inequalities, reverse=True)}
@@ -53,6 +47,7 @@ class _Repair:
         self.point = point
         self.way = way
         self.left = MOST_REPAIRS
+        self.columns: list[tuple[int, ...]] = []
 
     def run(self) -> bool:
         """Moves `point` until all rows hold; False, the point as it was, where that is not found."""
@@ -80,46 +75,45 @@ class _Repair:
     def _freest(self, row: Row) -> list[tuple[int, int]]:
         """The columns that may move so that `row` grows, those first that fewest rows keep from it."""
         found = [(n, c) for n, (c, way) in enumerate(zip(row, self.way, strict=False)) if c and way * c >= 0]
-        return found if len(found) < 2 else sorted(found, key=self._against)
+        if len(found) < 2:
+            return found
+        columns = self.columns = self.columns or list(zip(*self.rows, strict=True))
+        against = [(sum(map(_IS_NEGATIVE if c > 0 else _IS_POSITIVE, columns[n])), n, c) for n, c in found]
+        return [(n, c) for _, n, c in sorted(against)]
 
-    def _against(self, move: tuple[int, int]) -> int:
-        column, coefficient = move
-        return sum(map(_IS_NEGATIVE if coefficient > 0 else _IS_POSITIVE, map(itemgetter(column), self.rows)))
 
-
-def alone_violated(equalities: Sequence[Row], inequalities: Sequence[Row], point: Sequence[int]) -> set[Row]:
-    """Inequalities each of which is the only one that some integer point violates: none of them is redundant.
+def alone_violated(
+    equalities: Sequence[Row], own: Sequence[Row], known: Sequence[Row], point: Sequence[int]
+) -> set[Row]:
+    """Those of `own` inequalities each of which is the only one that some integer point violates: none is redundant.
 
     `point` satisfies all rows; from it the points on the lines along one column are looked at.
     """
     at = (*point, 1)
-    values = [sum(map(mul, row, at)) for row in inequalities]
-    fixed = [any(column) for column in zip(*equalities, strict=True)] if equalities else [False] * len(at)
-    found = set()
-    for column in range(len(point)):
-        if fixed[column]:
+    rows = (*own, *known)
+    values = [sum(map(mul, row, at)) for row in rows]
+    fixed = [any(column) for column in zip(*equalities, strict=True)] if equalities else ()
+    columns = list(zip(*rows, strict=True))
+    held = sorted([(-(len(own) - c[: len(own)].count(0)), n) for n, c in enumerate(columns[:-1])])
+    found: set[Row] = set()
+    for held_by, number in held:
+        if not held_by or len(found) == len(own):
+            break
+        if fixed and fixed[number]:
             continue
-        up = up_next = down = down_next = None
-        first_up = first_down = 0
-        for number, row in enumerate(inequalities):
-            coefficient = row[column]
-            if coefficient < 0:
-                room = values[number] // -coefficient
-                if up is None or room < up:
-                    up, up_next, first_up = room, up, number
-                elif up_next is None or room < up_next:
-                    up_next = room
-            elif coefficient:
-                room = values[number] // coefficient
-                if down is None or room < down:
-                    down, down_next, first_down = room, down, number
-                elif down_next is None or room < down_next:
-                    down_next = room
-        if up is not None and (up_next is None or up < up_next):
-            found.add(inequalities[first_up])
-        if down is not None and (down_next is None or down < down_next):
-            found.add(inequalities[first_down])
+        column = columns[number]
+        first = _nearest([(v // -c, k) for k, (c, v) in enumerate(zip(column, values, strict=True)) if c < 0])
+        other = _nearest([(v // c, k) for k, (c, v) in enumerate(zip(column, values, strict=True)) if c > 0])
+        found.update([own[k] for k in (first, other) if 0 <= k < len(own)])
     return found
+
+
+def _nearest(rooms: list[tuple[int, int]]) -> int:
+    """The row that leaves least room, -1 where that is none or more than one."""
+    if len(rooms) < 2:
+        return rooms[0][1] if rooms else -1
+    least, next_one = sorted(rooms)[:2]
+    return least[1] if least[0] < next_one[0] else -1
 
 
 class Sums:
@@ -144,7 +138,8 @@ class Sums:
         found = self.bounds.get((column, below))
         if found is None:
             found = [r for r in self.rows if r[column] > 0] if below else [r for r in self.rows if r[column] < 0]
-            found.sort(key=_columns)
+            if len(found) > 1:
+                found.sort(key=_columns)
             self.bounds[column, below] = found
         return found
 

@@ -7,12 +7,12 @@ from functools import lru_cache
 from itertools import compress
 from operator import mul, neg
 
-from polyhedral.affine import Affine
+from polyhedral.affine import Affine, var
 from polyhedral.elimination import exact_shadow, project
 from polyhedral.emptiness import Nearby
 from polyhedral.gist import needed
 from polyhedral.part import NOTHING, Part, Parts, in_place, inherited, part, parts_of
-from polyhedral.points import at, point_of, together
+from polyhedral.points import at, point_of, points_of, together
 from polyhedral.rows import Contradiction, Row
 from polyhedral.spelling import (
     CONTRADICTION,
@@ -69,9 +69,12 @@ def _joined(*parts: Part) -> Parts:
         return NOTHING
     one = part(Spelling(names, *both))
     if not one.found:
-        for other in parts:
-            one.near.update(other.found or other.near)
+        one.near = points_of(sorted(parts, key=_count))
     return (one,)
+
+
+def _count(one: Part) -> int:
+    return len(one.names)
 
 
 def _groups(parts: Sequence[Part]) -> list[list[Part]]:
@@ -102,7 +105,7 @@ def gist_of(own: Parts, known: Parts, equalities_too: bool) -> Parts:
 
     Without `equalities_too` only inequalities are taken away.
     """
-    point = point_of(*own, *known)
+    point = point_of(*known, *own)
     if point is None:
         return NOTHING
     if equalities_too and all(p in known for p in own):
@@ -163,7 +166,9 @@ def _shadow_of_rows(rows: Rows, columns: tuple[int, ...], width: int, force: boo
 @lru_cache(maxsize=1 << 14)
 def substituted(one: Part, values: tuple[tuple[str, Affine], ...]) -> Parts:
     """The part with visible names replaced by expressions, all at once."""
-    new = dict(values)
+    new = {n: v for n, v in values if v != var(n)}
+    if not new:
+        return (one,)
     names = sorted({n for n in one.names if n not in new}.union(*[a.names for a in new.values()]))
     index = {n: i for i, n in enumerate(names)}
     into = [dense(new[n], index) if n in new else unit(index[n], len(names)) for n in one.names]
@@ -185,7 +190,7 @@ def renamed(one: Part, names: tuple[tuple[str, str], ...]) -> Part:
     spelled = in_order(tuple([new.get(n, n) for n in one.names]), one.equalities, one.inequalities)
     found = part(Spelling(spelled.names, tuple(sorted(map(_positive, spelled.equalities))), tuple(sorted(spelled[2]))))
     if one.found and not found.found:
-        found.found.update([(new.get(n, n), v) for n, v in one.found.items()])
+        found.found = {new.get(n, n): v for n, v in one.found.items()}
     return found
 
 

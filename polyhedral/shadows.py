@@ -77,11 +77,14 @@ def items_of(
 ) -> list[Item]:
     """The items of a statement on `domain`, its schedule padded to `levels`; dimensions left open are more levels."""
     mark = {d: f"{d}@" for d in domain.dims}
-    times = [entry.substitute({d: var(m) for d, m in mark.items()}) for entry in schedule]
+    marked = {d: var(m) for d, m in mark.items()}
+    times = [entry.substitute(marked) for entry in schedule]
     found = []
     for piece in _apart(domain):
-        system = with_equal_quotients(piece.rename(mark))
-        found += _items(statement, system, times, tuple(levels), mark, set(reserved) | set(levels))
+        system = with_equal_quotients(piece)
+        own = [system.affine(r).substitute(marked) for r in system.equalities] if system.has_equalities else []
+        solution = _solve(tuple(own), tuple(times), tuple(levels), tuple(mark.values()))
+        found += _items(statement, system, solution, times, tuple(levels), mark, set(reserved) | set(levels))
     return found
 
 
@@ -93,18 +96,18 @@ def _apart(domain: Set) -> tuple[System, ...]:
 def _items(
     statement: Statement,
     system: System,
+    solved: tuple[dict[str, Affine], list[Condition]],
     times: list[Affine],
     levels: tuple[str, ...],
     mark: dict[str, str],
     reserved: set[str],
 ) -> list[Item]:
-    own = [system.affine(r) for r in system.equalities] if system.has_equalities else []
-    solution, conditions = _solve(tuple(own), tuple(times), levels, tuple(mark.values()))
+    solution, conditions = solved
     rest = [m for m in mark.values() if m not in solution]
     extra = {m: _free_name(m.removesuffix("@"), reserved) for m in rest}
     renamed = {m: var(n) for m, n in extra.items()}
     solution = {m: a.substitute(renamed) for m, a in solution.items()}
-    whole = system.substitute({**solution, **renamed})
+    whole = system.substitute({d: solution[m] if m in solution else renamed[m] for d, m in mark.items()})
     whole = whole & System.of(*(c.substitute(renamed) for c in conditions)) if conditions else whole
     constants = {n: value for n in levels if (value := whole.constant_of(n)) is not None}
     if constants:

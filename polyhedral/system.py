@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
+from math import gcd
 from operator import mul, neg
 from typing import TypeAlias, Union
 
@@ -12,7 +13,7 @@ from attrs import frozen
 from polyhedral.affine import Affine, Condition, Congruence, Constraint, as_affine
 from polyhedral.components import product
 from polyhedral.interned import Interned
-from polyhedral.part import NOTHING, Part, Parts, in_place, parts_of
+from polyhedral.part import NOTHING, Part, Parts, in_place, part, parts_of
 from polyhedral.parts import (
     conjoined,
     eliminated,
@@ -182,8 +183,8 @@ class System:
         """The system with each name of `values` replaced, all at once."""
         found: Parts = ()
         for one in self.parts:
-            own = [(n, v) for n, v in values.items() if n in one.visible]
-            new = substituted(one, tuple([(n, as_affine(v)) for n, v in own])) if own else (one,)
+            own = tuple([(n, as_affine(v)) for n, v in values.items() if n in one.visible])
+            new = substituted(one, own) if own else (one,)
             found = conjoined(found, new) if found else new
         return made_of(found)
 
@@ -310,7 +311,11 @@ def _of_one(condition: Constraint) -> System:
     names = affine.names
     _check_not_reserved(names)
     row = (*[c for _, c in affine.terms], affine.constant)
-    return make(names, (row,), ()) if condition.equality else make(names, (), (row,))
+    divisor = gcd(*row[:-1])
+    if condition.equality or not divisor:
+        return make(names, (row,), ()) if condition.equality else make(names, (), (row,))
+    row = row if divisor == 1 else tuple([c // divisor for c in row])
+    return made_of((part(Spelling(names, (), (row,))),))
 
 
 def _check_not_reserved(names: Iterable[str]) -> None:
