@@ -42,7 +42,8 @@ def full_tiles(
     dims = (*outer, *(d for d in domain.dims if d not in sizes))
     tiles = _by_corners(domain, sizes, box)
     if tiles is not None:
-        return Set(dims, tiles.full), Set(dims, tuple([tile_ for tile_, _ in tiles.partial]))
+        full, partial = tiles.full, [tile_ for tile_, _ in tiles.partial]
+        return Set(dims, tuple([p.simplified() for p in full])), Set(dims, tuple([p.simplified() for p in partial]))
     return _by_difference(domain, sizes, dims, box)
 
 
@@ -83,14 +84,15 @@ def _by_corners(domain: Set, sizes: Mapping[str, int], box: System) -> _Tiles | 
     rows = _rows_on(piece, box, sizes)
     if rows is None:
         return None
-    touched = (piece & box).project_out(*sizes).simplified()
+    touched = (piece & box).project_out(*sizes)
     rows = [row for row in rows if not disjoint(touched, row.fails)]
-    full, partial = touched, []
+    full = touched
+    partial: list[tuple[System, System]] = []
     for number, row in enumerate(rows):
         if not number or not disjoint(full, row.fails):
             partial.append((full & row.fails, System.of(*[r.condition for r in rows[number:]])))
             full = full & System.of(row.least >= 0)
-    return _Tiles(() if full.is_empty() else (full.simplified(),), tuple([(p.simplified(), c) for p, c in partial]))
+    return _Tiles(() if full.is_empty() else (full,), tuple(partial))
 
 
 def _rows_on(piece: System, box: System, sizes: Mapping[str, int]) -> list[_Row] | None:
