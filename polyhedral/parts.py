@@ -190,7 +190,7 @@ def renamed(one: Part, names: tuple[tuple[str, str], ...]) -> Part:
     spelled = in_order(tuple([new.get(n, n) for n in one.names]), one.equalities, one.inequalities)
     found = part(Spelling(spelled.names, tuple(sorted(map(_positive, spelled.equalities))), tuple(sorted(spelled[2]))))
     if one.found and not found.found:
-        found.found = {new.get(n, n): v for n, v in one.found.items()}
+        found.found = {new.get(n, n): one.found.get(n, 0) for n in one.visible}
     return found
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from attrs import evolve, frozen
@@ -82,10 +82,20 @@ def items_of(
     found = []
     for piece in _apart(domain):
         system = with_equal_quotients(piece)
-        own = [system.affine(r).substitute(marked) for r in system.equalities] if system.has_equalities else []
-        solution = _solve(tuple(own), tuple(times), tuple(levels), tuple(mark.values()))
+        own = _equations(system, marked) if system.has_equalities else ()
+        solution = _solve(own, tuple(times), tuple(levels), tuple(mark.values()))
         found += _items(statement, system, solution, times, tuple(levels), mark, set(reserved) | set(levels))
     return found
+
+
+def _equations(system: System, marked: Mapping[str, Affine]) -> tuple[Affine, ...]:
+    """What is 0 in a system, its dimensions marked, in the order of the rows of these names."""
+    names = sorted([str(marked.get(n, n)) for n in system.names])
+    found = []
+    for row in system.equalities:
+        affine = system.affine(row).substitute(marked)
+        found.append(affine if affine.terms[0][1] > 0 else -affine)
+    return tuple(sorted(found, key=lambda a: [a.coefficient(n) for n in names]))
 
 
 def _apart(domain: Set) -> tuple[System, ...]:
