@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from polyhedral.difference import difference, negations
 from polyhedral.part import Part, Parts, in_place, part
-from polyhedral.parts import rows_of
+from polyhedral.parts import linked, rows_of
 from polyhedral.points import is_seen_outside
 from polyhedral.spelling import Spelling
 from polyhedral.system import FALSE, UNIVERSE, System, disjoint, made_of, make
@@ -42,6 +42,8 @@ def _joined(first: System, second: System) -> System | None:
     if not (_is_plain(first) and _is_plain(second)):
         hull = simple_hull((first, second))
         return hull if all(not difference(s, second) for s in difference(hull, first)) else None
+    if _differ_in_two_ways(first.parts, second.parts):
+        return None
     around: list[System] = []
     failing: list[list[System]] = []
     for piece, other in ((first, second), (second, first)):
@@ -51,6 +53,29 @@ def _joined(first: System, second: System) -> System | None:
     if any(not disjoint(*around, one, other) for one in failing[0] for other in failing[1]):
         return None
     return simple_hull((first, second))
+
+
+def _differ_in_two_ways(first: Parts, second: Parts) -> bool:
+    """Whether the first is not inside the second on some variables, nor the second inside the first on ones not tied to them.
+
+    Then a hull has points of neither: those that are of the first on the former and of the second on the latter.
+    """
+    groups = [(own, theirs) for own, theirs in linked(first, second) if own != theirs]
+    if len(groups) < 2:
+        return False
+    seen = [is_seen_outside(own, theirs) for own, theirs in groups]
+    for place, (own, theirs) in enumerate(groups):
+        if any(seen[:place] + seen[place + 1 :]) and _reaches_out(own, theirs):
+            return True
+    return False
+
+
+def _reaches_out(own: Parts, theirs: Parts) -> bool:
+    """Whether some point of parts does not satisfy others."""
+    if is_seen_outside(theirs, own):
+        return True
+    near = made_of(own)
+    return not all(_is_implied(c, near) for one in theirs for c in _conditions(one))
 
 
 def _is_plain(piece: System) -> bool:

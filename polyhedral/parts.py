@@ -110,6 +110,8 @@ def gist_of(own: Parts, known: Parts, equalities_too: bool) -> Parts:
         return NOTHING
     if equalities_too and all(p in known for p in own):
         return ()
+    if not known and len(own) == 1 and len(own[0].inequalities) + len(own[0].equalities) == 1:
+        return own
     names, rows = aligned(*own, *known)
     mine, theirs = together(rows[: len(own)]), together(rows[len(own) :])
     existential = sum(p.own for p in own) + sum(p.own for p in known)
