@@ -6,6 +6,8 @@ Where they do not answer they say so, and the Omega test does; they change no an
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
+from itertools import repeat
 from math import gcd
 from operator import itemgetter, mul, neg
 
@@ -52,13 +54,11 @@ class _Repair:
     def run(self) -> bool:
         """Moves `point` until all rows hold; False, the point as it was, where that is not found."""
         point, way = self.point, self.way
-        for row in self.rows:
-            value = sum(map(mul, row, point))
-            if value < 0:
-                break
-        else:
+        values = values_at(self.rows, point)
+        value = min(values, default=0)
+        if value >= 0:
             return True
-        for column, coefficient in self._freest(row):
+        for column, coefficient in self._freest(self.rows[values.index(value)]):
             if self.left <= 0:
                 return False
             self.left -= 1
@@ -74,12 +74,25 @@ class _Repair:
 
     def _freest(self, row: Row) -> list[tuple[int, int]]:
         """The columns that may move so that `row` grows, those first that fewest rows keep from it."""
-        found = [(n, c) for n, (c, way) in enumerate(zip(row, self.way, strict=False)) if c and way * c >= 0]
+        way = self.way
+        found = [move for move in _held(row) if way[move[0]] * move[1] >= 0]
         if len(found) < 2:
             return found
         columns = self.columns = self.columns or list(zip(*self.rows, strict=True))
         against = [(sum(map(_IS_NEGATIVE if c > 0 else _IS_POSITIVE, columns[n])), n, c) for n, c in found]
-        return [(n, c) for _, n, c in sorted(against)]
+        against.sort()
+        return [(n, c) for _, n, c in against]
+
+
+def values_at(rows: Sequence[Row], at: Sequence[int]) -> list[int]:
+    """What each row is at a point with a 1 behind it."""
+    return list(map(sum, map(map, repeat(mul), rows, repeat(at))))
+
+
+@lru_cache(maxsize=1 << 13)
+def _held(row: Row) -> tuple[tuple[int, int], ...]:
+    """The columns that a row has, with their coefficients."""
+    return tuple([(n, c) for n, c in enumerate(row[:-1]) if c])
 
 
 def alone_violated(
@@ -89,31 +102,35 @@ def alone_violated(
 
     `point` satisfies all rows; from it the points on the lines along one column are looked at.
     """
-    at = (*point, 1)
-    rows = (*own, *known)
-    values = [sum(map(mul, row, at)) for row in rows]
-    fixed = [any(column) for column in zip(*equalities, strict=True)] if equalities else ()
-    columns = list(zip(*rows, strict=True))
-    held = sorted([(-(len(own) - c[: len(own)].count(0)), n) for n, c in enumerate(columns[:-1])])
+    rows, count = (*own, *known), len(own)
+    values = values_at(rows, (*point, 1))
+    fixed = [any(column) for column in zip(*equalities, strict=True)] if equalities else [False] * len(point)
     found: set[Row] = set()
-    for held_by, number in held:
-        if not held_by or len(found) == len(own):
-            break
-        if fixed and fixed[number]:
+    for column, is_fixed in zip(zip(*rows, strict=True), fixed, strict=False):
+        if is_fixed or not any(column[:count]):
             continue
-        column = columns[number]
-        first = _nearest([(v // -c, k) for k, (c, v) in enumerate(zip(column, values, strict=True)) if c < 0])
-        other = _nearest([(v // c, k) for k, (c, v) in enumerate(zip(column, values, strict=True)) if c > 0])
-        found.update([own[k] for k in (first, other) if 0 <= k < len(own)])
+        up = up_next = down = down_next = None
+        first_up = first_down = 0
+        for number, coefficient in enumerate(column):
+            if coefficient < 0:
+                room = values[number] // -coefficient
+                if up is None or room < up:
+                    up, up_next, first_up = room, up, number
+                elif up_next is None or room < up_next:
+                    up_next = room
+            elif coefficient:
+                room = values[number] // coefficient
+                if down is None or room < down:
+                    down, down_next, first_down = room, down, number
+                elif down_next is None or room < down_next:
+                    down_next = room
+        if up is not None and first_up < count and (up_next is None or up < up_next):
+            found.add(own[first_up])
+        if down is not None and first_down < count and (down_next is None or down < down_next):
+            found.add(own[first_down])
+        if len(found) == count:
+            break
     return found
-
-
-def _nearest(rooms: list[tuple[int, int]]) -> int:
-    """The row that leaves least room, -1 where that is none or more than one."""
-    if len(rooms) < 2:
-        return rooms[0][1] if rooms else -1
-    least, next_one = sorted(rooms)[:2]
-    return least[1] if least[0] < next_one[0] else -1
 
 
 class Sums:
@@ -162,7 +179,7 @@ class Sums:
 
     def leave_open(self, row: Row) -> bool:
         """Whether some column of `row` has no bound at all on the side on which `row` bounds it: it is no sum then."""
-        return [] in [self._bounds(c, row[c] > 0) for c in self.width if row[c]]
+        return any(not self._bounds(n, c > 0) for n, c in _held(row))
 
     def give(self, row: Row, most: int = MOST_SUMS) -> bool:
         """Whether `row >= 0` is found to be a sum in few trials."""
@@ -179,11 +196,10 @@ class Sums:
         if known is not None and known <= wanted[-1]:
             return True
         bounds, fewest, column = [], 1 << 30, 0
-        for number in self.width:
-            if wanted[number]:
-                found = self._bounds(number, wanted[number] > 0)
-                if len(found) < fewest:
-                    bounds, fewest, column = found, len(found), number
+        for number, coefficient in _held(wanted):
+            found = self._bounds(number, coefficient > 0)
+            if len(found) < fewest:
+                bounds, fewest, column = found, len(found), number
         for bound in bounds:
             if self.left <= 0:
                 return False

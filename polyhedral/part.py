@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from operator import attrgetter
 
 from attrs import define
 
@@ -32,6 +33,7 @@ class Part:
 
 
 NO_POINT: Mapping[str, int] = {}
+_PLACE = attrgetter("place")
 Parts = tuple[Part, ...]
 _known: Interned[Spelling, Part] = Interned()
 
@@ -66,11 +68,7 @@ def in_place(parts: Iterable[Part]) -> Parts:
     found = tuple(parts)
     if FALSE_PART in found:
         return NOTHING
-    return found if len(found) < 2 else tuple(sorted(found, key=_place))
-
-
-def _place(one: Part) -> tuple[str, Rows]:
-    return one.place
+    return found if len(found) < 2 else tuple(sorted(found, key=_PLACE))
 
 
 def parts_of(spelling: Spelling) -> Parts:

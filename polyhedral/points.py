@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from operator import mul
+from itertools import repeat
 
+from polyhedral.certificates import values_at
 from polyhedral.emptiness import Nearby, glance, point_in
 from polyhedral.part import Part, Parts
 from polyhedral.spelling import Rows, aligned
@@ -67,12 +68,7 @@ def _failing(parts: Sequence[Part], point: Mapping[str, int]) -> list[Part]:
 def _holds(one: Part, point: Mapping[str, int]) -> bool:
     if one.own or one.equalities:
         return holds(one, point)
-    values = [point.get(n, 0) for n in one.names]
-    values.append(1)
-    for row in one.inequalities:
-        if sum(map(mul, row, values)) < 0:
-            return False
-    return True
+    return min(values_at(one.inequalities, (*map(point.get, one.names, repeat(0)), 1)), default=0) >= 0
 
 
 def _around(one: Part, parts: Sequence[Part]) -> Parts:
@@ -121,7 +117,7 @@ def _named(names: tuple[str, ...], point: Sequence[int]) -> dict[str, int]:
 
 def at(point: Mapping[str, int], names: tuple[str, ...]) -> tuple[int, ...]:
     """The values of these names at a point."""
-    return tuple([point.get(n, 0) for n in names])
+    return tuple(map(point.get, names, repeat(0)))  # type: ignore[arg-type]
 
 
 def together(rows: Sequence[Rows]) -> Rows:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import compress
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import NamedTuple, Protocol
 
 from polyhedral.affine import Affine
@@ -45,6 +45,7 @@ class Spelled(Protocol):
 
 
 Rows = tuple[tuple[Row, ...], tuple[Row, ...]]
+_NAMES = attrgetter("names")
 CONTRADICTION = Spelling((), (), ((-1,),))
 
 
@@ -167,7 +168,7 @@ def aligned(*systems: Spelled) -> tuple[tuple[str, ...], list[Rows]]:
     """Common sorted names, and the rows of each system over them; existentials are kept apart."""
     if len(systems) == 1:
         return systems[0].names, [(systems[0].equalities, systems[0].inequalities)]
-    names, places = _common(*[s.names for s in systems])
+    names, places = _common(*map(_NAMES, systems))
     return names, [
         (s.equalities, s.inequalities) if p is None else (_spread(s.equalities, p), _spread(s.inequalities, p))
         for s, p in zip(systems, places, strict=True)
