@@ -104,7 +104,7 @@ def alone_violated(
     """
     rows, count = (*own, *known), len(own)
     values = values_at(rows, (*point, 1))
-    fixed = [any(column) for column in zip(*equalities, strict=True)] if equalities else [False] * len(point)
+    fixed = list(map(any, zip(*equalities, strict=True)))[:-1] if equalities else [False] * len(point)
     found: set[Row] = set()
     for column, is_fixed in zip(zip(*rows, strict=True), fixed, strict=False):
         if is_fixed or not any(column[:count]):

@@ -54,7 +54,7 @@ def scan(
     items = [
         item
         for statement, schedule in zip(statements, padded, strict=False)
-        for item in items_of(statement, statement.domain.intersect(context), schedule, levels, params)
+        for item in items_of(statement, context, schedule, levels, params)
     ]
     chosen = separate if separate is None or isinstance(separate, bool) else _by_name(separate, levels)
     place = Place(Surroundings.of(context), {})

@@ -13,7 +13,7 @@ from polyhedral.parts import without_names
 from polyhedral.quotients import determined, with_equal_quotients
 from polyhedral.sets import Set
 from polyhedral.statement import Option, Statement
-from polyhedral.system import UNIVERSE, System, made_of, with_rows
+from polyhedral.system import UNIVERSE, System, disjoint, made_of, with_rows
 
 
 @frozen(cache_hash=True)
@@ -73,18 +73,20 @@ def _plain_conditions(system: System) -> tuple[Condition, ...]:
 
 
 def items_of(
-    statement: Statement, domain: Set, schedule: Sequence[Affine], levels: Sequence[str], reserved: Iterable[str]
+    statement: Statement, context: System, schedule: Sequence[Affine], levels: Sequence[str], reserved: Iterable[str]
 ) -> list[Item]:
-    """The items of a statement on `domain`, its schedule padded to `levels`; dimensions left open are more levels."""
+    """The items of a statement where `context` holds, its schedule padded to `levels`; open dimensions are more levels."""
+    domain = statement.domain
     mark = {d: f"{d}@" for d in domain.dims}
     marked = {d: var(m) for d, m in mark.items()}
     times = [entry.substitute(marked) for entry in schedule]
     found = []
-    for piece in _apart(domain):
+    for piece in _apart(Set(domain.dims, tuple([p for p in domain.pieces if not disjoint(p, context)]))):
         system = with_equal_quotients(piece)
         own = _equations(system, marked) if system.has_equalities else ()
         solution = _solve(own, tuple(times), tuple(levels), tuple(mark.values()))
-        found += _items(statement, system, solution, times, tuple(levels), mark, set(reserved) | set(levels))
+        taken = set(reserved) | set(levels)
+        found += _items(statement, context, system, solution, times, tuple(levels), mark, taken)
     return found
 
 
@@ -105,6 +107,7 @@ def _apart(domain: Set) -> tuple[System, ...]:
 
 def _items(
     statement: Statement,
+    context: System,
     system: System,
     solved: tuple[dict[str, Affine], list[Condition]],
     times: list[Affine],
@@ -132,7 +135,7 @@ def _items(
     order = levels + tuple(extra.values())
     return [
         Item(statement.payload, part, order, fixed, _shadows(part, order, fixed), bindings, statement.options)
-        for part in determined_apart(whole.simplified())
+        for part in determined_apart(whole.simplified(context))
     ]
 
 
