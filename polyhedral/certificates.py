@@ -11,7 +11,7 @@ from itertools import repeat
 from math import gcd
 from operator import itemgetter, mul, neg
 
-from polyhedral.rows import Row
+from polyhedral.rows import Row, least_width, tightest
 
 MOST_REPAIRS = 8
 MOST_SUMS = 6
@@ -22,13 +22,7 @@ _IS_POSITIVE, _IS_NEGATIVE = (0).__lt__, (0).__gt__
 
 def any_opposed(inequalities: Sequence[Row]) -> bool:
     """Whether two of the rows leave nothing between them."""
-    upper = {row[:-1]: row[-1] for row in sorted(inequalities, reverse=True)}
-    zero = (0,) * len(inequalities[0]) if inequalities else ()
-    for row in [r for r in inequalities if r > zero]:
-        constant = upper.get(tuple(map(neg, row[:-1])))
-        if constant is not None and constant + row[-1] < 0:
-            return True
-    return False
+    return least_width(tightest(inequalities)) < 0
 
 
 def repaired(rows: Sequence[Row], width: int, start: Sequence[int] | None = None) -> list[int] | None:

@@ -50,8 +50,10 @@ class Nearby(tuple[int, ...]):
 @lru_cache(maxsize=1 << 15)
 def glance(equalities: tuple[Row, ...], inequalities: tuple[Row, ...], width: int, start: Nearby) -> Glance:
     """What is seen of the rows without work; `start` is a point that is perhaps near one of theirs."""
+    if any_opposed(inequalities):
+        return Glance(is_empty=True)
     point = None if equalities else repaired(inequalities, width, start)
-    return Glance(is_empty=any_opposed(inequalities)) if point is None else Glance(tuple(point))
+    return Glance(None if point is None else tuple(point))
 
 
 @lru_cache(maxsize=1 << 15)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from itertools import repeat
+from itertools import chain, repeat
 
 from polyhedral.certificates import values_at
 from polyhedral.emptiness import Nearby, glance, point_in
@@ -124,4 +124,5 @@ def together(rows: Sequence[Rows]) -> Rows:
     """Rows over the same names as one conjunction."""
     if len(rows) == 1:
         return rows[0]
-    return tuple([r for p in rows for r in p[0]]), tuple([r for p in rows for r in p[1]])
+    equalities, inequalities = zip(*rows, strict=True) if rows else ((), ())
+    return tuple(chain.from_iterable(equalities)), tuple(chain.from_iterable(inequalities))

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from math import gcd
-from operator import mul, neg
+from itertools import chain
+from operator import attrgetter, mul, neg
 from typing import TypeAlias, Union
 
 from attrs import frozen
@@ -33,6 +34,7 @@ Bounds: TypeAlias = tuple[tuple[tuple[Affine, int], ...], tuple[tuple[Affine, in
 
 
 _known: Interned[Parts, System] = Interned()
+_PARTS = attrgetter("parts")
 
 
 @frozen(eq=False)
@@ -372,7 +374,7 @@ def _conjoin(first: System, second: System) -> System:
 @lru_cache(maxsize=1 << 15)
 def disjoint(*systems: System) -> bool:
     """Whether no integer point is in all of the systems. Exact; as `is_empty` of their conjunction, but cheaper."""
-    return have_no_point(tuple(dict.fromkeys([p for s in systems for p in s.parts])))
+    return have_no_point(tuple(dict.fromkeys(chain.from_iterable(map(_PARTS, systems)))))
 
 
 def _eliminate(system: System, names: tuple[str, ...], force: bool) -> tuple[System, bool]:
