@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import compress
-from operator import mul, neg
+from operator import itemgetter, mul, neg
 
 from polyhedral.affine import Affine, var
 from polyhedral.elimination import exact_shadow, project
@@ -152,12 +152,20 @@ def _shadow(one: Part, columns: tuple[int, ...], force: bool) -> tuple[Parts, bo
     return inherited(parts_of(Spelling(names, spelled.equalities, spelled.inequalities)), one.found), exact
 
 
+_CONSTANT = itemgetter(slice(-1, None))
+
+
 @lru_cache(maxsize=1 << 14)
 def _shadow_of_rows(rows: Rows, columns: tuple[int, ...], width: int, force: bool) -> tuple[Spelling, bool]:
     """The shadow of rows whatever their names are: each column is called by its number."""
     try:
         left = project(*rows, columns, width, force)
         left = left if force else exact_shadow(left, width)
+        if not left.columns:
+            kept = [i for i in range(width) if i not in columns]
+            pick = itemgetter(*kept, -1) if kept else _CONSTANT
+            names = tuple(map(str, kept))
+            return tidy(names, tuple(map(pick, left.equalities)), tuple(map(pick, left.inequalities))), left.exact
         own = {c: f"${i:03d}" for i, c in enumerate(left.columns)}
         names = tuple([own.get(i, f"$unused{i}" if i in columns else f"{i:06d}") for i in range(width)])
         return tidy(*in_order(names, left.equalities, left.inequalities)), left.exact

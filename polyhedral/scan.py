@@ -313,4 +313,6 @@ def _held(item: Item, level: int, name: str, rows: System) -> Item:
 def _leaf(item: Item, place: Place) -> Node:
     is_known = place.alone is item and place.open_still.is_universe and item.system in item.shadows[-1:]
     guard = UNIVERSE if is_known else place.known.gist_of(place.valued(item.system))
-    return when(guard, Leaf(item.payload, tuple((d, a.substitute(place.values)) for d, a in item.bindings)))
+    values = place.values
+    bindings = tuple([(d, a.substitute(values)) for d, a in item.bindings]) if values else item.bindings
+    return when(guard, Leaf(item.payload, bindings))

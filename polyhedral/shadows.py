@@ -119,7 +119,7 @@ def _items(
     rest = [m for m in mark.values() if m not in solution]
     extra = {m: _free_name(m.removesuffix("@"), reserved) for m in rest}
     renamed = {m: var(n) for m, n in extra.items()}
-    solution = {m: a.substitute(renamed) for m, a in solution.items()}
+    solution = {m: a.substitute(renamed) for m, a in solution.items()} if renamed else solution
     whole = system.substitute({d: solution[m] if m in solution else renamed[m] for d, m in mark.items()})
     whole = whole & System.of(*(c.substitute(renamed) for c in conditions)) if conditions else whole
     constants = {n: value for n in levels if (value := whole.constant_of(n)) is not None}
@@ -206,7 +206,8 @@ def _solve(
         pivot = next((d for d in dims if abs(left.coefficient(d)) == 1), None)
         if pivot is not None:
             value = left.substitute({pivot: 0}) * -left.coefficient(pivot)
-            solution = {d: a.substitute({pivot: value}) for d, a in solution.items()} | {pivot: value}
+            put = {pivot: value}
+            solution = {d: a.substitute(put) if pivot in a.names else a for d, a in solution.items()} | put
         elif number < len(equations) - len(own) or left.names:
             conditions.append(left.equals(0))
     return solution, [c.substitute(solution) for c in conditions]
