@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from itertools import repeat
 from math import gcd
-from operator import itemgetter, mul, neg
+from operator import add, itemgetter, mul, neg
 
 from polyhedral.rows import Row, least_width, tightest
 
@@ -17,7 +17,7 @@ MOST_REPAIRS = 8
 MOST_SUMS = 6
 FEW_SUMS = 2
 _LAST = itemgetter(-1)
-_IS_POSITIVE, _IS_NEGATIVE = (0).__lt__, (0).__gt__
+_IS_POSITIVE, _IS_NEGATIVE, _IS_NO_LESS = (0).__lt__, (0).__gt__, (0).__le__
 
 
 def any_opposed(inequalities: Sequence[Row]) -> bool:
@@ -31,37 +31,39 @@ def repaired(rows: Sequence[Row], width: int, start: Sequence[int] | None = None
     A column that was moved one way is not moved back; only few moves are tried.
     """
     point = [*start, 1] if start else [*[0] * width, 1]
-    repair = _Repair(rows, point, [0] * width)
-    return point[:-1] if repair.run() else None
+    values = values_at(rows, point)
+    if values and min(values) < 0 and not _Repair(rows, point).run(values):
+        return None
+    return point[:-1]
 
 
 class _Repair:
     """The search: `way` has the sign of the moves of each column, `left` counts what may still be tried."""
 
-    def __init__(self, rows: Sequence[Row], point: list[int], way: list[int]) -> None:
+    def __init__(self, rows: Sequence[Row], point: list[int]) -> None:
         self.rows = rows
         self.point = point
-        self.way = way
+        self.way = [0] * (len(point) - 1)
         self.left = MOST_REPAIRS
-        self.columns: list[tuple[int, ...]] = []
+        self.columns = list(zip(*rows, strict=True))
 
-    def run(self) -> bool:
-        """Moves `point` until all rows hold; False, the point as it was, where that is not found."""
-        point, way = self.point, self.way
-        values = values_at(self.rows, point)
-        value = min(values, default=0)
+    def run(self, values: list[int]) -> bool:
+        """Moves `point`, where the rows have these values, until all hold; False, the point as it was, where it cannot."""
+        value = min(values)
         if value >= 0:
             return True
+        point, way = self.point, self.way
         for column, coefficient in self._freest(self.rows[values.index(value)]):
             if self.left <= 0:
                 return False
             self.left -= 1
             before, old = point[column], way[column]
             if coefficient > 0:
-                point[column], way[column] = before - value // coefficient, 1
+                move, way[column] = -(value // coefficient), 1
             else:
-                point[column], way[column] = before + value // -coefficient, -1
-            if self.run():
+                move, way[column] = value // -coefficient, -1
+            point[column] += move
+            if self.run(list(map(add, values, map(mul, self.columns[column], repeat(move))))):
                 return True
             point[column], way[column] = before, old
         return False
@@ -72,7 +74,7 @@ class _Repair:
         found = [move for move in _held(row) if way[move[0]] * move[1] >= 0]
         if len(found) < 2:
             return found
-        columns = self.columns = self.columns or list(zip(*self.rows, strict=True))
+        columns = self.columns
         against = [(sum(map(_IS_NEGATIVE if c > 0 else _IS_POSITIVE, columns[n])), n, c) for n, c in found]
         against.sort()
         return [(n, c) for _, n, c in against]
@@ -81,6 +83,11 @@ class _Repair:
 def values_at(rows: Sequence[Row], at: Sequence[int]) -> list[int]:
     """What each row is at a point with a 1 behind it."""
     return list(map(sum, map(map, repeat(mul), rows, repeat(at))))
+
+
+def all_hold(rows: Sequence[Row], at: Sequence[int]) -> bool:
+    """Whether no row is negative at a point with a 1 behind it."""
+    return all(map(_IS_NO_LESS, map(sum, map(map, repeat(mul), rows, repeat(at)))))
 
 
 @lru_cache(maxsize=1 << 13)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import chain, repeat
 
-from polyhedral.certificates import values_at
+from polyhedral.certificates import all_hold
 from polyhedral.emptiness import Nearby, glance, point_in
 from polyhedral.part import Part, Parts
 from polyhedral.spelling import Rows, aligned
@@ -68,7 +68,7 @@ def _failing(parts: Sequence[Part], point: Mapping[str, int]) -> list[Part]:
 def _holds(one: Part, point: Mapping[str, int]) -> bool:
     if one.own or one.equalities:
         return holds(one, point)
-    return min(values_at(one.inequalities, (*map(point.get, one.names, repeat(0)), 1)), default=0) >= 0
+    return all_hold(one.inequalities, (*map(point.get, one.names, repeat(0)), 1))
 
 
 def _around(one: Part, parts: Sequence[Part]) -> Parts:

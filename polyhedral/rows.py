@@ -59,9 +59,10 @@ def least_width(table: Table) -> int:
     """The least room that two opposite rows of a table leave: 0 where it is one value, below 0 none; 1 if there are none."""
     if len(table) < 2:
         return 1
-    beyond = 1 - min(table.values())
-    opposite = map(table.get, map(tuple, map(map, repeat(neg), table)), repeat(beyond))
-    return min(map(add, opposite, table.values()))  # type: ignore[arg-type]
+    zero, beyond = (0,) * len(next(iter(table))), 1 - min(table.values())
+    lower = list(filter(zero.__gt__, table))
+    opposite = map(table.get, map(tuple, map(map, repeat(neg), lower)), repeat(beyond))
+    return min(map(add, opposite, map(table.__getitem__, lower)), default=1)  # type: ignore[arg-type]
 
 
 def hidden_equalities(table: Table) -> list[Row]:

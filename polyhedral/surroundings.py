@@ -35,7 +35,8 @@ class Surroundings:
         found: list[Part] = []
         left: Parts = ()
         for one in system.parts:
-            left = gist_of((one,), tuple([p for p in self.parts if not one.visible.isdisjoint(p.visible)]), True)
+            near = tuple([p for p in self.parts if not one.visible.isdisjoint(p.visible)])
+            left = gist_of((one,), near, bool(one.equalities))
             if left == NOTHING:
                 return FALSE
             found += left
