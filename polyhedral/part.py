@@ -18,7 +18,7 @@ class Part:
     """Rows that share variables, as a normal spelling; made by `part` alone, so that equal ones are one object.
 
     `own` existentials come first among the names, `visible` are the others. `place` orders the parts of a system.
-    `found` is a point of it by visible name, perhaps with values of other names beside, and empty while none is known;
+    `found` is a point of it by visible name, 0 where not named, perhaps with other names beside, and empty
     `near` is where points of what it comes from were found. Both save work and say nothing.
     """
 

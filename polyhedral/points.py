@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import chain, repeat
+from operator import neg
 
-from polyhedral.certificates import all_hold
+from polyhedral.certificates import Sums, all_hold
 from polyhedral.emptiness import Nearby, glance, point_in
 from polyhedral.part import Part, Parts
 from polyhedral.spelling import Rows, aligned
@@ -92,6 +93,8 @@ def searched(*parts: Part) -> Mapping[str, int] | None:
         return None
     point = seen.point
     if point is None:
+        if len(parts) > 1 and _is_contradicted(rows, len(names)):
+            return None
         found = _witnesses.find(parts) if len(parts) > 1 else None
         if found is not None:
             return found
@@ -103,6 +106,18 @@ def searched(*parts: Part) -> Mapping[str, int] | None:
     for one in parts:
         one.found = values
     return values
+
+
+def _is_contradicted(rows: Sequence[Rows], width: int) -> bool:
+    """Whether a sum of rows of the other parts says that the last one that is a single condition does not hold."""
+    place = next((k for k in range(len(rows) - 1, -1, -1) if sum(map(len, rows[k])) == 1), None)
+    if place is None:
+        return False
+    others = Sums(*together([*rows[:place], *rows[place + 1 :]]), width)
+    equalities, inequalities = rows[place]
+    (row,) = equalities or inequalities
+    opposite = (*map(neg, row[:-1]), -row[-1] - 1)
+    return others.give(opposite) or (bool(equalities) and others.give((*row[:-1], row[-1] - 1)))
 
 
 def first_point_of(one: Part) -> Mapping[str, int] | None:

@@ -35,7 +35,7 @@ def keeps_points_of_it(parts: Parts) -> bool:
     """Whether the point that each part keeps is one of it, by the conditions that it prints."""
     return all(
         not p.found
-        or (set(p.found) == p.visible and held(made_of((p,)).conditions, {n: (v,) for n, v in p.found.items()}).all())
+        or held(made_of((p,)).conditions, {n: (p.found.get(n, 0),) for n in p.visible}).all()
         for p in parts
     )
 
