@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import repeat
+from itertools import compress, count, repeat
 from math import gcd
 from operator import add, itemgetter, mul, neg
 
@@ -32,9 +32,7 @@ def repaired(rows: Sequence[Row], width: int, start: Sequence[int] | None = None
     """
     point = [*start, 1] if start else [*[0] * width, 1]
     values = values_at(rows, point)
-    if values and min(values) < 0 and not _Repair(rows, point).run(values):
-        return None
-    return point[:-1]
+    return point[:-1] if not values or min(values) >= 0 or _Repair(rows, point).run(values) else None
 
 
 class _Repair:
@@ -49,11 +47,11 @@ class _Repair:
 
     def run(self, values: list[int]) -> bool:
         """Moves `point`, where the rows have these values, until all hold; False, the point as it was, where it cannot."""
-        value = min(values)
-        if value >= 0:
+        broken = next(compress(count(), map(_IS_NEGATIVE, values)), None)
+        if broken is None:
             return True
-        point, way = self.point, self.way
-        for column, coefficient in self._freest(self.rows[values.index(value)]):
+        point, way, value = self.point, self.way, values[broken]
+        for column, coefficient in self._freest(self.rows[broken]):
             if self.left <= 0:
                 return False
             self.left -= 1
