@@ -183,29 +183,35 @@ class Sums:
     def give(self, row: Row, most: int = MOST_SUMS) -> bool:
         """Whether `row >= 0` is found to be a sum in few trials."""
         self.left = most
-        return self._give(row)
+        wanted = _divided(row)
+        return self._say(wanted) or self._give(wanted)
+
+    def _say(self, wanted: Row) -> bool:
+        """Whether one row says it."""
+        known = self.least.get(wanted[:-1])
+        return known <= wanted[-1] if known is not None else wanted[-1] >= 0 and not any(wanted[:-1])
 
     def _give(self, wanted: Row) -> bool:
-        divisor = gcd(*wanted[:-1])
-        if divisor == 0:
-            return wanted[-1] >= 0
-        if divisor > 1:
-            wanted = tuple([c // divisor for c in wanted])
-        known = self.least.get(wanted[:-1])
-        if known is not None and known <= wanted[-1]:
-            return True
-        bounds, fewest, column = [], 1 << 30, 0
+        bounds: list[Row] = []
+        fewest, column = 1 << 30, 0
         for number, coefficient in _held(wanted):
             found = self._bounds(number, coefficient > 0)
             if len(found) < fewest:
                 bounds, fewest, column = found, len(found), number
-        for bound in bounds:
-            if self.left <= 0:
-                return False
+        left: list[Row] = []
+        for bound in bounds[: self.left]:
             self.left -= 1
-            if self._give(_without(wanted, bound, column)):
+            rest = _divided(_without(wanted, bound, column))
+            if self._say(rest):
                 return True
-        return False
+            left.append(rest)
+        return any(self.left > 0 and self._give(rest) for rest in left)
+
+
+def _divided(row: Row) -> Row:
+    """The row without a common divisor of its coefficients, the constant rounded down."""
+    divisor = gcd(*row[:-1])
+    return tuple([c // divisor for c in row]) if divisor > 1 else row
 
 
 def _columns(row: Row) -> int:
