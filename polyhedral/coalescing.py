@@ -9,7 +9,7 @@ from polyhedral.part import Part, Parts, in_place, part
 from polyhedral.parts import linked, rows_of
 from polyhedral.points import is_seen_outside
 from polyhedral.spelling import Spelling
-from polyhedral.system import FALSE, UNIVERSE, System, disjoint, made_of, make
+from polyhedral.system import FALSE, UNIVERSE, System, disjoint, make
 
 
 @lru_cache(maxsize=1 << 10)
@@ -74,7 +74,7 @@ def _reaches_out(own: Parts, theirs: Parts) -> bool:
     """Whether some point of parts does not satisfy others."""
     if is_seen_outside(theirs, own):
         return True
-    near = made_of(own)
+    near = System(own)
     return not all(_is_implied(c, near) for one in theirs for c in _conditions(one))
 
 
@@ -101,7 +101,7 @@ def _without(piece: System, failing: tuple[System, ...]) -> System:
             kept += rows_of(one, [c not in failing for c in own])
         else:
             kept += System.of(*(c for c in own if c not in failing)).parts
-    return made_of(in_place(kept))
+    return System(in_place(kept))
 
 
 @lru_cache(maxsize=1 << 12)
@@ -117,7 +117,7 @@ def _failing(piece: System, other: System) -> tuple[System, ...]:
 @lru_cache(maxsize=1 << 12)
 def _failing_of(one: Part, others: Parts) -> tuple[System, ...]:
     """The conditions of a part that not all points of others that share its variables satisfy."""
-    near = made_of(others)
+    near = System(others)
     if near.is_empty():
         return ()
     known = _single_conditions(near)
@@ -155,7 +155,7 @@ def _conditions(piece: Part) -> tuple[System, ...]:
         if not any(row[: piece.own]):
             used = [i for i, c in enumerate(row[:-1]) if c]
             names = tuple([piece.names[i] for i in used])
-            found.append(made_of((part(Spelling(names, (), (tuple([row[i] for i in (*used, -1)]),))),)))
+            found.append(System((part(Spelling(names, (), (tuple([row[i] for i in (*used, -1)]),))),)))
     for row in piece.equalities:
         if not any(row[: piece.own]):
             opposite = tuple([-c for c in row])

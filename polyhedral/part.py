@@ -47,7 +47,9 @@ def part(spelling: Spelling) -> Part:
         own = sum(map(is_existential, names)) if names and names[0][0] == "$" else 0
         visible = names[own:]
         place = (visible[0] if visible else "", (equalities, inequalities))
-        found = _known.add(spelling, Part(names, equalities, inequalities, own, frozenset(visible), place, NO_POINT, NO_POINT))
+        found = _known.add(
+            spelling, Part(names, equalities, inequalities, own, frozenset(visible), place, NO_POINT, NO_POINT)
+        )
     return found
 
 

@@ -13,7 +13,7 @@ from polyhedral.parts import without_names
 from polyhedral.quotients import determined, with_equal_quotients
 from polyhedral.sets import Set
 from polyhedral.statement import Option, Statement
-from polyhedral.system import UNIVERSE, System, disjoint, made_of, with_rows
+from polyhedral.system import UNIVERSE, System, disjoint, with_rows
 
 
 @frozen(cache_hash=True)
@@ -58,7 +58,7 @@ def _until(system: System, levels: tuple[str, ...], level: int) -> System:
     found: list[Part] = []
     for one in system.parts:
         found += (one,) if inner.isdisjoint(one.visible) else without_names(one, inner)
-    return made_of(in_place(found))
+    return System(in_place(found))
 
 
 @lru_cache(maxsize=1 << 12)
