@@ -15,6 +15,7 @@ from polyhedral.rows import Row, least_width, tightest
 
 MOST_REPAIRS = 8
 MOST_SUMS = 6
+SWEEPS, FAR = 2, 1 << 10
 FEW_SUMS = 2
 _LAST = itemgetter(-1)
 _IS_POSITIVE, _IS_NEGATIVE, _IS_NO_LESS = (0).__lt__, (0).__gt__, (0).__le__
@@ -99,15 +100,15 @@ def alone_violated(
 ) -> set[Row]:
     """Those of `own` inequalities each of which is the only one that some integer point violates: none is redundant.
 
-    `point` satisfies all rows; from it the points on the lines along one column are looked at.
+    `point` satisfies all rows; from it the points on the line along one column are looked at, then from the middle of
+    those of them that satisfy all rows the points along the next column, until nothing new is likely.
     """
     rows, count = (*own, *known), len(own)
     values = values_at(rows, (*point, 1))
     fixed = list(map(any, zip(*equalities, strict=True)))[:-1] if equalities else [False] * len(point)
     found: set[Row] = set()
-    for column, is_fixed in zip(zip(*rows, strict=True), fixed, strict=False):
-        if is_fixed or not any(column[:count]):
-            continue
+    columns = [c for c, is_fixed in zip(zip(*rows, strict=True), fixed, strict=False) if not is_fixed]
+    for column in columns * SWEEPS:
         up = up_next = down = down_next = None
         first_up = first_down = 0
         for number, coefficient in enumerate(column):
@@ -129,6 +130,9 @@ def alone_violated(
             found.add(own[first_down])
         if len(found) == count:
             break
+        move = ((FAR if up is None else up) - (FAR if down is None else down)) // 2
+        if move:
+            values = list(map(add, values, map(mul, column, repeat(move))))
     return found
 
 
