@@ -47,7 +47,7 @@ class _Repair:
         self.columns = list(zip(*rows, strict=True))
 
     def run(self, values: list[int]) -> bool:
-        """Moves `point`, where the rows have these values, until all hold; False, the point as it was, where it cannot."""
+        """Moves `point`, where rows have these `values`, until all hold; False, it as it was, where that fails."""
         broken = next(compress(count(), map(_IS_NEGATIVE, values)), None)
         if broken is None:
             return True

@@ -56,9 +56,9 @@ def _joined(first: System, second: System) -> System | None:
 
 
 def _differ_in_two_ways(first: Parts, second: Parts) -> bool:
-    """Whether the first is not inside the second on some variables, nor the second inside the first on ones not tied to them.
+    """Whether the first is not inside the second on some variables, nor the second inside the first on others.
 
-    Then a hull has points of neither: those that are of the first on the former and of the second on the latter.
+    No row ties the ones to the others. A hull then has points of neither: of the first there, of the second here.
     """
     groups = [(own, theirs) for own, theirs in linked(first, second) if own != theirs]
     if len(groups) < 2:

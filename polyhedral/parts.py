@@ -108,7 +108,7 @@ def gist_of(own: Parts, known: Parts, equalities_too: bool) -> Parts:
     point = point_of(*known, *own)
     if point is None:
         return NOTHING
-    if known and all([p in known and (equalities_too or not p.equalities) for p in own]):
+    if known and all(p in known and (equalities_too or not p.equalities) for p in own):
         return ()
     if not known and len(own) == 1 and len(own[0].inequalities) + len(own[0].equalities) == 1:
         return own
@@ -132,7 +132,7 @@ def gist_by_parts(own: Parts, known: Parts, equalities_too: bool) -> Parts:
     found: list[Part] = []
     for mine, theirs in linked(own, known):
         if mine:
-            found += gist_of(mine, theirs, equalities_too and any([p.equalities for p in mine]))
+            found += gist_of(mine, theirs, equalities_too and any(p.equalities for p in mine))
         elif point_of(*theirs) is None:
             return NOTHING
     return in_place(found)

@@ -132,7 +132,7 @@ def _named(names: tuple[str, ...], point: Sequence[int]) -> dict[str, int]:
 
 def at(point: Mapping[str, int], names: tuple[str, ...]) -> tuple[int, ...]:
     """The values of these names at a point."""
-    return tuple(map(point.get, names, repeat(0)))  # type: ignore[arg-type]
+    return tuple(map(point.get, names, repeat(0)))
 
 
 def together(rows: Sequence[Rows]) -> Rows:

@@ -56,13 +56,13 @@ def reduced_equality(row: Sequence[int]) -> Row | None:
 
 
 def least_width(table: Table) -> int:
-    """The least room that two opposite rows of a table leave: 0 where it is one value, below 0 none; 1 if there are none."""
+    """The least room between opposite rows of a table: 0 leaves one value, less none; 1 where no rows are opposite."""
     if len(table) < 2:
         return 1
     zero, beyond = (0,) * len(next(iter(table))), 1 - min(table.values())
     lower = list(filter(zero.__gt__, table))
     opposite = map(table.get, map(tuple, map(map, repeat(neg), lower)), repeat(beyond))
-    return min(map(add, opposite, map(table.__getitem__, lower)), default=1)  # type: ignore[arg-type]
+    return min(map(add, opposite, map(table.__getitem__, lower)), default=1)
 
 
 def hidden_equalities(table: Table) -> list[Row]:

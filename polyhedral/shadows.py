@@ -75,7 +75,7 @@ def _plain_conditions(system: System) -> tuple[Condition, ...]:
 def items_of(
     statement: Statement, context: System, schedule: Sequence[Affine], levels: Sequence[str], reserved: Iterable[str]
 ) -> list[Item]:
-    """The items of a statement where `context` holds, its schedule padded to `levels`; open dimensions are more levels."""
+    """The items of a statement where `context` holds, its schedule padded to `levels`; open dimensions are levels."""
     domain = statement.domain
     mark = {d: f"{d}@" for d in domain.dims}
     marked = {d: var(m) for d, m in mark.items()}

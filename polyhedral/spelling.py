@@ -189,7 +189,7 @@ def _common(*several: tuple[str, ...]) -> tuple[tuple[str, ...], list[tuple[int,
 
 def _places(own: tuple[str, ...], names: tuple[str, ...]) -> tuple[int, ...]:
     width = len(own)
-    return (*map(dict(zip(own, range(width), strict=True)).get, names, repeat(width + 1)), width)  # type: ignore[arg-type]
+    return (*map(dict(zip(own, range(width), strict=True)).get, names, repeat(width + 1)), width)
 
 
 @lru_cache(maxsize=1 << 14)

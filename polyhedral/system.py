@@ -71,16 +71,16 @@ class System(NamedTuple):
         equal: list[tuple[Affine, int]] = []
         unequal: list[Affine] = []
         systems: list[System] = []
-        for part in parts:
-            match part:
+        for conjunct in parts:
+            match conjunct:
                 case Constraint(affine, equality):
                     equal.append((affine, 0)) if equality else unequal.append(affine)
                 case Congruence(affine, modulus):
                     equal.append((affine, modulus))
                 case System():
-                    systems.append(part)
+                    systems.append(conjunct)
                 case _:
-                    raise TypeError(f"wanted a Constraint, a Congruence or a System, got {part!r}")
+                    raise TypeError(f"wanted a Constraint, a Congruence or a System, got {conjunct!r}")
         result = _from_affine(equal, unequal)
         for system in systems:
             result = conjoin(result, system)
