@@ -18,7 +18,7 @@ MOST_SUMS = 6
 SWEEPS, FAR = 2, 1 << 10
 FEW_SUMS = 2
 _LAST = itemgetter(-1)
-_IS_POSITIVE, _IS_NEGATIVE, _IS_NO_LESS = (0).__lt__, (0).__gt__, (0).__le__
+_IS_POSITIVE, _IS_NEGATIVE = (0).__lt__, (0).__gt__
 
 
 def any_opposed(inequalities: Sequence[Row]) -> bool:
@@ -82,11 +82,6 @@ class _Repair:
 def values_at(rows: Sequence[Row], at: Sequence[int]) -> list[int]:
     """What each row is at a point with a 1 behind it."""
     return list(map(sum, map(map, repeat(mul), rows, repeat(at))))
-
-
-def all_hold(rows: Sequence[Row], at: Sequence[int]) -> bool:
-    """Whether no row is negative at a point with a 1 behind it."""
-    return all(map(_IS_NO_LESS, map(sum, map(map, repeat(mul), rows, repeat(at)))))
 
 
 @lru_cache(maxsize=1 << 13)

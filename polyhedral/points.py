@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import chain, repeat
-from operator import neg
+from operator import mul, neg
 
-from polyhedral.certificates import Sums, all_hold
+from polyhedral.certificates import Sums
 from polyhedral.emptiness import Nearby, glance, point_in
 from polyhedral.part import Part, Parts
 from polyhedral.spelling import Rows, aligned
 from polyhedral.witnesses import Witnesses, holds
 
 _witnesses = Witnesses(24)
+_IS_NO_LESS = (0).__le__
 
 
 def point_of(*parts: Part) -> Mapping[str, int] | None:
@@ -69,7 +70,8 @@ def _failing(parts: Sequence[Part], point: Mapping[str, int]) -> list[Part]:
 def _holds(one: Part, point: Mapping[str, int]) -> bool:
     if one.own or one.equalities:
         return holds(one, point)
-    return all_hold(one.inequalities, (*map(point.get, one.names, repeat(0)), 1))
+    at = (*map(point.get, one.names, repeat(0)), 1)
+    return all(map(_IS_NO_LESS, map(sum, map(map, repeat(mul), one.inequalities, repeat(at)))))
 
 
 def _around(one: Part, parts: Sequence[Part]) -> Parts:
