@@ -125,7 +125,7 @@ class System(NamedTuple):
 
     def is_empty(self) -> bool:
         """Whether no integers satisfy it, for any value of the parameters. Exact."""
-        return have_no_point(self.parts)
+        return any(have_no_point((one,)) for one in self.parts)
 
     def sample(self) -> dict[str, int] | None:
         """Integers for all visible variables that satisfy it, or None where there are none."""

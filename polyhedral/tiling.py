@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from operator import neg
 
 from attrs import frozen
 
-from polyhedral.affine import Affine, Constraint, var
+from polyhedral.affine import Affine, Constraint, as_affine, var
 from polyhedral.sets import Set
 from polyhedral.spelling import is_existential
-from polyhedral.system import System, disjoint
+from polyhedral.system import UNIVERSE, System, disjoint
 
 
 def tile(
@@ -65,15 +66,11 @@ class _Tiles:
 
 @frozen
 class _Row:
-    """A condition on tiled dimensions: `least` is its value in the corner of a tile at which it is least."""
+    """A condition on tiled dimensions, `least` where a tile has it least; it `fails` in a tile where that is negative."""
 
     condition: Constraint
     least: Affine
-
-    @property
-    def fails(self) -> System:
-        """The tiles that have a point outside."""
-        return System.of(self.least < 0)
+    fails: System
 
 
 def _by_corners(domain: Set, sizes: Mapping[str, int], box: System) -> _Tiles | None:
@@ -109,7 +106,8 @@ def _rows_on(piece: System, box: System, sizes: Mapping[str, int]) -> list[_Row]
         if any(is_existential(n) for n in affine.names):
             return None
         corner = {n: box.bounds(n)[0 if affine.coefficient(n) > 0 else 1][0][0] for n in tiled}
-        found.append(_Row(affine >= 0, affine.substitute(corner)))
+        least = affine.substitute(corner)
+        found.append(_Row(affine >= 0, least, System.of(least < 0)))
     return found
 
 
@@ -141,7 +139,8 @@ def _boxes(
     names: Mapping[str, str] | None,
     offsets: Mapping[str, Affine | int] | None,
 ) -> tuple[tuple[str, ...], System]:
-    outer, rows = [], []
+    outer: list[str] = []
+    box = UNIVERSE
     for dim, size in sizes.items():
         if dim not in domain.dims:
             raise ValueError(f"cannot tile {dim!r}: the set has the dimensions {domain.dims}")
@@ -151,6 +150,12 @@ def _boxes(
         if name in domain.dims or name in domain.params or name in outer:
             raise ValueError(f"the tile dimension of {dim} cannot be called {name!r}: the name is taken")
         outer.append(name)
-        start = var(name) * size + (offsets or {}).get(dim, 0)
-        rows += [var(dim) >= start, var(dim) < start + size]
-    return tuple(outer), System.of(*rows)
+        box = box & _strip(dim, name, size, as_affine((offsets or {}).get(dim, 0)))
+    return tuple(outer), box
+
+
+@lru_cache(maxsize=1 << 10)
+def _strip(dim: str, name: str, size: int, offset: Affine) -> System:
+    """The values of a dimension in the tile that is called by name."""
+    start = var(name) * size + offset
+    return System.of(var(dim) >= start, var(dim) < start + size)
