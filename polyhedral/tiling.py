@@ -66,7 +66,7 @@ class _Tiles:
 
 @frozen
 class _Row:
-    """A condition on tiled dimensions, `least` where a tile has it least; it `fails` in a tile where that is negative."""
+    """A condition on tiled dimensions, `least` where a tile has it least; it `fails` where that is negative."""
 
     condition: Constraint
     least: Affine
