@@ -194,7 +194,7 @@ PROOFS = (
     ("a meeting is missing", unproved(Join, nothing)),
     ("a count of tiles does not go on", unproved(Advance, nothing)),
     ("rings larger than shared memory", underivable(evolve(WIDE, j=256, depth=8))),
-    ("clusters of blocks that stay", underivable(evolve(STAYING, workers=1, cluster=(2, 3)))),
+    ("a cluster of sixteen blocks", underivable(evolve(DIRECT, cluster=(4, 4)))),
 )  # fmt: skip
 
 
