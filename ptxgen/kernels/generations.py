@@ -113,3 +113,8 @@ def has_form(target: str, name: str) -> bool:
 def has_warpgroups(target: str) -> bool:
     """Whether a target has products of warpgroups, which read what tensor copies bring."""
     return warpgroup_product(target, 128, f16, f32) is not None
+
+
+def has_overlapping_launches(target: str) -> bool:
+    """Whether a kernel of a target may begin before those ahead of it have ended."""
+    return has_form(target, "griddepcontrol.wait")

@@ -109,7 +109,10 @@ class Pace:
 
     @cached_property
     def beside(self) -> int:
-        """Blocks that a multiprocessor holds at once, by shared memory, registers and warps."""
+        """Blocks that a multiprocessor holds at once, by shared memory, registers and warps; of a block whose
+        warpgroups take tiles in turn, those."""
+        if self.tiling.turns:
+            return self.tiling.units
         room = limits(target_named(self.target))
         warps = self.tiling.warps + (LOADING_WARPS if self.by_groups else 0)
         held = shared_bytes(self.spec, self.tiling, by_groups=self.by_groups)
@@ -157,7 +160,7 @@ class Pace:
         }
         yield from found.items()
         if self.by_groups:
-            yield Bound.LATENCY, (self.processor.fetch + 2 * max(found.values())) / tiling.depth
+            yield Bound.LATENCY, (tiling.units * self.processor.fetch + 2 * max(found.values())) / tiling.depth
         else:
             yield Bound.LATENCY, (self.processor.fetch + max(found.values())) / max(1, tiling.depth - 1)
 
@@ -174,7 +177,7 @@ class Pace:
         tiling, width = self.tiling, self.spec.input.byte_count
         if self.by_groups:
             across = tiling.i if tiling.swap else tiling.j
-            return tiling.warps // 4 * (GROUP_ROWS + across) * tiling.k * width
+            return tiling.warps // 4 // tiling.units * (GROUP_ROWS + across) * tiling.k * width
         rows, columns = tiling.warp_tile
         return tiling.warps * (rows + columns) * tiling.k * width
 
@@ -189,12 +192,15 @@ class Pace:
         return row.tile + self.tiling.i * self.tiling.j * written / rate / row.clocks
 
     def round(self, beside: int, active: int) -> dict[Bound, float]:
-        """What a round of so many blocks takes, under the bound that each part of it has."""
+        """What a round of so many blocks takes, under the bound that each part of it has. Of tiles that are taken in
+        turn one ends while the others are multiplied."""
         bounds = dict(self.slab(beside, active))
         slowest = max(bounds, key=lambda bound: bounds[bound])
-        lost = self.processor.slab if self.by_groups else self.processor.warp_slab
+        lost = self.processor.slab * self.tiling.units if self.by_groups else self.processor.warp_slab
         multiplied = self.slabs * (bounds[slowest] + lost)
         hidden = multiplied / beside
+        if self.tiling.turns:
+            return {slowest: multiplied, Bound.RESULTS: beside * max(0.0, self.end - hidden)}
         return {slowest: multiplied, Bound.RESULTS: self.end + (beside - 1) * max(0.0, self.end - hidden)}
 
     @cached_property
@@ -241,6 +247,8 @@ class Pace:
         for count, beside, active in self.rounds:
             for bound, micro in self.round(beside, active).items():
                 shares[bound] = shares.get(bound, 0.0) + count * micro
+        if self.tiling.turns:
+            shares[Bound.RESULTS] = shares.get(Bound.RESULTS, 0.0) + self.end
         inside = sum(shares.values()) - self.beginning
         together = (inside**MEETING + self.memory**MEETING) ** (1 / MEETING)
         if self.memory > inside:

@@ -10,7 +10,7 @@ from attrs import evolve, frozen
 from isa.limits import limits
 from isa.targets import target as target_named
 from ptxgen.kernels.epilogue import Keep
-from ptxgen.kernels.generations import generation_of, has_warpgroups
+from ptxgen.kernels.generations import generation_of, has_overlapping_launches, has_warpgroups
 from ptxgen.kernels.matmul_compute import MatmulSpec
 from ptxgen.kernels.matmul_drain import BARRIERS_BYTES, DEPTH, LEAST_SPAN, SPANS
 from ptxgen.kernels.matmul_plan import GROUP_ROWS, MOST_SPAN_BYTES, ROLE_REGISTERS, MatmulTiling, default_tiling
@@ -18,7 +18,12 @@ from ptxgen.plan import grouped, sms
 
 GROUP_BLOCKS = (
     (128, 256),
+    (128, 192),
+    (192, 128),
+    (128, 160),
     (128, 128),
+    (192, 96),
+    (128, 96),
     (128, 64),
     (128, 32),
     (64, 256),
@@ -28,6 +33,7 @@ GROUP_BLOCKS = (
     (64, 16),
 )
 SWAPPED_BLOCKS = ((16, 128), (16, 64), (32, 128), (32, 64), (64, 128))
+TURNED_BLOCKS = ((64, 256), (64, 192), (64, 128))
 FEW_ROWS = 128
 GROUP_SLABS = (128, 256)
 WARP_BLOCKS = (
@@ -38,6 +44,7 @@ WARP_SLABS = (32, 64, 128)
 MOST_DEPTH, DEPTH_OF_ONE = 8, 2
 RASTERS = (4, 8, 16)
 CLUSTERS = ((2, 1), (1, 2), (4, 1), (1, 4), (2, 2))
+STAYING_CLUSTERS = ((2, 1), (1, 2), (2, 2))
 GROUP_DRAINS, WARP_DRAINS = (64, 32, 0), (0, 32)
 HELD_BESIDE_SUMS, COPY_BYTES, MOST_REGISTERS = 56, 16, 255
 
@@ -100,7 +107,7 @@ def shared_bytes(spec: MatmulSpec, tiling: MatmulTiling, *, by_groups: bool) -> 
     of_a, of_b = _bytes_of_slabs(spec, tiling)
     rings = tiling.depth * (of_a + of_b)
     if by_groups:
-        return rings + DEPTH * tiling.i * tiling.drain * sum(_widths(spec)) + BARRIERS_BYTES
+        return rings + DEPTH * tiling.i * tiling.units * tiling.drain * sum(_widths(spec)) + BARRIERS_BYTES
     rows = DEPTH * tiling.i // tiling.warp_tile[0] * tiling.drain
     pieces = (rows * tiling.j * width for width in _widths(spec))
     return rings + sum(piece for piece in pieces if piece > tiling.depth * of_a) + BARRIERS_BYTES
@@ -144,16 +151,26 @@ def _drains(spec: MatmulSpec, tiling: MatmulTiling, *, by_groups: bool) -> bool:
 def _by_warpgroups(spec: MatmulSpec, target: str, sizes: Sizes) -> Iterator[MatmulTiling]:
     width = spec.input.byte_count
     blocks = [(i, j) for i, j in GROUP_BLOCKS if _fits(sizes, i, j, GROUP_ROWS)]
-    tiles = [MatmulTiling(i, j, warps=i // GROUP_ROWS * 4, isolate=False) for i, j in blocks]
+    overlap = has_overlapping_launches(target)
+    tiles = [MatmulTiling(i, j, warps=i // GROUP_ROWS * 4, isolate=False, overlap=overlap) for i, j in blocks]
     if sizes.m <= FEW_ROWS:
         few = [(i, j) for i, j in SWAPPED_BLOCKS if _fits(sizes, i, j, SWAPPED_BLOCKS[0][0])]
-        tiles += [MatmulTiling(i, j, warps=j // GROUP_ROWS * 4, isolate=False, swap=True) for i, j in few]
+        tiles += [
+            MatmulTiling(i, j, warps=j // GROUP_ROWS * 4, isolate=False, swap=True, overlap=overlap) for i, j in few
+        ]
+    turned = [(i, j) for i, j in TURNED_BLOCKS if _fits(sizes, i, j, GROUP_ROWS)]
+    tiles += [MatmulTiling(i, j, warps=8, isolate=False, turns=True, overlap=overlap) for i, j in turned]
     for tile, slab, drain in product(tiles, GROUP_SLABS, GROUP_DRAINS):
         base = evolve(tile, k=slab // width, drain=drain)
         for depth in _depths(spec, target, base):
             deep = evolve(base, depth=depth)
-            yield from (evolve(deep, raster=grouped(group), workers=sms) for group in RASTERS)
-            yield evolve(deep, raster=grouped(8))
+            if not deep.turns:
+                yield evolve(deep, raster=grouped(8))
+            staying = [evolve(deep, raster=grouped(group), workers=sms) for group in RASTERS]
+            yield from staying
+            yield from (evolve(staying[1], cluster=cluster) for cluster in STAYING_CLUSTERS)
+            if deep.turns:
+                continue
             yield from (evolve(deep, raster=grouped(8), cluster=cluster) for cluster in CLUSTERS)
 
 

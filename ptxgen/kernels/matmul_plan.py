@@ -385,7 +385,7 @@ def default_tiling(spec: MatmulSpec, target: str = "sm_70") -> MatmulTiling:
     if not by_groups and found.j == 256 and _has_room_for_two(found, spec, target):
         found = evolve(found, j=128, warps=4, drain=32)
     if by_groups and not spec.promote:
-        found = evolve(found, workers=sms, raster=grouped(16), drain=64)
+        found = evolve(found, workers=sms, raster=grouped(16), drain=64, overlap=True)
     grouped_bytes = GROUP_SLAB_BYTES if by_groups else SLAB_BYTES
     least = generation_of(target, spec.input, spec.accumulate, spec.b_input).step
     k = max(grouped_bytes // spec.input.byte_count, least, spec.promote or 0)
