@@ -129,7 +129,7 @@ def test_epilogues(benchmark: BenchmarkFixture, size: int) -> None:
 def test_bytes_promoted(benchmark: BenchmarkFixture) -> None:
     size = 8192
     sets = sets_of(size, f16, Layout.NT)
-    narrow = [{**s, "A": s["A"].to(torch.float8_e4m3fn), "B": s["B"].to(torch.float8_e4m3fn)} for s in sets]
+    narrow = [{**s, **{name: s[name].to(torch.float8_e4m3fn) for name in "AB"}} for s in sets]
     spec = MatmulSpec.of(e4m3, layout=Layout.NT, output=f16, promote=128)
     found = medians(sets, {"f16": ours(MatmulSpec(Layout.NT)), "e4m3": lambda _: ours(spec)(narrow)})
     wanted = narrow[0]["A"][:256].double() @ narrow[0]["B"].double().T
