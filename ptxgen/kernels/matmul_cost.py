@@ -160,7 +160,8 @@ class Pace:
         }
         yield from found.items()
         if self.by_groups:
-            yield Bound.LATENCY, (tiling.units * self.processor.fetch + 2 * max(found.values())) / tiling.depth
+            in_turn = beside if tiling.turns else 1
+            yield Bound.LATENCY, (in_turn * self.processor.fetch + 2 * max(found.values())) / tiling.depth
         else:
             yield Bound.LATENCY, (self.processor.fetch + max(found.values())) / max(1, tiling.depth - 1)
 
@@ -196,7 +197,8 @@ class Pace:
         turn one ends while the others are multiplied."""
         bounds = dict(self.slab(beside, active))
         slowest = max(bounds, key=lambda bound: bounds[bound])
-        lost = self.processor.slab * self.tiling.units if self.by_groups else self.processor.warp_slab
+        in_turn = beside if self.tiling.turns else 1
+        lost = self.processor.slab * in_turn if self.by_groups else self.processor.warp_slab
         multiplied = self.slabs * (bounds[slowest] + lost)
         hidden = multiplied / beside
         if self.tiling.turns:
