@@ -89,11 +89,11 @@ FITTED_OF_WARPS = ("share_of_warps", "warp_slab")
 
 PROCESSORS: tuple[Processor, ...] = (
     Processor(
-        "H200", 90, 132, 4096, 50 << 20, sms_in_fours=120, top_ghz=1.98, pins_rate=4.8, measured=True, ghz=1.846,
-        sustained=772.4, fill_bytes=73.06, memory_rate=3.673, l2_rate=15.09, launch=1.044, fetch=0.8987, slab=0.02427,
-        tile=0.3138, out_bytes=12.6, direct_bytes=5.56, block=0.8581, cluster=0.4534, share_of_warps=0.4891,
+        "H200", 90, 132, 4096, 50 << 20, sms_in_fours=120, top_ghz=1.98, pins_rate=4.8, measured=True, ghz=1.734,
+        sustained=730.2, fill_bytes=70.67, memory_rate=3.677, l2_rate=13.91, launch=1.139, fetch=0.8054, slab=0.003347,
+        tile=0.4072, out_bytes=14.3, direct_bytes=6.176, block=0.8859, cluster=0.5534, share_of_warps=0.4891,
         warp_slab=0.07857,
-        source="H200 data sheet (989 TFLOP/s, 4.8 TB/s); H100 tuning guide (132 SMs, 50 MB); 1,992 overlapped launches timed",
+        source="H200 data sheet (989 TFLOP/s, 4.8 TB/s); H100 tuning guide (132 SMs, 50 MB); 1,992 launches timed",
     ),
     Processor(
         "H100", 90, 132, 4096, 50 << 20, sms_in_fours=120, top_ghz=1.98, pins_rate=3.35, ghz=1.69, sustained=700,
