@@ -199,7 +199,8 @@ class Pace:
         slowest = max(bounds, key=lambda bound: bounds[bound])
         in_turn = beside if self.tiling.turns else 1
         lost = self.processor.slab * in_turn if self.by_groups else self.processor.warp_slab
-        multiplied = self.slabs * (bounds[slowest] + lost)
+        share = self.processor.share_in_turn if self.tiling.turns else 1.0
+        multiplied = self.slabs * (bounds[slowest] / share + lost)
         hidden = multiplied / beside
         if self.tiling.turns:
             return {slowest: multiplied, Bound.RESULTS: beside * max(0.0, self.end - hidden)}
@@ -236,11 +237,15 @@ class Pace:
 
     @cached_property
     def beginning(self) -> float:
-        """Launch and first copies; blocks that do not stay begin again in each round."""
+        """Launch, and the first slab, which is there as a whole before anything is multiplied; blocks that do not stay
+        begin again in each round."""
         row = self.processor
         again = sum(count for count, _, _ in self.rounds) - 1 if self.tiling.workers is None else 0
         met = row.cluster if self.tiling.cluster != (1, 1) else 0.0
-        return row.launch + row.fetch + met + again * row.block
+        _, beside, active = self.rounds[0]
+        bounds = dict(self.slab(beside, active))
+        first = max(bounds[Bound.FILLING], bounds[Bound.L2])
+        return row.launch + row.fetch + first + met + again * row.block
 
     @cached_property
     def whole(self) -> Estimate:

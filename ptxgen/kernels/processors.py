@@ -27,7 +27,8 @@ class Processor:
     TB/s, `launch` of a kernel, `fetch` from the request of a slab to its arrival, `slab` lost at each slab, `tile` lost
     at the end of each tile, `out_bytes` a clock that leave through shared memory and `direct_bytes` from registers,
     `block` to begin a further block, `cluster` for the meeting of a cluster, `join` for each part of a sum that is
-    added to another's; and of products of warps the share of the tensor rate and what is lost at each slab.
+    added to another's; of tiles in turn the share of all rates, one warpgroup multiplying at a time; and of products of
+    warps the share of the tensor rate and what is lost at each slab.
     """
 
     name: str
@@ -46,6 +47,7 @@ class Processor:
     fill_bytes: float = 64.0
     shared_bytes: float = 128.0
     share_of_warps: float = 1.0
+    share_in_turn: float = 0.92
     launch: float = 3.0
     fetch: float = 1.0
     slab: float = 0.01
