@@ -8,7 +8,7 @@ from attrs import evolve, field, frozen
 
 from isa.limits import limits as limits_of
 from isa.targets import target as target_named
-from polyhedral import Constraint, System, var
+from polyhedral import Constraint, System, const, var
 from ptxgen.compute import ArrayKind, SourceLine
 from ptxgen.derive.boxes import tensor_box
 from ptxgen.derive.clusters import check_clusters, entered
@@ -25,6 +25,7 @@ from ptxgen.derive.scanning import scan_program
 from ptxgen.derive.sequencing import sequenced
 from ptxgen.derive.signature import SumOrder, signature
 from ptxgen.derive.space import GROUP_BITS, IndexSpace
+from ptxgen.derive.splitting import check_split
 from ptxgen.errors import InternalError, PlanError
 from ptxgen.order.ops import Op
 from ptxgen.order.requirements import Requirement, requirements
@@ -95,6 +96,7 @@ def derive(plan: Plan) -> Derivation:
     allow.
     """
     space, facts = IndexSpace(plan), Facts.of(plan)
+    check_split(space)
     blocks = space.blocks_of(plan.compute.statements)
     probe = Draft(space, facts, full=True)
     ragged = [dim for dim in blocks if not probe.divides(dim)]
@@ -211,7 +213,10 @@ def context(space: IndexSpace) -> System:
     """What is known of the sizes: extents are not negative."""
     sizes = {name for s in space.compute.statements for dim in s.dims for name in dim.extent.names}
     items = {ITEMS} if space.persistent else set()
-    return System.of(*(var(name) >= 0 for name in sorted(sizes | items)))
+    found = [var(name) >= 0 for name in sorted(sizes | items)]
+    if space.split:
+        found += [var(space.part_variable) >= 0, var(space.part_variable) < space.split.parts]
+    return System.of(*found)
 
 
 def full_conditions(space: IndexSpace, dims: list[str]) -> tuple[Constraint, ...]:
@@ -220,8 +225,9 @@ def full_conditions(space: IndexSpace, dims: list[str]) -> tuple[Constraint, ...
 
 
 def grid(space: IndexSpace, dims: tuple[str, ...]) -> Grid:
-    """All tiles of the dims that are dealt to blocks."""
-    found: list[GridDim] = []
+    """All tiles of the dims that are dealt to blocks, each for every part of a split sum."""
+    parts = {space.part_variable: space.split.parts} if space.split else {}
+    found = [GridDim(name, Quotient(const(count), 1), count) for name, count in parts.items()]
     for dim in dims:
         tile = space.outer_tile(dim)
         assert tile is not None

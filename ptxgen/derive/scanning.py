@@ -21,6 +21,8 @@ from ptxgen.tile import (
     Advance,
     Arrive,
     Arriving,
+    ClusterArrive,
+    ClusterWait,
     Commit,
     Expect,
     Let,
@@ -94,6 +96,10 @@ def _synchronising(item: Synchronisation) -> tile.Synchronisation:
             return ProxyFence(item.covers)
         case atoms.Fence():
             return RegisterFence(item.covers)
+        case atoms.ClusterArrive():
+            return ClusterArrive(item.covers)
+        case atoms.ClusterWait():
+            return ClusterWait(item.covers)
         case atoms.Advance(counter=counter, by=by):
             return Advance(counter, _quotient(by))
 

@@ -25,7 +25,7 @@ class Side(Enum):
 @frozen
 class Issue:
     """One instance of an op. With a transaction, `byte_count` bytes land on the full barrier of `ring`, in a cluster on
-    that of each block in `to[c]` when block c issues it."""
+    that of each block in `to[c]` when block c issues it; without one it is those blocks' tiles that are read."""
 
     op: str
     mechanism: Mechanism

@@ -11,7 +11,7 @@ from attrs import frozen
 from isa.mechanisms import Group, Proxy
 from polyhedral import Affine
 from ptxgen.errors import PlanError, UnsupportedError
-from ptxgen.order.clusters import Masks, joined, ranks_in, reached
+from ptxgen.order.clusters import Masks, is_remote, joined, ranks_in, reached
 from ptxgen.order.nest import Nest, nest
 from ptxgen.order.ops import Op, TouchKind
 from ptxgen.order.overlaps import Overlap, overlaps
@@ -57,7 +57,12 @@ class Requirement:
     def own(self) -> bool:
         """Whether each thread, or the threads of a collective op together, keep it for themselves: of registers, and of
         what a thread has under way when it leaves."""
-        return self.buffer.space is Space.REGISTERS or self.sink.op.leaves
+        return self.buffer.space is Space.REGISTERS or (self.sink.op.leaves and self.buffer.space is Space.GLOBAL)
+
+    @property
+    def between_blocks(self) -> bool:
+        """Whether source and sink may be in different blocks of a cluster."""
+        return any(source != sink for source, _, sink in self.ctas)
 
     @property
     def steps(self) -> int:
@@ -102,7 +107,7 @@ def requirements(ops: tuple[Op, ...]) -> tuple[Requirement, ...]:
     is filled. Each is stated at the loop where its ends part, and once more for each outer loop, whose iterations start
     the ring anew; a ring that goes on across work items knows no distance but that of its tiles. Register buffers
     belong to a warp and need only the right program order. Buffers that lie over each other are used one after the
-    other. What is stored in the background is there before its thread leaves.
+    other. What is stored in the background is there before its thread leaves, and a block before others have read it.
 
     PlanError where the program order of register tiles is wrong and where two ops do not count the tiles of a buffer
     alike; UnsupportedError where a global array is written and read by different threads.
@@ -125,8 +130,11 @@ def requirements(ops: tuple[Op, ...]) -> tuple[Requirement, ...]:
                     elif _in_flight(pair.first, pair.second):
                         found.append(requirement)
             case Space.SHARED:
-                found += [_requirement(buffer, pair, apart) for pair, apart in _conflicts(buffer, accesses, places)]
-    found += (_one_after_the_other(each) for each in overlaps(_accesses(ops), places))
+                staying = [access for access in accesses if not access.op.leaves]
+                found += [_requirement(buffer, pair, apart) for pair, apart in _conflicts(buffer, staying, places)]
+                found += _before_memory_goes(buffer, accesses)
+    staying_all = ((b, [a for a in accesses if not a.op.leaves]) for b, accesses in _accesses(ops))
+    found += (_one_after_the_other(each) for each in overlaps(staying_all, places))
     return tuple(found)
 
 
@@ -139,6 +147,17 @@ def _before_leaving(buffer: Buffer, accesses: list[Access]) -> Iterator[Requirem
                 events = Event(source.op, source.number, EventKind.DONE), Event(sink.op, sink.number, EventKind.ISSUE)
                 proxies = source.op.mechanism.writes, sink.op.mechanism.writes
                 yield Requirement(RequirementKind.REWRITE, *events, buffer, (), 0, proxies)
+
+
+def _before_memory_goes(buffer: Buffer, accesses: list[Access]) -> Iterator[Requirement]:
+    """A read of another block's tile, and the end of that block, whose shared memory goes with it."""
+    for source in accesses:
+        for sink in accesses:
+            same = source.op.role == sink.op.role and sink.op.leaves and not source.op.leaves
+            if same and source.reads and is_remote(_masks(source.op, buffer)):
+                events = Event(source.op, source.number, EventKind.READ_DONE), Event(sink.op, sink.number, EventKind.ISSUE)
+                proxies = source.op.mechanism.reads, sink.op.mechanism.writes
+                yield Requirement(RequirementKind.REUSE, *events, buffer, (), 0, proxies)
 
 
 def _one_after_the_other(overlap: Overlap) -> Requirement:

@@ -11,9 +11,10 @@ from ptxgen.plan.instructions import (
     wgmma,
 )
 from ptxgen.plan.legality import Witness, backwards, crossing, dependences
-from ptxgen.plan.nest import TileLoop, nest, placement, show_nest, tile_levels
+from ptxgen.plan.nest import TileLoop, nest, placement, show_nest, split_step, tile_levels
 from ptxgen.plan.plan import Plan
 from ptxgen.plan.rewriting import Chains, Hybrid, flaw, hybrid
+from ptxgen.plan.splitting import Deal, Join, misdealt, ordered
 from ptxgen.plan.steps import (
     Assume,
     Cluster,
@@ -28,6 +29,7 @@ from ptxgen.plan.steps import (
     Rewrite,
     Roles,
     Shift,
+    Split,
     Stage,
     Step,
     Tile,
@@ -81,6 +83,7 @@ __all__ = [
     "By",
     "Chains",
     "Cluster",
+    "Deal",
     "Drain",
     "Fact",
     "Finish",
@@ -90,6 +93,7 @@ __all__ = [
     "IntoRegisters",
     "IntoShared",
     "Isolate",
+    "Join",
     "LayoutWish",
     "MatrixInstruction",
     "Multiple",
@@ -104,6 +108,7 @@ __all__ = [
     "Role",
     "Roles",
     "Shift",
+    "Split",
     "Stage",
     "Step",
     "Swizzle",
@@ -135,8 +140,10 @@ __all__ = [
     "m16n8k8",
     "m16n8k16",
     "m16n8k32",
+    "misdealt",
     "multiple",
     "nest",
+    "ordered",
     "placement",
     "registers",
     "role",
@@ -144,6 +151,7 @@ __all__ = [
     "shared",
     "show_nest",
     "sms",
+    "split_step",
     "st",
     "stmatrix",
     "swizzle",

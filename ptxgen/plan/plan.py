@@ -12,6 +12,8 @@ from ptxgen.plan.drains import drainable
 from ptxgen.plan.instructions import MatrixInstruction
 from ptxgen.plan.nest import show_nest
 from ptxgen.plan.rewriting import Hybrid, rewritten
+from ptxgen.plan.splits import deal_of, splittable
+from ptxgen.plan.splitting import Join, ordered, split_into
 from ptxgen.plan.steps import (
     Assume,
     Cluster,
@@ -26,6 +28,7 @@ from ptxgen.plan.steps import (
     Rewrite,
     Roles,
     Shift,
+    Split,
     Stage,
     Step,
     Tile,
@@ -44,6 +47,7 @@ from ptxgen.plan.words import (
     Role,
     Workers,
     rows,
+    shared,
 )
 
 Named = Array | str
@@ -138,6 +142,21 @@ class Plan:
         checks = self._checks(caller())
         Uses(checks).clustered(extents)
         return self._with(Cluster(tuple(extents.items()), checks.line))
+
+    def split(
+        self, dim: str, parts: int, join: Join = ordered, through: IntoShared | None = None
+    ) -> Plan:
+        """`for cta.d` -> `for every parts-th cta.d, in each of parts blocks`: neighbours in a cluster sum `parts` parts of
+        a sum over `dim` apart, slab by slab in turn, then each joins its share of the tile in ascending order of the
+        part, from the others' shared memory (`through`, which may lie over a ring).
+
+        Refuses when no sum of products runs over the dim alone, other statements have it, the outermost level does not
+        tile it, its blocks are not placed or stay, the cluster would have more than 8 blocks, or a sum is split already.
+        """
+        checks = self._checks(caller())
+        step = Split(dim, parts, join, shared(1) if through is None else through, checks.line)
+        splittable(checks, step)
+        return self._with(step)
 
     def stage(self, array: Named, at: str, into: Into, by: By, slices: int | None = None) -> Plan:
         """Adds a buffer for the box of `array` that the loops inside `at` use, and the op that fills it there.
@@ -278,6 +297,8 @@ class Plan:
             lines += _changes(before, after)
             if isinstance(step, Rewrite):
                 lines += _rewriting(self.compute, step)
+            if isinstance(step, Split):
+                lines += _splitting(before, step)
             before = after
         return "\n".join(lines)
 
@@ -296,6 +317,12 @@ def _rewriting(compute: Compute, step: Rewrite) -> list[str]:
     statement = compute.statement(step.rule.statement)
     first, *others = rewritten(step.rule, statement)
     return [f"    {statement}", f"    ->  {first}", *(f"        {other}" for other in others)]
+
+
+def _splitting(plan: Plan, step: Split) -> list[str]:
+    statement, deal = deal_of(plan.compute, plan.steps, step)
+    first, second = split_into(deal, statement)
+    return [f"    {statement}", f"    ->  {first}", f"        {second}"]
 
 
 def _changes(before: Plan, after: Plan) -> list[str]:

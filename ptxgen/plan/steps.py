@@ -9,6 +9,7 @@ from attrs import field, frozen
 from ptxgen.compute import SourceLine
 from ptxgen.plan.instructions import MatrixInstruction
 from ptxgen.plan.rewriting import Hybrid
+from ptxgen.plan.splitting import Join
 from ptxgen.plan.words import (
     BlockOrder,
     By,
@@ -243,7 +244,22 @@ class Rewrite:
         return f"rewrite({self.rule})"
 
 
+@frozen
+class Split:
+    """The sum over `dim` in `parts` that are summed apart by neighbouring blocks, each of which joins its share of the
+    tile. `through` is where partial sums meet."""
+
+    dim: str
+    parts: int
+    join: Join
+    through: IntoShared
+    line: SourceLine = field(eq=False)
+
+    def __str__(self) -> str:
+        return f"split({self.dim}, parts={self.parts}, join={self.join.value}, through={self.through})"
+
+
 Step = (
-    Assume | Rewrite | Roles | Tile | Place | Cluster | Stage | MultiplyBy | Finish | Drain | Shift | Order | Unroll
-    | Isolate | OverlapLaunch
+    Assume | Rewrite | Roles | Tile | Place | Cluster | Split | Stage | MultiplyBy | Finish | Drain | Shift | Order
+    | Unroll | Isolate | OverlapLaunch
 )  # fmt: skip

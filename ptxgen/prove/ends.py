@@ -11,7 +11,7 @@ from attrs import frozen
 from isa.mechanisms import Group, GroupKind, IssuedBy, Transaction
 from polyhedral import Set, var
 from ptxgen.errors import Finding, Severity
-from ptxgen.order.atoms import Arrive, Commit, Expect, Fence, FenceKind, Join, Retire, Wait
+from ptxgen.order.atoms import Arrive, ClusterArrive, ClusterWait, Commit, Expect, Fence, FenceKind, Join, Retire, Wait
 from ptxgen.order.ops import Op, TouchKind
 from ptxgen.order.requirements import EventKind, Requirement
 from ptxgen.order.synchronisation import Synchronisation, Synchronised
@@ -106,6 +106,9 @@ def _ways(part: Part, requirement: Requirement, source: Op, sink: Op) -> Iterato
     the fence alone."""
     kind = lane_kind(source)
     depth = len(requirement.loops)
+    if requirement.between_blocks:
+        yield from _gatherings(part, requirement, source, sink)
+        return
     passed = [
         (atom, step, _seen(atom, step, source, requirement))
         for atom, step in _passed(part.own(source, depth), depth, source, sink, requirement)
@@ -123,6 +126,16 @@ def _ways(part: Part, requirement: Requirement, source: Op, sink: Op) -> Iterato
     for at, (atom, _, met) in enumerate(passed):
         if isinstance(atom.atom, Join):
             yield from _meeting(met, passed[:at], kind, requirement, nested=nested, crossing=crossing)
+
+
+def _gatherings(part: Part, requirement: Requirement, source: Op, sink: Op) -> Iterator[tuple[_Passed, ...]]:
+    """An arrival at the cluster's barrier behind the source, and a wait for it before the sink."""
+    depth, arrived = len(requirement.loops), None
+    for atom, step in _passed(part.own(source, depth), depth, source, sink, requirement):
+        if isinstance(atom.atom, ClusterArrive):
+            arrived = _seen(atom, step, source, requirement)
+        elif isinstance(atom.atom, ClusterWait) and arrived is not None:
+            yield arrived, _seen(atom, step, source, requirement)
 
 
 _Before = list[tuple[Synchronisation, int, _Passed]]

@@ -51,6 +51,7 @@ class _Builder:
         self.waits: dict[tuple[str, Side, int], list[tuple[Member, int]]] = {}
         self.arrivals: dict[tuple[str, Side, int], list[int]] = {}
         self.joins: dict[tuple[str, int, int], int] = {}
+        self.gatherings: dict[int, int] = {}
         self.shared: dict[tuple[str, int, int, str], int] = {}
         self.phases = {
             (ring.name, side, cta): self.node(f"{side.value} of {ring.name}" + self.where(cta))
@@ -134,9 +135,21 @@ class _Builder:
                     self.arrive(role, (ring, side, cta), node, place if tail else None)
             case Expect(ring=ring):
                 self.arrive(role, (ring, Side.FULL, member.cta), node, place if tail else None)
-            case Commit() | Retire() | Join() | Advance() | ClusterArrive() | ClusterWait():
+            case ClusterArrive():
+                self.edge(node, self.gathering(role, place, atom, tail=tail), 0, Why.ARRIVAL)
+            case ClusterWait():
+                self.edge(self.gathering(role, place, atom, tail=tail), node, 0, Why.WAIT)
+            case Commit() | Retire() | Join() | Advance():
                 pass
         return node
+
+    def gathering(self, role: RoleBody, place: int, atom: ClusterArrive | ClusterWait, *, tail: bool) -> int:
+        """The phase of the cluster's barrier that an atom arrives at or waits for: those of all blocks are one."""
+        before = [*role.body, *role.tail][: place + (len(role.body) if tail else 0)]
+        number = sum(1 for placed in before if isinstance(placed.atom, type(atom)))
+        if number not in self.gatherings:
+            self.gatherings[number] = self.node(f"the cluster's barrier, phase {number}")
+        return self.gatherings[number]
 
     def targets(self, masks: Masks, cta: int) -> tuple[int, ...]:
         """The blocks that an atom of a block reaches."""
@@ -174,7 +187,8 @@ class _Builder:
                     if atom.ring:
                         self.edge(done, self.phases[atom.ring, Side.FULL, cta], 0, Why.BYTES)
             case _:
-                self.complete(member, atom.op, member.cta, node, node, node)
+                for cta in self.targets(atom.to, member.cta):
+                    self.complete(member, atom.op, cta, node, node, node)
 
     def complete(self, member: Member, op: str, cta: int, node: int, read: int, done: int) -> None:
         """Notes where an op's events are, as far as they concern the tiles of a block."""

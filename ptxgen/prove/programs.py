@@ -21,6 +21,7 @@ from ptxgen.order.atoms import (
     RoleBody,
     Wait,
 )
+from ptxgen.order.clusters import joined
 from ptxgen.order.ops import Op, TouchKind
 from ptxgen.order.requirements import Requirement
 from ptxgen.order.synchronisation import Synchronisation, Synchronised
@@ -103,7 +104,8 @@ def _issue(op: Op, depth: int, uses: Mapping[str, tuple[str, ...]]) -> Issue:
                 if touch.kind is TouchKind.WRITE and touch.buffer.name in buffers:
                     byte_count = touch.buffer.slot_bytes // touch.shares
                     return Issue(_name(op, depth), op.mechanism, ring, byte_count, touch.masks)
-    return Issue(_name(op, depth), op.mechanism)
+        return Issue(_name(op, depth), op.mechanism)
+    return Issue(_name(op, depth), op.mechanism, to=joined(t.masks for t in op.touches if t.masks))
 
 
 def _tail(tail: tuple[Synchronisation, ...], body: tuple[Placed, ...]) -> Iterator[Placed]:

@@ -16,6 +16,7 @@ from ptxgen.order.synchronisation import Synchronisation, Synchronised
 from ptxgen.order.threads import Threads
 from ptxgen.synchronise.clusters import counted, entering
 from ptxgen.synchronise.counters import advances
+from ptxgen.synchronise.gatherings import gatherings
 from ptxgen.synchronise.groups import lane_group
 from ptxgen.synchronise.meetings import meetings
 from ptxgen.synchronise.registers import own_waits, register_fences
@@ -31,7 +32,7 @@ def discharge(
     A requirement is served in the body where its ends part, since a nested loop may run no step at all. Of equally few
     gaps, those directly before a sink are taken. Each meeting exists where a requirement that it covers does. What a
     lane's group delivers is awaited by the lane directly before the last meeting on the way to the sink, with as many
-    groups left open as were closed since. The only warpgroup of a role knows by its own wait that its
+    groups left open as were closed since. What is between blocks of a cluster meets at its barrier. The only warpgroup of a role knows by its own wait that its
     products are done. Raises PlanError where a shift or a depth leaves no gap, UnsupportedError
     where neither discharges it.
     """
@@ -41,11 +42,15 @@ def discharge(
     }
     served: dict[Body, list[Requirement]] = {}
     across: list[Requirement] = []
+    around: list[Requirement] = []
     for requirement in requirements:
         if between_roles(requirement):
             across.append(requirement)
             continue
         check_order(requirement, places)
+        if requirement.between_blocks:
+            around.append(requirement)
+            continue
         number, depth = requirement.source.number, len(requirement.loops)
         body = Body(requirement.source.op.role, places.paths[number][:depth])
         role = (threads or {}).get(body.role)
@@ -64,6 +69,8 @@ def discharge(
     for use in uses:
         for part in ring_atoms(use, ops, places, awaited):
             _add(atoms, part.body, {part.gap: list(part.atoms)})
+    for body, gap, atom in gatherings(places, around):
+        _add(atoms, body, {gap: [atom]})
     for body, gap, fence in register_fences(places, [r for found in served.values() for r in found]):
         _add(atoms, body, {gap: [fence]})
     for part in advances(uses, ops, places):

@@ -86,7 +86,7 @@ class Region:
 
     The box has the extents of the distribution or tile that the node moves. In a global buffer `origin` is in elements
     of the array; in a shared or register tile it counts from the tile's corner and is constant, but for the parts of a
-    tile that blocks of a cluster copy: those start where the block's rank says.
+    shared tile that blocks of a cluster copy: those start where the block's rank says.
     """
 
     buffer: Buffer
@@ -137,7 +137,7 @@ class Copy:
     One side is registers and the other global or shared memory, or with LANE_COPY and TENSOR both are memory. `guarded`
     names the dimensions along which the box may leave the array; `outside` says what happens there. With `masks` the
     block of rank c in its cluster copies to the tiles of all blocks that `masks[c]` has bits for, and nothing where it
-    has none.
+    has none; from shared memory to registers it copies from the tile of the one block that `masks[c]` names.
     """
 
     op: str
@@ -376,12 +376,17 @@ class Expect(Ordering):
 
 @frozen
 class ClusterArrive(Ordering):
-    """Every thread of the block tells its cluster that it has come here; what it did before is seen behind the wait."""
+    """Every thread of the role, or of the block where all enter, tells its cluster that it has come here; what it did
+    before is seen behind the wait. Threads that have ended count as if they had told so."""
+
+    covers: tuple[Covered, ...] = ()
 
 
 @frozen
 class ClusterWait(Ordering):
     """Every thread waits until all threads of the cluster have told that they arrived."""
+
+    covers: tuple[Covered, ...] = ()
 
 
 @frozen

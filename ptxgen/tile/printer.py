@@ -229,10 +229,12 @@ def node_lines(node: Node) -> Iterator[str]:
             yield from (INDENT + f"covers {line}" for line in covers_lines(covers))
         case Advance(variable, by):
             yield f"advance {variable} by {by}"
-        case ClusterArrive():
+        case ClusterArrive(covers):
             yield "arrive at the cluster's barrier"
-        case ClusterWait():
+            yield from (INDENT + f"covers {line}" for line in covers_lines(covers))
+        case ClusterWait(covers):
             yield "wait for the cluster's barrier"
+            yield from (INDENT + f"covers {line}" for line in covers_lines(covers))
         case GridRelease():
             yield "let the grids behind begin"
         case GridWait():

@@ -292,6 +292,7 @@ def warp_steps(warp: Warp, variables: dict[str, int], tiles: list[dict[str, int]
                 warp.block.steps += 1
                 yield None
     check_nothing_left(warp)
+    warp.block.cluster.ended.add(warp.place)
 
 
 def is_global(leaf: Leaf) -> bool:

@@ -208,9 +208,11 @@ def evaluate(expression: Affine | Quotient, values: Mapping[str, int], node: Lea
 @frozen
 class View:
     """The elements of `region` that the points of `distribution` visit: dimension d by the point's coordinate dims[d]
-    (None: the corner alone), `vector` in one access to memory."""
+    (None: the corner alone), `vector` in one access to memory. Of a shared tile it is that of the block of rank `block`
+    in the cluster, None for the warp's own."""
 
     region: Region
     dims: tuple[int | None, ...]
     distribution: Distribution
     vector: int
+    block: int | None = None
