@@ -12,7 +12,20 @@ from ptxgen.compute import Compute, Statement
 from ptxgen.derive.loops import Path, RolledLoop
 from ptxgen.derive.placement import unit
 from ptxgen.errors import PlanError
-from ptxgen.plan import Cluster, Isolate, Onto, Persist, Plan, Roles, Split, Tile, Unroll, placement, split_step, tile_levels
+from ptxgen.plan import (
+    Cluster,
+    Isolate,
+    Onto,
+    Persist,
+    Plan,
+    Roles,
+    Split,
+    Tile,
+    Unroll,
+    placement,
+    split_step,
+    tile_levels,
+)
 from ptxgen.tile import Coordinate, bit_count
 
 GROUP_BITS = 2

@@ -1,5 +1,5 @@
-"""Sums whose parts neighbouring blocks of a cluster sum apart: each block leaves its partial tile in shared memory, then
-adds its own slice of the tile over all parts in ascending order."""
+"""Sums whose parts neighbouring blocks of a cluster sum apart: each block leaves its partial tile in shared memory,
+then adds its own slice of the tile over all parts in ascending order."""
 
 from __future__ import annotations
 
@@ -69,8 +69,8 @@ def partial_name(space: IndexSpace, array: str) -> str:
 
 @frozen
 class Joining:
-    """A split sum: the registers `partial` of a block's own part, the slice of the tile that it joins, who holds what of
-    that, the tile in shared memory, and how many elements move in one access there."""
+    """A split sum: the registers `partial` of a block's own part, the slice of the tile that it joins, who holds what
+    of that, and the partial tile in shared memory."""
 
     work: Product
     step: Split
@@ -108,8 +108,8 @@ def _slice(draft: Draft, work: Product, partial: Buffer, step: Split) -> Slice:
         if extent and all(image[place] < extent for image in partial.distribution.lanes):
             return Slice(dim, step.parts, draft.space.part_variable)
     raise PlanError(
-        f"{step}: a tile of {'x'.join(map(str, partial.shape))} has no dim of which each of {step.parts} blocks can join "
-        f"a slice that holds what the lanes of a warp hold",
+        f"{step}: a tile of {'x'.join(map(str, partial.shape))} has no dim of which each of {step.parts} blocks can "
+        f"join a slice that holds what the lanes of a warp hold",
         line=step.line,
     )
 
@@ -152,9 +152,7 @@ def _count(shape: tuple[int, ...]) -> int:
     return reduce(lambda a, b: a * b, shape, 1)
 
 
-def _ring(
-    draft: Draft, step: Split, work: Product, partial: Buffer, cut: Slice, spread: Distribution
-) -> Buffer:
+def _ring(draft: Draft, step: Split, work: Product, partial: Buffer, cut: Slice, spread: Distribution) -> Buffer:
     """The partial tile in shared memory: the slices one behind the other, each free of conflicts for who puts and who
     fetches it."""
     width, place = partial.element.byte_count, work.c.dims.index(cut.dim)

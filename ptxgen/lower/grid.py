@@ -7,9 +7,9 @@ from contextlib import ExitStack, contextmanager
 
 from ptxgen.build import Value
 from ptxgen.lower.arithmetic import Number
-from ptxgen.lower.clusters import rank_digits
 from ptxgen.lower.context import Context
 from ptxgen.lower.loops import floor_quotient
+from ptxgen.lower.ranks import rank_digits
 from ptxgen.tile import Grid, GridDim, rank_name
 
 
@@ -45,6 +45,8 @@ def _clusters(context: Context, dim: GridDim) -> Number:
 def _indices(context: Context, group: int, counts: list[Number], rest: Number) -> list[Number]:
     if not counts:
         return []
+    if len(counts) > 1 and isinstance(counts[0], int) and counts[0] == 1:
+        return [0, *_indices(context, group, counts[1:], rest)]
     if group == 1 or len(counts) == 1:
         return _row_by_row(context, rest, counts)
     *outer, rows, columns = counts

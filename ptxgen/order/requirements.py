@@ -155,7 +155,10 @@ def _before_memory_goes(buffer: Buffer, accesses: list[Access]) -> Iterator[Requ
         for sink in accesses:
             same = source.op.role == sink.op.role and sink.op.leaves and not source.op.leaves
             if same and source.reads and is_remote(_masks(source.op, buffer)):
-                events = Event(source.op, source.number, EventKind.READ_DONE), Event(sink.op, sink.number, EventKind.ISSUE)
+                events = (
+                    Event(source.op, source.number, EventKind.READ_DONE),
+                    Event(sink.op, sink.number, EventKind.ISSUE),
+                )
                 proxies = source.op.mechanism.reads, sink.op.mechanism.writes
                 yield Requirement(RequirementKind.REUSE, *events, buffer, (), 0, proxies)
 

@@ -5,7 +5,19 @@ from __future__ import annotations
 from attrs import field, frozen
 
 from polyhedral import Affine, Set, var
-from ptxgen.order.atoms import Advance, Arrive, ClusterArrive, ClusterWait, Commit, Entering, Expect, Fence, Join, Retire, Wait
+from ptxgen.order.atoms import (
+    Advance,
+    Arrive,
+    ClusterArrive,
+    ClusterWait,
+    Commit,
+    Entering,
+    Expect,
+    Fence,
+    Join,
+    Retire,
+    Wait,
+)
 from ptxgen.order.clusters import Masks
 from ptxgen.order.ops import Op, Time
 from ptxgen.tile import Buffer, Covered

@@ -143,15 +143,13 @@ class Plan:
         Uses(checks).clustered(extents)
         return self._with(Cluster(tuple(extents.items()), checks.line))
 
-    def split(
-        self, dim: str, parts: int, join: Join = ordered, through: IntoShared | None = None
-    ) -> Plan:
-        """`for cta.d` -> `for every parts-th cta.d, in each of parts blocks`: neighbours in a cluster sum `parts` parts of
-        a sum over `dim` apart, slab by slab in turn, then each joins its share of the tile in ascending order of the
+    def split(self, dim: str, parts: int, join: Join = ordered, through: IntoShared | None = None) -> Plan:
+        """`for cta.d` -> `for every parts-th cta.d, in each of parts blocks`: neighbours in a cluster sum parts of a
+        sum over `dim` apart, slab by slab in turn, then each joins its share of the tile in ascending order of the
         part, from the others' shared memory (`through`, which may lie over a ring).
 
-        Refuses when no sum of products runs over the dim alone, other statements have it, the outermost level does not
-        tile it, its blocks are not placed or stay, the cluster would have more than 8 blocks, or a sum is split already.
+        Refuses when no sum runs over the dim alone, other statements have it, no level tiles it, no blocks are placed,
+        or they stay, the cluster would have more than 8 of them, or a sum is split already.
         """
         checks = self._checks(caller())
         step = Split(dim, parts, join, shared(1) if through is None else through, checks.line)

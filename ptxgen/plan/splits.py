@@ -51,13 +51,17 @@ def _check_statements(checks: Checks, step: Split) -> None:
     having = [s for s in checks.compute.statements if any(dim.name == step.dim for dim in s.dims)]
     if len(having) != 1 or having[0].reduction is None or having[0].reduced != (step.dim,):
         found = "; ".join(map(str, having)) or "no statement has it"
-        raise checks.refused(f"split({step.dim}): one statement sums over {step.dim} alone, and no other has it: {found}")
+        raise checks.refused(
+            f"split({step.dim}): one statement sums over {step.dim} alone, and no other has it: {found}"
+        )
     (statement,) = having
     assert statement.reduction is not None
     if statement.reduction.op is not ReductionOp.ADD:
         raise checks.refused(f"split({step.dim}): partial sums are added, {statement.name} is no sum: {statement}")
     if checks.compute.array(statement.target.array).kind is not ArrayKind.LOCAL:
-        raise checks.refused(f"split({step.dim}): {statement.name} is no local array; let statements store what it gives")
+        raise checks.refused(
+            f"split({step.dim}): {statement.name} is no local array; let statements store what it gives"
+        )
 
 
 def _check_blocks(checks: Checks, step: Split) -> None:
@@ -66,7 +70,8 @@ def _check_blocks(checks: Checks, step: Split) -> None:
         raise checks.refused(f"split({step.dim}): no level tiles {step.dim}, whose tiles are dealt to the parts")
     if any(isinstance(other, Persist) for other in checks.steps):
         raise checks.refused(
-            f"split({step.dim}): blocks that stay and walk the tiles form no clusters so far: place the level onto blocks"
+            f"split({step.dim}): blocks that stay and walk the tiles form no clusters so far: place the level onto "
+            f"blocks"
         )
     if not any(isinstance(other, Place) and other.onto is Onto.BLOCKS for other in checks.steps):
         raise checks.refused(f"split({step.dim}): place a level onto blocks first")
@@ -75,9 +80,13 @@ def _check_blocks(checks: Checks, step: Split) -> None:
 def _check_through(checks: Checks, step: Split) -> None:
     ring, staged = step.through, _staged(checks)
     if ring.depth != 1 or isinstance(ring.layout, Swizzle):
-        raise checks.refused(f"split({step.dim}): partial sums lie in one tile free of conflicts, shared(1), not {ring}")
+        raise checks.refused(
+            f"split({step.dim}): partial sums lie in one tile free of conflicts, shared(1), not {ring}"
+        )
     if ring.alias is not None and ring.alias not in staged:
-        raise checks.refused(f"no ring {ring.alias!r} to lie over; staged in shared memory are {', '.join(staged) or 'none'}")
+        raise checks.refused(
+            f"no ring {ring.alias!r} to lie over; staged in shared memory are {', '.join(staged) or 'none'}"
+        )
 
 
 def _staged(checks: Checks) -> list[str]:

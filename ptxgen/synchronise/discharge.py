@@ -32,9 +32,9 @@ def discharge(
     A requirement is served in the body where its ends part, since a nested loop may run no step at all. Of equally few
     gaps, those directly before a sink are taken. Each meeting exists where a requirement that it covers does. What a
     lane's group delivers is awaited by the lane directly before the last meeting on the way to the sink, with as many
-    groups left open as were closed since. What is between blocks of a cluster meets at its barrier. The only warpgroup of a role knows by its own wait that its
-    products are done. Raises PlanError where a shift or a depth leaves no gap, UnsupportedError
-    where neither discharges it.
+    groups left open as were closed since. What is between blocks of a cluster meets at its barrier. The only warpgroup
+    of a role knows by its own wait that its products are done. Raises PlanError where a shift or a depth leaves no gap,
+    UnsupportedError where neither discharges it.
     """
     places = nest(ops)
     bodies: dict[Body, list[Requirement]] = {

@@ -1,5 +1,5 @@
-"""The barrier of a cluster, where a role of one block uses what the same role of another block has put, or goes when that
-has read."""
+"""The barrier of a cluster, where a role of one block uses what the same role of another block has put, or goes when
+that has read."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ptxgen.synchronise.meetings import fewest_gaps
 
 def gatherings(places: Nest, found: Sequence[Requirement]) -> Iterator[tuple[Body, int, Synchronisation]]:
     """As few barriers of the cluster as serve these requirements, each in two halves: all threads of the role arrive
-    directly behind the last source and wait directly before the first sink, so that what lies between is done meanwhile.
+    directly behind the last source and wait directly before the first sink; what lies between is done meanwhile.
 
     UnsupportedError for what no barrier at the top level of one role serves.
     """
@@ -56,6 +56,6 @@ def _check(requirement: Requirement, roles: set[str]) -> None:
     outside = not (source.time.loops or sink.time.loops)
     if not outside or not isinstance(source.mechanism.completes, AtIssue) or len(roles) > 1:
         raise UnsupportedError(
-            f"{requirement}: {source} ({source.line}) and {sink} are in different blocks of a cluster; its barrier orders "
-            f"what one role does outside of its loops, complete when issued"
+            f"{requirement}: {source} ({source.line}) and {sink} are in different blocks of a cluster; its barrier "
+            f"orders what one role does outside of its loops, complete when issued"
         )
