@@ -23,7 +23,7 @@ from ptxgen.derive.pointwise import derive_pointwise
 from ptxgen.derive.products import derive_product
 from ptxgen.derive.scanning import scan_program
 from ptxgen.derive.sequencing import sequenced
-from ptxgen.derive.signature import SumOrder, signature
+from ptxgen.derive.signature import SumOrder, signature, split_order
 from ptxgen.derive.space import GROUP_BITS, IndexSpace
 from ptxgen.derive.splitting import check_split
 from ptxgen.errors import InternalError, PlanError
@@ -86,7 +86,7 @@ class Derivation:
         first, *others = (signature(part.ops, target or self.plan.target) for part in self.parts)
         if any(other != first for other in others):
             raise InternalError(f"full and partial blocks sum in different orders: {first} and {others}")
-        return first
+        return tuple(split_order(order, self.plan) for order in first)
 
 
 def derive(plan: Plan) -> Derivation:

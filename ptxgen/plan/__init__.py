@@ -14,6 +14,7 @@ from ptxgen.plan.legality import Witness, backwards, crossing, dependences
 from ptxgen.plan.nest import TileLoop, nest, placement, show_nest, split_step, tile_levels
 from ptxgen.plan.plan import Plan
 from ptxgen.plan.rewriting import Chains, Hybrid, flaw, hybrid
+from ptxgen.plan.splits import deal_of
 from ptxgen.plan.splitting import Deal, Join, misdealt, ordered
 from ptxgen.plan.steps import (
     Assume,
@@ -125,6 +126,7 @@ __all__ = [
     "cp_async",
     "crossing",
     "crosswise",
+    "deal_of",
     "dependences",
     "flaw",
     "fragments",
