@@ -13,7 +13,7 @@ from attrs import evolve, frozen
 from polyhedral import Affine, var
 from ptxgen.errors import UnsupportedError
 from ptxgen.lower.threads import ThreadMap
-from ptxgen.tile import Coordinate, Region, bit_count
+from ptxgen.tile import Coordinate, Region, SharedLayout, bit_count
 
 MOST_IMMEDIATE = 1 << 22
 NOTHING = Affine()
@@ -128,42 +128,46 @@ class SharedForm:
 
 def shared_form(
     memory: Region,
+    shape: Coordinate,
     threads: ThreadMap,
     byte_offset: int,
     bindings: Mapping[str, Affine],
     blocks: tuple[int, ...] = (),
 ) -> tuple[SharedForm, int, int]:
-    """The form of a region's tile at `byte_offset` joined by XOR with a thread's bytes; its slot and immediate."""
+    """The form of a region's tile at `byte_offset`, in its box of `shape`, joined by XOR with a thread's bytes; its
+    slot and immediate."""
     buffer = memory.buffer
     moved, immediate = threads.flipped(byte_offset)
     terms, slot = _reduced(memory.rank.substitute(bindings), buffer.depth)
-    part = slice_offset(memory).substitute(bindings)
+    part = slice_offset(memory, shape).substitute(bindings)
     return SharedForm(buffer.depth, buffer.slot_bytes, moved, terms, part, blocks), slot, immediate
 
 
-def slice_offset(region: Region) -> Affine:
-    """The bytes that the ranks in the origin of a shared region add; UnsupportedError unless the slices that they
-    number lie one behind the other."""
-    layout, width = region.buffer.layout, region.buffer.element.byte_count
+def slice_offset(region: Region, shape: Coordinate) -> Affine:
+    """The bytes that ranks in the origin of a box of `shape` in a shared tile add; UnsupportedError unless they number
+    whole boxes that lie one behind the other."""
+    width = region.buffer.element.byte_count
     found = Affine()
     for place, origin in enumerate(region.origin):
         for name, coefficient in origin.terms:
-            first = bit_count(coefficient)
-            images = layout.offsets[place][first:]
-            others = [
-                image
-                for d, own in enumerate(layout.offsets)
-                for bit, image in enumerate(own)
-                if d != place or bit < first
-            ]
-            steps = images and all(image == images[0] << bit for bit, image in enumerate(images))
-            if not steps or any(image & other for image in images for other in others):
+            step = _distance(region.buffer.layout, place, coefficient) if coefficient == shape[place] else None
+            if step is None:
                 raise UnsupportedError(
-                    f"{region.buffer.name}: slices that start at {origin} along dimension {place} do not lie one "
-                    f"behind the other"
+                    f"{region.buffer.name}: the box starts at ({', '.join(map(str, region.origin))}) inside its tile; "
+                    f"only constant starts are lowered, and those that number whole boxes one behind the other"
                 )
-            found = found + var(name) * (images[0] * width)
+            found = found + var(name) * (step * width)
     return found
+
+
+def _distance(layout: SharedLayout, place: int, extent: int) -> int | None:
+    """How far apart the slices of `extent` along dimension `place` lie; None where they do not lie one behind the
+    other."""
+    first = bit_count(extent)
+    images, inside = layout.offsets[place][first:], layout.offsets[place][:first]
+    others = [*inside, *(image for d, own in enumerate(layout.offsets) if d != place for image in own)]
+    steps = images and all(image == images[0] << bit for bit, image in enumerate(images))
+    return images[0] if steps and not any(image & other for image in images for other in others) else None
 
 
 def _reduced(rank: Affine, depth: int) -> tuple[Affine, int]:

@@ -110,9 +110,11 @@ def shared_places(
     blocks: tuple[int, ...] = (),
 ) -> Iterator[Place]:
     """Where each access to a box of a shared tile goes; with `blocks` to that of another block of the cluster."""
-    threads, origin = _shared_threads(memory, box), fixed_origin(memory)
+    buffer, threads, origin = memory.buffer, _shared_threads(memory, box), fixed_origin(memory)
     for access in accesses:
-        yield _shared_place(context, memory, threads, origin, access, blocks)
+        byte_offset = box_offset(buffer.layout, origin, access.start) * buffer.element.byte_count
+        form, slot, immediate = shared_form(memory, box.shape, threads, byte_offset, context.bindings, blocks)
+        yield Place(form, slot, immediate + context.pool.offsets[buffer.name])
 
 
 def global_places(
@@ -124,20 +126,6 @@ def global_places(
     for access in accesses:
         form, immediate = inside.at(access.start)
         yield Place(form, 0, immediate), limits.at(access.start)
-
-
-def _shared_place(
-    context: Context,
-    memory: Region,
-    threads: ThreadMap,
-    origin: tuple[int, ...],
-    access: Access,
-    blocks: tuple[int, ...],
-) -> Place:
-    buffer = memory.buffer
-    byte_offset = box_offset(buffer.layout, origin, access.start) * buffer.element.byte_count
-    form, slot, immediate = shared_form(memory, threads, byte_offset, context.bindings, blocks)
-    return Place(form, slot, immediate + context.pool.offsets[buffer.name])
 
 
 def box_bounds(context: Context, memory: Region, maps: tuple[ThreadMap, ...], guarded: Sequence[int]) -> BoxBounds:

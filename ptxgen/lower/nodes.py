@@ -102,6 +102,10 @@ def lower_node(context: Context, node: Node) -> None:
 
 def _lower_leaf(context: Context, node: Copy | Fill | Multiply | Map | Reduce) -> None:
     match node:
+        case Copy(carrier=Carrier.LANE_COPY | Carrier.MATRIX, masks=masks) if masks:
+            raise UnsupportedError(
+                f"{node.op}: {node.carrier.value} reaches no other block of a cluster, only loads do"
+            )
         case Copy(carrier=Carrier.LANE_COPY):
             lower_lane_copy(context, node)
         case Copy(carrier=Carrier.TENSOR) if node.source.buffer.space is Space.SHARED:

@@ -185,11 +185,15 @@ class Machine:
             raise Fault("a barrier of a block that has left")
         return found
 
+    def check_there(self, cta: int) -> None:
+        if all(t.at >= len(t.steps) for t in self.threads if t.cta == cta):
+            raise Fault("memory of a block that has left")
+
     def can_step(self, thread: Thread) -> bool:
         placed, index = thread.steps[thread.at]
         match placed.atom:
             case ClusterWait():
-                return all(t.arrived > thread.waited for t in self.threads)
+                return all(t.arrived > thread.waited or t.at >= len(t.steps) for t in self.threads)
             case Wait(ring=ring, side=side):
                 depth = self.program.ring(ring).depth
                 parity = index // depth + (1 if side is Side.EMPTY else 0)
@@ -225,8 +229,12 @@ class Machine:
             case Join():
                 thread.joins += 1
             case ClusterArrive():
+                if thread.arrived > thread.waited:
+                    raise Fault("arrived twice at the cluster's barrier")
                 thread.arrived += 1
             case ClusterWait():
+                if thread.arrived == thread.waited:
+                    raise Fault("waits for the cluster's barrier, not arrived there")
                 thread.waited += 1
             case Retire() | Wait() | Fence():
                 pass
@@ -235,10 +243,12 @@ class Machine:
     def issue(self, thread: Thread, op: Issue, index: int) -> None:
         match op.mechanism.completes:
             case AtIssue():
-                flight = Flight(op, index, thread, thread.cta, ())
-                self.begin(flight)
-                self.finish_reads(flight)
-                self.finish_writes(flight)
+                for cta in self.reached(op.to, thread.cta):
+                    self.check_there(cta)
+                    flight = Flight(op, index, thread, cta, ())
+                    self.begin(flight)
+                    self.finish_reads(flight)
+                    self.finish_writes(flight)
             case Transaction():
                 for cta in self.reached(op.to, thread.cta):
                     flight = Flight(op, index, thread, cta, ())
@@ -320,7 +330,7 @@ class Machine:
 
 def instances(role: RoleBody, tiles: int) -> Iterator[tuple[Placed, int]]:
     """The atoms that one thread performs for tiles 0 .. tiles-1, in order, with their index."""
-    most = max((p.ahead for p in role.body), default=0)
+    most, tiles = max((p.ahead for p in role.body), default=0), tiles if role.periodic else 1
     for step in range(-most, tiles):
         for placed in role.body:
             index = step + placed.ahead
