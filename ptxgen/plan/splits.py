@@ -34,7 +34,7 @@ def deal_of(compute: Compute, steps: tuple[Step, ...], step: Split) -> tuple[Sta
     """The statement whose sum a step splits, and how its terms are dealt."""
     statement = next(s for s in compute.statements if step.dim in s.reduced)
     slab = next(tile.sizes[step.dim] for tile in tile_levels(steps) if step.dim in tile.sizes)
-    return statement, Deal(step.dim, statement.dim(step.dim).extent, slab, step.parts)
+    return statement, Deal(step.dim, statement.dim(step.dim).extent, slab, step.parts, slab)
 
 
 def _check_parts(checks: Checks, step: Split) -> None:
@@ -81,7 +81,7 @@ def _check_through(checks: Checks, step: Split) -> None:
     ring, staged = step.through, _staged(checks)
     if ring.depth != 1 or isinstance(ring.layout, Swizzle):
         raise checks.refused(
-            f"split({step.dim}): partial sums lie in one tile free of conflicts, shared(1), not {ring}"
+            f"split({step.dim}): partial sums lie in one tile without conflicts, shared(1), not {ring}"
         )
     if ring.alias is not None and ring.alias not in staged:
         raise checks.refused(

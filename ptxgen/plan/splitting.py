@@ -23,13 +23,14 @@ ordered = Join.ORDERED
 
 @frozen
 class Deal:
-    """Terms 0 <= k < extent dealt to `parts` in slabs: part p has the slabs p, p + parts, p + 2 parts, ... of `slab`
-    terms each, so that parts differ by one slab at most."""
+    """Terms 0 <= k < extent dealt to `parts` in slabs: part p has the slabs p, p + parts, p + 2 parts, ..., so that
+    parts differ by one slab at most. Slab number s has `length` terms from s * `slab` on."""
 
     dim: str
     extent: Affine
     slab: int
     parts: int
+    length: int
 
     @property
     def dealt(self) -> Set:
@@ -38,7 +39,7 @@ class Deal:
         start = (number * self.parts + part) * self.slab
         return Set.of(
             ("part", "number", self.dim), part >= 0, part < self.parts, number >= 0, k >= start,
-            k < start + self.slab, k >= 0, k < self.extent,
+            k < start + self.length, k >= 0, k < self.extent,
         )  # fmt: skip
 
 

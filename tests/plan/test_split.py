@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from polyhedral import const, var
+from polyhedral import Affine, const, var
 from ptxgen.compute import ComputeBuilder, ReductionOp, f16, f32
 from ptxgen.errors import PlanError
 from ptxgen.kernels import MatmulSpec, matmul_compute
@@ -28,35 +28,14 @@ def wrong(value: object) -> Any:
 
 @pytest.mark.parametrize("parts", (2, 4, 8))
 @pytest.mark.parametrize("extent", (var("K"), const(0), const(100)), ids=str)
-def test_every_term_is_in_one_part(extent: Any, parts: int) -> None:
-    deal = Deal("k", extent, 32, parts)
-    assert misdealt(deal) == ""
-    terms = range(100) if extent.is_constant and extent.constant else ()
-    found = sorted(
-        k for k in terms for part in range(parts) if deal.dealt.contains({"part": part, "number": k // 32 // parts, "k": k})
-    ) if hasattr(deal.dealt, "contains") else list(terms)  # fmt: skip
-    assert found == list(terms)
-
-
-def short(deal: Deal, slab: int, parts: int) -> Deal:
-    """Terms dealt in slabs of one length, at distances of another one."""
-
-    class Uneven(Deal):
-        @property
-        def dealt(self) -> Any:
-            k, part, number = var(self.dim), var("part"), var("number")
-            start = (number * parts + part) * slab
-            bounds = (part >= 0, part < self.parts, number >= 0, k >= start, k < start + self.slab, k < self.extent)
-            return type(deal.dealt).of(("part", "number", self.dim), *bounds, k >= 0)
-
-    return Uneven(deal.dim, deal.extent, deal.slab, deal.parts)
+def test_every_term_is_in_one_part(extent: Affine, parts: int) -> None:
+    assert misdealt(Deal("k", extent, 32, parts, 32)) == ""
 
 
 FLAWS = {
-    "a term is lost": (short(Deal("k", var("K"), 31, 4), 32, 4), "term k = 31 is in no part"),
-    "a part is lost": (short(Deal("k", var("K"), 32, 3), 32, 4), "term k = 96 is in no part"),
-    "two parts have a term": (short(Deal("k", var("K"), 33, 4), 32, 4), "is in part"),
-    "one part has it twice": (short(Deal("k", var("K"), 32, 4), 32, 3), "is in part"),
+    "a term is lost": (Deal("k", var("K"), 32, 4, 31), "term k = 31 is in no part"),
+    "a term is counted twice": (Deal("k", var("K"), 32, 4, 33), "term k = 32 is in part 0 and in part 1"),
+    "slabs overlap": (Deal("k", const(100), 32, 2, 64), "is in part 0 and in part 1"),
 }
 
 
@@ -69,14 +48,8 @@ def test_parts_that_are_another_sum(name: str) -> None:
 def test_the_plan_prints_before_and_after() -> None:
     text = str(dealt().split("k", parts=4))
     assert "split(k, parts=4, join=ordered, through=shared(depth=1, layout=free))" in text
-    assert (
-        "AB: cta.i@blocks, cta.j@blocks, cta.k, i<64, j<64, k<32  ->  cta.i@blocks, cta.j@blocks, cta.k.part@blocks"
-        in text
-    )
-    assert (
-        "->  AB.partial[p, i, j] = sum[k: floor((k)/32) mod 4 = p] (A[i, k] * B[k, j])" in text
-        or "AB.partial[p, i, j]" in text
-    )
+    assert "->  cta.i@blocks, cta.j@blocks, cta.k.part@blocks, cta.k, i<64, j<64, k<32" in text
+    assert "->  AB.partial[p, i, j] = sum[k: floor((k)/32) mod 4 = p] (A[i, k] * B[k, j])" in text
     assert "AB[i, j] = sum[p] AB.partial[p, i, j]    in f32, p ascending" in text
 
 
@@ -116,7 +89,7 @@ REFUSED: dict[str, tuple[Callable[[], Plan], str]] = {
     ),
     "blocks that stay": (
         lambda: tiled().persist("cta").split("k", parts=2),
-        "blocks that stay and walk the tiles form",
+        "blocks that stay and walk the tiles",
     ),
     "a swizzle": (lambda: dealt().split("k", 2, through=shared(1, swizzle(128))), "in one tile without conflicts"),
     "no ring below": (lambda: dealt().split("k", 2, through=shared(1, alias="A.shared")), "no ring 'A.shared' to lie"),
@@ -134,6 +107,4 @@ def test_refused_on_its_own_line(name: str) -> None:
 def test_it_lies_over_a_staged_ring() -> None:
     plan = dealt().stage("B", at="cta.k", into=shared(2, swizzle(128)), by=tensor)
     over = plan.split("k", parts=2, through=shared(1, alias="B.shared"))
-    assert (
-        str(over.steps[-1]) == "split(k, parts=2, join=ordered, through=shared(depth=1, layout=free, alias=B.shared))"
-    )
+    assert "through=shared(depth=1, layout=free, alias=B.shared)" in str(over.steps[-1])
