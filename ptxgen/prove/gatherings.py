@@ -33,8 +33,9 @@ def stranded(synchronised: Synchronised) -> Iterator[Finding]:
 
 def _awaited_behind(synchronised: Synchronised, wait: Wait, role: str, place: int) -> bool:
     """Whether a role completes what is waited for at a place behind that one."""
-    behind = (item for item in (*synchronised.atoms, *synchronised.ops) if item.role == role)
-    return any(_completes(synchronised, item, wait) for item in behind if item.time.place[0] > place)
+    items: tuple[Synchronisation | Op, ...] = (*synchronised.atoms, *synchronised.ops)
+    behind = (item for item in items if item.role == role and item.time.place[0] > place)
+    return any(_completes(synchronised, item, wait) for item in behind)
 
 
 def _completes(synchronised: Synchronised, item: Synchronisation | Op, wait: Wait) -> bool:

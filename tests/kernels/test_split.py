@@ -209,20 +209,29 @@ def test_a_whole_tile_spills_nothing_and_stays_asynchronous(parts: int) -> None:
     assert text.count("ld.shared::cluster.v4.b32") == 32
 
 
+HALVED = evolve(SMALL, split=2)
+SHALLOW = evolve(LARGE, split=2, depth=3)
 REFUSED = {
-    "workers": (MatmulSpec(), {"workers": 4}, "k split in 2: blocks that stay and walk the tiles do not share a sum"),
-    "sums": (MatmulSpec(epilogue=parse_epilogue("row_sum")), {}, "each block joins a slice of its tile, no row_sum"),
-    "integers": (MatmulSpec.of(s8), {}, "k split in 2: parts are joined in f32, the sums are integers"),
-    "three": (MatmulSpec(), {"split": 3}, r"split\(k\): parts are 2, 4 or 8"),
-    "too many": (MatmulSpec(), {"split": 8, "cluster": (2, 1)}, "parts are 2, 4 or 8, .* 2 of which take other tiles"),
-    "no room": (MatmulSpec(), {"i": 128, "j": 256, "warps": 8, "depth": 3}, "a partial tile has 131072 bytes, more"),
-}  # fmt: skip
+    "workers": (
+        MatmulSpec(),
+        evolve(HALVED, workers=4),
+        "k split in 2: blocks that stay and walk the tiles do not share",
+    ),
+    "sums": (
+        MatmulSpec(epilogue=parse_epilogue("row_sum")),
+        HALVED,
+        "each block joins a slice of its tile, no row_sum",
+    ),
+    "integers": (MatmulSpec.of(s8), HALVED, "k split in 2: parts are joined in f32, the sums are integers"),
+    "three": (MatmulSpec(), evolve(SMALL, split=3), r"split\(k\): parts are 2, 4 or 8"),
+    "too many": (MatmulSpec(), evolve(SMALL, split=8, cluster=(2, 1)), "are 2, 4 or 8, .* 2 of which take other tiles"),
+    "no room": (MatmulSpec(), SHALLOW, "a partial tile has 131072 bytes, more than any ring"),
+}
 
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_is_not_combined_is_refused_by_name(name: str) -> None:
-    spec, changes, words = REFUSED[name]
-    tiling = evolve(SMALL, **{"split": 2, **changes})
+    spec, tiling, words = REFUSED[name]
     with pytest.raises(PlanError, match=words):
         derive(matmul_plan(matmul_compute(evolve(spec, parts=tiling.warp_tile)), spec, FACTS, tiling, "sm_90a"))
 

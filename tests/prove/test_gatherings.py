@@ -6,7 +6,7 @@ import pytest
 from attrs import evolve
 
 from isa.mechanisms import LOAD, REGISTERS, STORE
-from ptxgen.order.atoms import AtomProgram, ClusterArrive, ClusterWait, Issue, Obligation, Placed, RoleBody
+from ptxgen.order.atoms import Atom, AtomProgram, ClusterArrive, ClusterWait, Issue, Obligation, Placed, RoleBody
 from ptxgen.order.requirements import EventKind
 from ptxgen.prove.checker import check
 from ptxgen.prove.events import without
@@ -19,11 +19,18 @@ ARRIVE, WAIT = ClusterArrive(), ClusterWait()
 def joining(blocks: int) -> AtomProgram:
     """Every block puts a tile, reads the tiles of all, and leaves when all have read its own."""
     reads = tuple(Issue(f"get {part}", LOAD, to=(1 << part,) * blocks) for part in range(blocks))
+    atoms: tuple[Atom, ...] = (
+        Issue("put", STORE),
+        *(ARRIVE, WAIT),
+        *reads,
+        *(ARRIVE, WAIT),
+        Issue("leave", REGISTERS),
+    )
     math = RoleBody(
         "math",
         units=1,
         threads=1,
-        body=tuple(map(Placed, (Issue("put", STORE), ARRIVE, WAIT, *reads, ARRIVE, WAIT, Issue("leave", REGISTERS)))),
+        body=tuple(Placed(atom) for atom in atoms),
         periodic=False,
     )
     asked: list[Obligation] = []
