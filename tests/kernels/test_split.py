@@ -15,7 +15,7 @@ from ptxgen.derive import Derivation, derive
 from ptxgen.errors import PlanError
 from ptxgen.kernels import Layout, Matmul, MatmulSpec, MatmulTiling, matmul_compute, matmul_plan, parse_epilogue
 from ptxgen.kernels.generated import generate
-from ptxgen.order.atoms import ClusterArrive, ClusterWait
+from ptxgen.order.atoms import Arrive, ClusterArrive, ClusterWait
 from ptxgen.order.ops import Op, TouchKind
 from ptxgen.order.synchronisation import Synchronised
 from ptxgen.order.threads import Threads
@@ -105,6 +105,16 @@ def test_the_checker_refuses_a_missing_barrier_and_one_that_some_blocks_pass_by(
     some = evolve(last[1], domain=last[1].domain.intersect(var("M") >= 64))
     passed_by = evolve(whole, atoms=(*(a for a in whole.atoms if a is not last[1]), some))
     assert "synchronisation.gathering" in judged(derivation, passed_by)
+
+
+def test_the_checker_refuses_a_role_that_outstays_the_barrier() -> None:
+    """The barrier is complete when the loading thread has ended, which must not wait for what comes behind it."""
+    derivation = split(2)
+    whole = derivation.parts[0].synchronised
+    release = next(a for a in whole.atoms if isinstance(a.atom, Arrive) and a.tail)
+    late = evolve(release, time=evolve(release.time, place=(99, *release.time.place[1:])))
+    codes = judged(derivation, evolve(whole, atoms=(*(a for a in whole.atoms if a is not release), late)))
+    assert "synchronisation.gathering" in codes
 
 
 def reads(op: Op) -> bool:
@@ -215,12 +225,12 @@ REFUSED = {
     "workers": (
         MatmulSpec(),
         evolve(HALVED, workers=4),
-        "k split in 2: blocks that stay and walk the tiles do not share",
+        "blocks that stay and walk the tiles do not share a sum",
     ),
     "sums": (
         MatmulSpec(epilogue=parse_epilogue("row_sum")),
         HALVED,
-        "each block joins a slice of its tile, no row_sum",
+        "joins a slice of its tile, no row_sum",
     ),
     "integers": (MatmulSpec.of(s8), HALVED, "k split in 2: parts are joined in f32, the sums are integers"),
     "three": (MatmulSpec(), evolve(SMALL, split=3), r"split\(k\): parts are 2, 4 or 8"),
