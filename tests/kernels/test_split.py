@@ -249,3 +249,10 @@ def test_what_is_not_combined_is_refused_by_name(name: str) -> None:
 def test_targets_without_clusters_are_named() -> None:
     with pytest.raises(PlanError, match="sm_80 has no clusters of blocks"):
         Matmul(MatmulSpec(), "sm_80", evolve(SMALL, split=2)).kernel()
+
+
+def test_swapped_factors_and_overlapped_launches() -> None:
+    """Rows of the product are columns of the result: slices are of what does not lie together in memory all the same."""
+    tiling = MatmulTiling(i=16, j=64, k=64, warps=4, depth=3, isolate=False, swap=True, split=2)
+    for each in (tiling, evolve(tiling, split=4, overlap=True)):
+        run_matmul(MatmulSpec(Layout.NT, epilogue=parse_epilogue("bias,relu")), (24, 72, 264), each, target="sm_90a")
