@@ -10,7 +10,7 @@ from isa.targets import target as target_named
 from ptxgen.derive.space import IndexSpace
 from ptxgen.errors import InternalError, PlanError
 from ptxgen.order import atoms
-from ptxgen.plan import Cluster
+from ptxgen.plan import Cluster, Split
 from ptxgen.tile import Carrier, ClusterArrive, ClusterWait, Copy, Node, Program
 
 if TYPE_CHECKING:
@@ -35,6 +35,8 @@ def check_clusters(space: IndexSpace, program: Program, parts: Sequence[Part]) -
     cluster, are not the same.
     """
     step = next((step for step in space.plan.steps if isinstance(step, Cluster)), space.split)
+    if isinstance(step, Split) and not step.together:
+        return
     if step is None:
         return
     target, availability = target_named(space.plan.target), resolve(CLUSTER_BARRIER).availability

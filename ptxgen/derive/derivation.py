@@ -19,6 +19,7 @@ from ptxgen.derive.items import ITEM, ITEMS, over_items, walking
 from ptxgen.derive.launches import launched, overlaps
 from ptxgen.derive.leaving import with_ends
 from ptxgen.derive.loops import Path
+from ptxgen.derive.passing import passing_bounds, workspace_parameters, workspaces
 from ptxgen.derive.pointwise import derive_pointwise
 from ptxgen.derive.products import derive_product
 from ptxgen.derive.scanning import scan_program
@@ -34,6 +35,7 @@ from ptxgen.order.threads import Threads
 from ptxgen.plan import IntoShared, MultiplyBy, Onto, Order, Place, Plan, Shift, Stage
 from ptxgen.prove.checker import Verdict
 from ptxgen.prove.launches import launch_faults
+from ptxgen.prove.passing import order_faults
 from ptxgen.prove.proof import check_meetings
 from ptxgen.synchronise.discharge import discharge
 from ptxgen.synchronise.widening import widened
@@ -105,10 +107,11 @@ def derive(plan: Plan) -> Derivation:
     if ragged:
         parts.append(derive_part(space, facts, paths, full=False))
     buffers = tuple(dict.fromkeys(buffer for part in parts for buffer in part.buffers))
+    own = workspaces(buffers)
     program = Program(
         plan.compute.name,
         plan.target,
-        parameters(plan, facts),
+        (*parameters(plan, facts), *workspace_parameters(own)),
         tuple(Fact(fact.value, fact.factor) for fact in facts.multiples),
         grid(space, blocks),
         buffers,
@@ -117,9 +120,10 @@ def derive(plan: Plan) -> Derivation:
         tuple(dict.fromkeys(box for part in parts for box in boxes_of(space, part))),
         (*entered(parts), *launched(plan)),
         overlaps(plan),
+        own,
     )
     check_clusters(space, program, parts)
-    refused = tuple(launch_faults(program))
+    refused = (*launch_faults(program), *order_faults(program))
     if refused:
         raise InternalError("\n".join(["the derived launch is refused by the checker:", *map(str, refused)]))
     check_budgets(plan, program, parts)
@@ -175,7 +179,7 @@ def rings_of(part: Part) -> Iterator[Ring]:
 def derive_part(space: IndexSpace, facts: Facts, paths: dict[str, Path], full: bool) -> Part:
     """One tree: all statements drafted, ordered, synchronised, checked and scanned."""
     draft = Draft(space, facts, full)
-    draft.paths = paths
+    draft.paths, draft.only = paths, passing_bounds(space)
     products = {step.statement: step for step in space.plan.steps if isinstance(step, MultiplyBy)}
     for statement in space.compute.statements:
         draft.line, draft.role = statement.line, draft.role_of(statement.name)
@@ -227,7 +231,8 @@ def full_conditions(space: IndexSpace, dims: list[str]) -> tuple[Constraint, ...
 def grid(space: IndexSpace, dims: tuple[str, ...]) -> Grid:
     """All tiles of the dims that are dealt to blocks, each for every part of a split sum."""
     parts = {space.part_variable: space.split.parts} if space.split else {}
-    found = [GridDim(name, Quotient(const(count), 1), count) for name, count in parts.items()]
+    together = space.split is not None and space.split.together
+    found = [GridDim(name, Quotient(const(count), 1), count if together else 1) for name, count in parts.items()]
     for dim in dims:
         tile = space.outer_tile(dim)
         assert tile is not None
@@ -235,7 +240,8 @@ def grid(space: IndexSpace, dims: tuple[str, ...]) -> Grid:
         count = Quotient(space.extent(dim) + (size - 1), size)
         found.append(GridDim(space.block_variable(dim), count, space.clustered.get(dim, 1)))
     rasters = [s.raster.group for s in space.plan.steps if isinstance(s, Place) and s.onto is Onto.BLOCKS]
-    return Grid(tuple(found), Raster(rasters[0] if rasters else 1), work_list(space))
+    passing = space.split.parts if space.split and not together else 1
+    return Grid(tuple(found), Raster(rasters[0] if rasters else 1), work_list(space), passing)
 
 
 def work_list(space: IndexSpace) -> WorkList | None:

@@ -18,6 +18,7 @@ from ptxgen.order.atoms import FenceKind
 from ptxgen.order.ops import Op, Time
 from ptxgen.order.synchronisation import Synchronisation, Synchronised
 from ptxgen.tile import (
+    Acquire,
     Advance,
     Arrive,
     Arriving,
@@ -33,11 +34,13 @@ from ptxgen.tile import (
     Quotient,
     Region,
     RegisterFence,
+    Release,
     Retire,
     Sequence,
     Side,
     Wait,
     When,
+    turns_name,
 )
 
 
@@ -96,6 +99,10 @@ def _synchronising(item: Synchronisation) -> tile.Synchronisation:
             return ProxyFence(item.covers)
         case atoms.Fence():
             return RegisterFence(item.covers)
+        case atoms.Acquire(workspace=workspace):
+            return Acquire(turns_name(workspace), item.rank, item.covers)
+        case atoms.Release(workspace=workspace):
+            return Release(turns_name(workspace), item.rank, item.covers)
         case atoms.ClusterArrive():
             return ClusterArrive(item.covers)
         case atoms.ClusterWait():

@@ -69,7 +69,7 @@ class IndexSpace:
     def cluster_axes(self) -> dict[str, int]:
         """The blocks of a cluster along each of its axes, by the variable of the grid: the parts of a split sum, then
         the dims of the cluster step."""
-        parts = {self.part_variable: self.split.parts} if self.split else {}
+        parts = {self.part_variable: self.split.parts} if self.split and self.split.together else {}
         return parts | {self.block_variable(dim): size for dim, size in self.clustered.items()}
 
     @cached_property

@@ -15,13 +15,14 @@ from ptxgen.derive.draft import Draft, op, register_buffer, whole
 from ptxgen.derive.layouts import SharedAccess, common_vector, conflict_free, fitting_vector
 from ptxgen.derive.loops import Path
 from ptxgen.derive.operands import Product
+from ptxgen.derive.passing import passed
 from ptxgen.derive.placement import coalesced
 from ptxgen.derive.sharing import coordinates
 from ptxgen.derive.space import IndexSpace, Slice
 from ptxgen.errors import PlanError
 from ptxgen.order.clusters import Masks
 from ptxgen.order.ops import Op, Touch, TouchKind
-from ptxgen.plan import MultiplyBy, Split
+from ptxgen.plan import IntoShared, MultiplyBy, Split
 from ptxgen.tile import (
     Buffer,
     Copy,
@@ -52,7 +53,7 @@ def check_split(space: IndexSpace) -> None:
                         line=step.line)  # fmt: skip
     if space.compute.array(first.target.array).element is Element.S32:
         raise PlanError(f"{step}: partial sums are joined in f32, {first.name} is a sum of integers", line=step.line)
-    for statement in others:
+    for statement in others if step.together else ():
         if statement.reduction is not None:
             raise PlanError(
                 f"{step}: {statement.name} sums over {', '.join(statement.reduced)}, but each block joins a slice of "
@@ -64,7 +65,7 @@ def check_split(space: IndexSpace) -> None:
 def partial_name(space: IndexSpace, array: str) -> str:
     """What the registers of a product's sums are called: the array's name, unless a part of them is all that a block
     has."""
-    return array if space.split is None else f"{array}.partial"
+    return array if space.split is None or not space.split.together else f"{array}.partial"
 
 
 @frozen
@@ -84,6 +85,9 @@ def joined(draft: Draft, work: Product, partial: Buffer, path: Path) -> None:
     """Adds the ops that join the parts of a product behind its loop; the statements that follow see a block's slice."""
     step = draft.space.split
     if step is None:
+        return
+    if not step.together:
+        passed(draft, work, step, partial, path)
         return
     cut = _slice(draft, work, partial, step)
     spread = _spread(draft, work, cut)
@@ -170,6 +174,7 @@ def _ring(draft: Draft, step: Split, work: Product, partial: Buffer, cut: Slice,
     offsets = tuple(own + behind if d == place else own for d, own in enumerate(inner.offsets))
     layout = SharedLayout(partial.shape, offsets)
     name, into = f"{work.c.array}.parts", step.through
+    assert isinstance(into, IntoShared)
     ring = Buffer(name, work.c.array, partial.element, Space.SHARED, partial.shape, 1, layout, into.alias or "")
     below = draft.buffers.get(ring.alias)
     if below is not None and below.slot_bytes * below.depth < ring.slot_bytes:

@@ -17,7 +17,7 @@ from ptxgen.kernels.epilogue import Axis, Beta, Bias, Keep, Residual
 from ptxgen.kernels.generations import Generation, generation_of, has_warpgroups, warpgroup_product
 from ptxgen.kernels.matmul_compute import Layout, MatmulSpec
 from ptxgen.kernels.matmul_drain import BARRIERS_BYTES, by_boxes, by_rows
-from ptxgen.kernels.matmul_split import check_split, joined
+from ptxgen.kernels.matmul_split import check_split, joined, joins_in_cluster, passed_on
 from ptxgen.plan import (
     BlockOrder,
     By,
@@ -65,10 +65,11 @@ class MatmulTiling:
     in that order, and full tiles are not apart. `cluster` are the neighbours along i and j that bring each other what
     they have in common, where tensor copies bring it. `drain` is the extent of the pieces in which results leave
     through shared memory, columns of a warpgroup's tile or rows of a warp's; 0: they leave from registers, as they do
-    where the facts allow no other way, and behind the join of `split` parts of k that neighbours of a cluster sum
-    apart. With `swap` the factors change places: the rows of a warpgroup's product are columns of the result, of which
-    a tile may then have few rows. With `overlap` a launch may begin before those ahead of it have ended.
-    `default_tiling` gives one for an epilogue and a target."""
+    where the facts allow no other way. Of `split` parts of k, summed apart by blocks of their own, neighbours of a
+    cluster join a slice of the tile each and store it from registers; others pass the sum on through memory. With
+    `swap` the factors change places: the rows of a warpgroup's product are columns of the result, of which a tile may
+    then have few rows. With `overlap` a launch may begin before those ahead of it have ended. `default_tiling` gives
+    one for an epilogue and a target."""
 
     i: int = 128
     j: int = 128
@@ -96,11 +97,6 @@ class MatmulTiling:
                 return "as many blocks as run at once"
             case count:
                 return f"{count} blocks"
-
-    @property
-    def drained_by(self) -> int:
-        """The extent of the pieces in which results leave through shared memory; 0 behind the join of parts."""
-        return self.drain if self.split == 1 else 0
 
     @property
     def isolates(self) -> bool:
@@ -141,7 +137,7 @@ def matmul_plan(compute: Compute, spec: MatmulSpec, facts: Iterable[Fact], tilin
 
     `facts` are what the arguments of the launch allow to assume. PlanError where the tiling does not fit.
     """
-    check_split(spec, tiling)
+    check_split(spec, tiling, target)
     generation = generation_of(target, spec.input, spec.accumulate, spec.b_input)
     batch = {"b": 1} if spec.batched else {}
     plan = Plan(compute, target).assume(*facts)
@@ -164,7 +160,7 @@ def matmul_plan(compute: Compute, spec: MatmulSpec, facts: Iterable[Fact], tilin
     for statement in compute.statements[1:]:
         plan = plan.finish(statement.name, at="warp")
     plan = _split(plan, spec, tiling)
-    plan = by_rows(plan, tiling.drained_by, (tiling.i, tiling.j), rows, _ring_bytes(spec, tiling))
+    plan = by_rows(plan, _drain(plan, spec, tiling), (tiling.i, tiling.j), rows, _ring_bytes(spec, tiling))
     return plan.isolate("cta") if tiling.isolates else plan
 
 
@@ -218,7 +214,7 @@ def _by_warpgroups(plan: Plan, spec: MatmulSpec, tiling: MatmulTiling, product: 
         plan = plan.finish(statement.name, at="group")
     plan = _split(plan, spec, tiling)
     over = tiling.workers is None
-    plan = by_boxes(plan, tiling.drained_by, tiling.i, _ring_bytes(spec, tiling), may_lie_over=over)
+    plan = by_boxes(plan, _drain(plan, spec, tiling), tiling.i, _ring_bytes(spec, tiling), may_lie_over=over)
     return plan.isolate("cta") if tiling.isolates else plan
 
 
@@ -229,10 +225,18 @@ def _on_blocks(plan: Plan, tiling: MatmulTiling) -> Plan:
     return plan.persist("cta", raster=tiling.raster, workers=tiling.workers)
 
 
+def _drain(plan: Plan, spec: MatmulSpec, tiling: MatmulTiling) -> int:
+    """The extent of the pieces in which results leave through shared memory; a slice leaves from registers."""
+    sliced = tiling.split > 1 and joins_in_cluster(spec, tiling, plan.target)
+    return 0 if sliced else tiling.drain
+
+
 def _split(plan: Plan, spec: MatmulSpec, tiling: MatmulTiling) -> Plan:
     """The plan with k in parts, where the tiling asks for them."""
     if tiling.split == 1:
         return plan
+    if not joins_in_cluster(spec, tiling, plan.target):
+        return passed_on(plan, tiling.split)
     of_a, both = _ring_bytes(spec, tiling)
     tile_bytes = tiling.i * tiling.j * spec.summed.byte_count
     return joined(plan, tiling.split, tile_bytes, {"B.shared": both - of_a, "A.shared": of_a})

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
+from polyhedral import const
 from ptxgen.build import Value
 from ptxgen.lower.arithmetic import Number
 from ptxgen.lower.context import Context
 from ptxgen.lower.loops import floor_quotient
-from ptxgen.lower.ranks import rank_digits
-from ptxgen.tile import Grid, GridDim, rank_name
+from ptxgen.lower.ranks import rank, rank_digits
+from ptxgen.tile import TILE_NUMBER, Grid, GridDim, rank_name
 
 
 def counts_of(context: Context, grid: Grid) -> list[Number]:
@@ -25,15 +26,34 @@ def tile_indices(context: Context, grid: Grid, tile: Value | None = None) -> Ite
     first = context.k.ctaid.x if grid.cluster == 1 else context.k.clusterid.x
     counts = [_clusters(context, dim) for dim in grid.dims]
     rows = grid.dims[-2].cluster if len(grid.dims) > 1 else 1
-    indices = _indices(context, max(1, grid.raster.group // rows), counts, first if tile is None else tile)
+    part, number, beside = _part(context, grid, counts, first if tile is None else tile)
+    indices = [*part, *_indices(context, max(1, grid.raster.group // rows), beside, number)]
     ranks = {name: context.expression(digit, name) for name, digit in rank_digits(context, grid)}
     with ExitStack() as stack:
+        if grid.parts > 1:
+            place = context.expression(number, TILE_NUMBER) * grid.cluster
+            own = context.expression(rank(context), "rank") if grid.cluster > 1 else const(0)
+            stack.enter_context(context.bound(TILE_NUMBER, place + own))
         for name, own in ranks.items():
             stack.enter_context(context.bound(name, own))
         for dim, index in zip(grid.dims, indices, strict=True):
             place = context.expression(index, dim.variable) * dim.cluster + ranks.get(rank_name(dim.variable), 0)
             stack.enter_context(context.bound(dim.variable, place))
         yield
+
+
+def _part(
+    context: Context, grid: Grid, counts: list[Number], number: Number
+) -> tuple[list[Number], Number, list[Number]]:
+    """The part of a block or cluster where there are parts, its place among those of that part, and the counts of the
+    other tile indices."""
+    if grid.parts == 1:
+        return [], number, counts
+    tiles: Number = 1
+    for count in counts[1:]:
+        tiles = context.narrow.multiply(tiles, count)
+    part, inside = _divided(context, number, tiles)
+    return [part], inside, counts[1:]
 
 
 def _clusters(context: Context, dim: GridDim) -> Number:

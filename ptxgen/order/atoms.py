@@ -121,6 +121,28 @@ class Advance:
         return f"advance {self.counter} by {self.by}"
 
 
+@frozen
+class Acquire:
+    """The role's first thread waits until the block of the part before has passed on its tile of a workspace."""
+
+    workspace: str
+
+    def __str__(self) -> str:
+        return f"acquire the tile of {self.workspace}"
+
+
+@frozen
+class Release:
+    """The role's first thread passes the tile of a workspace on to the block of the next part; with `last` there is
+    none, and the flag is what it was at the launch."""
+
+    workspace: str
+    last: bool = False
+
+    def __str__(self) -> str:
+        return f"{'put back' if self.last else 'release'} the tile of {self.workspace}"
+
+
 class FenceKind(Enum):
     """PROXY orders generic accesses before asynchronous ones, REGISTER register writes before a warpgroup multiply."""
 
@@ -157,7 +179,7 @@ class ClusterWait:
 
 
 Entering = ClusterArrive | ClusterWait
-Atom = Issue | Commit | Retire | Wait | Arrive | Expect | Join | Fence | Advance | Entering
+Atom = Issue | Commit | Retire | Wait | Arrive | Expect | Join | Fence | Advance | Acquire | Release | Entering
 
 
 @frozen
@@ -288,7 +310,7 @@ def performed_by(role: RoleBody, atom: Atom) -> IssuedBy:
             return issuer(role, kind)
         case Arrive(by=by):
             return by
-        case Expect():
+        case Expect() | Acquire() | Release():
             return IssuedBy.ELECTED
         case Wait() | Join() | Fence() | Advance() | ClusterArrive() | ClusterWait():
             return IssuedBy.LANE

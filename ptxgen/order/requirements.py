@@ -42,7 +42,8 @@ class Event:
 class Requirement:
     """`source` of an instance must happen before `sink` of the instance `distance` steps of the innermost of `loops`
     later, outer loops equal. `proxies` are the paths by which source and sink reach the buffer. With a `counter` the
-    steps are counted on from item to item of a work list, the outermost loop."""
+    steps are counted on from item to item of a work list, the outermost loop. With `parts` the sink is in the block
+    that sums the part that much later of the same tile."""
 
     kind: RequirementKind
     source: Event
@@ -52,6 +53,7 @@ class Requirement:
     distance: int
     proxies: tuple[Proxy | None, Proxy | None]
     counter: str = ""
+    parts: int = 0
 
     @property
     def own(self) -> bool:
@@ -118,6 +120,8 @@ def requirements(ops: tuple[Op, ...]) -> tuple[Requirement, ...]:
         if all(not a.writes for a in accesses):
             continue
         match buffer.space:
+            case Space.GLOBAL if any(access.rank.terms for access in accesses):
+                found += _passed_on(buffer, accesses)
             case Space.GLOBAL:
                 _check_global(buffer, [access for access in accesses if not access.op.leaves])
                 found += _before_leaving(buffer, accesses)
@@ -147,6 +151,28 @@ def _before_leaving(buffer: Buffer, accesses: list[Access]) -> Iterator[Requirem
                 events = Event(source.op, source.number, EventKind.DONE), Event(sink.op, sink.number, EventKind.ISSUE)
                 proxies = source.op.mechanism.writes, sink.op.mechanism.writes
                 yield Requirement(RequirementKind.REWRITE, *events, buffer, (), 0, proxies)
+
+
+def _passed_on(buffer: Buffer, accesses: list[Access]) -> Iterator[Requirement]:
+    """Tiles of a workspace, numbered by the part of a sum that fills them: what the block of one part fills, that of
+    the next one reads, and fills anew, each element by the lane that has read it.
+
+    UnsupportedError where other lanes fill it than read it in a block, PlanError where tiles are not numbered alike.
+    """
+    readers, writers = ([a for a in accesses if a.reads], [a for a in accesses if a.writes])
+    for reader in readers:
+        if not any(_same_elements(buffer, writer.op, reader.op) for writer in writers):
+            raise UnsupportedError(f"{reader.op} reads {buffer.name} in other lanes than those that fill it")
+        for writer in writers:
+            later = writer.rank - reader.rank
+            if not later.is_constant or writer.op.role != reader.op.role:
+                raise PlanError(
+                    f"{writer.op} and {reader.op} do not number the tiles of {buffer.name} alike", line=reader.op.line
+                )
+            filled = Event(writer.op, writer.number, EventKind.DONE)
+            used = Event(reader.op, reader.number, EventKind.ISSUE)
+            proxies = writer.op.mechanism.writes, reader.op.mechanism.reads
+            yield Requirement(RequirementKind.FLOW, filled, used, buffer, (), 0, proxies, parts=later.constant)
 
 
 def _before_memory_goes(buffer: Buffer, accesses: list[Access]) -> Iterator[Requirement]:

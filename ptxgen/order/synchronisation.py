@@ -6,6 +6,7 @@ from attrs import field, frozen
 
 from polyhedral import Affine, Set, var
 from ptxgen.order.atoms import (
+    Acquire,
     Advance,
     Arrive,
     ClusterArrive,
@@ -15,6 +16,7 @@ from ptxgen.order.atoms import (
     Expect,
     Fence,
     Join,
+    Release,
     Retire,
     Wait,
 )
@@ -22,14 +24,17 @@ from ptxgen.order.clusters import Masks
 from ptxgen.order.ops import Op, Time
 from ptxgen.tile import Buffer, Covered
 
-Synchronising = Join | Commit | Retire | Wait | Arrive | Expect | Fence | Advance | ClusterArrive | ClusterWait
+Synchronising = (
+    Join | Commit | Retire | Wait | Arrive | Expect | Fence | Advance | ClusterArrive | ClusterWait | Acquire | Release
+)
 
 
 @frozen(eq=False)
 class Synchronisation:
     """What the threads of `role` do for order alone, once for each point of `domain`, a set over `time.loops`: they
     meet, in their block or their cluster, close or await groups, wait or arrive at the barriers of a ring for its tile
-    number `rank`, or fence. A `tail` follows the loop whose name it has."""
+    number `rank`, acquire or release the tile of a workspace by its number `rank`, or fence. A `tail` follows the loop
+    whose name it has."""
 
     role: str
     atom: Synchronising

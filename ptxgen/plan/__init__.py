@@ -45,6 +45,7 @@ from ptxgen.plan.words import (
     IntoFragments,
     IntoRegisters,
     IntoShared,
+    IntoWorkspace,
     LayoutWish,
     Multiple,
     Onto,
@@ -75,6 +76,7 @@ from ptxgen.plan.words import (
     tensor,
     warpgroups,
     warps,
+    workspace,
 )
 
 __all__ = [
@@ -93,6 +95,7 @@ __all__ = [
     "IntoFragments",
     "IntoRegisters",
     "IntoShared",
+    "IntoWorkspace",
     "Isolate",
     "Join",
     "LayoutWish",
@@ -162,4 +165,5 @@ __all__ = [
     "warpgroups",
     "warps",
     "wgmma",
+    "workspace",
 ]  # fmt: skip

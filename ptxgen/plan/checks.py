@@ -192,7 +192,7 @@ class Checks:
             raise self.refused(f"a work list has one worker or more, got {workers}")
         split = next((step for step in self.steps if isinstance(step, Split)), None)
         if split is not None:
-            raise self.refused(f"{split} deals a sum to blocks of a cluster, and blocks that stay form none so far")
+            raise self.refused(f"{split} deals a sum to blocks of one tile each, and blocks that stay walk many")
         apart = next((step for step in self.steps if isinstance(step, Isolate)), None)
         if apart is not None:
             raise self.refused(f"{apart} gives full tiles a program of their own, but blocks that stay run one for all")

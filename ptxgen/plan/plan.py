@@ -43,6 +43,7 @@ from ptxgen.plan.words import (
     IntoFragments,
     IntoRegisters,
     IntoShared,
+    IntoWorkspace,
     Onto,
     Role,
     Workers,
@@ -143,10 +144,13 @@ class Plan:
         Uses(checks).clustered(extents)
         return self._with(Cluster(tuple(extents.items()), checks.line))
 
-    def split(self, dim: str, parts: int, join: Join = ordered, through: IntoShared | None = None) -> Plan:
+    def split(
+        self, dim: str, parts: int, join: Join = ordered, through: IntoShared | IntoWorkspace | None = None
+    ) -> Plan:
         """`for cta.d` -> `for every parts-th cta.d, in each of parts blocks`: neighbours in a cluster sum parts of a
         sum over `dim` apart, slab by slab in turn, then each joins its share of the tile in ascending order of the
-        part, from the others' shared memory (`through`, which may lie over a ring).
+        part, from the others' shared memory (`through`, which may lie over a ring). With `workspace()` blocks need not
+        be neighbours: each adds its part to the sum of those before it, which it finds in memory, and passes it on.
 
         Refuses when no sum runs over the dim alone, other statements have it, no level tiles it, no blocks are placed,
         or they stay, the cluster would have more than 8 of them, or a sum is split already.

@@ -10,7 +10,9 @@ from ptxgen.plan.nest import tile_levels
 from ptxgen.plan.splitting import Deal, Join, misdealt
 from ptxgen.plan.steps import Cluster, Persist, Place, Split, Stage, Step
 from ptxgen.plan.uses import MOST_BLOCKS_OF_A_CLUSTER
-from ptxgen.plan.words import IntoShared, Onto, Swizzle
+from ptxgen.plan.words import IntoShared, IntoWorkspace, Onto, Swizzle
+
+MOST_PARTS = 64
 
 
 def splittable(checks: Checks, step: Split) -> None:
@@ -18,13 +20,15 @@ def splittable(checks: Checks, step: Split) -> None:
     checks.word("dim", step.dim, str, "the name of a dim")
     checks.word("parts", step.parts, int, "a whole number of blocks")
     checks.word("join", step.join, Join, "ordered")
-    checks.word("through", step.through, IntoShared, "shared(1), where it may lie over a ring by alias=")
+    wanted = "shared(1), where it may lie over a ring by alias=, or workspace()"
+    checks.word("through", step.through, (IntoShared, IntoWorkspace), wanted)
     if any(isinstance(other, Split) for other in checks.steps):
         raise checks.refused("a sum is split already")
     _check_parts(checks, step)
     _check_statements(checks, step)
     _check_blocks(checks, step)
-    _check_through(checks, step)
+    if isinstance(step.through, IntoShared):
+        _check_through(checks, step, step.through)
     wrong = misdealt(deal_of(checks.compute, checks.steps, step)[1])
     if wrong:
         raise checks.refused(f"{step} is no rearrangement of the sum: {wrong}")
@@ -38,6 +42,10 @@ def deal_of(compute: Compute, steps: tuple[Step, ...], step: Split) -> tuple[Sta
 
 
 def _check_parts(checks: Checks, step: Split) -> None:
+    if not step.together:
+        if not 2 <= step.parts <= MOST_PARTS:
+            raise checks.refused(f"split({step.dim}): parts are 2 to {MOST_PARTS}, got {step.parts}")
+        return
     beside = prod(prod(other.sizes.values()) for other in checks.steps if isinstance(other, Cluster))
     if step.parts < 2 or step.parts & (step.parts - 1) or step.parts * beside > MOST_BLOCKS_OF_A_CLUSTER:
         others = f", {beside} of which take other tiles" if beside > 1 else ""
@@ -70,15 +78,15 @@ def _check_blocks(checks: Checks, step: Split) -> None:
         raise checks.refused(f"split({step.dim}): no level tiles {step.dim}, whose tiles are dealt to the parts")
     if any(isinstance(other, Persist) for other in checks.steps):
         raise checks.refused(
-            f"split({step.dim}): blocks that stay and walk the tiles form no clusters so far: place the level onto "
+            f"split({step.dim}): blocks that stay and walk the tiles do not share a sum so far: place the level onto "
             f"blocks"
         )
     if not any(isinstance(other, Place) and other.onto is Onto.BLOCKS for other in checks.steps):
         raise checks.refused(f"split({step.dim}): place a level onto blocks first")
 
 
-def _check_through(checks: Checks, step: Split) -> None:
-    ring, staged = step.through, _staged(checks)
+def _check_through(checks: Checks, step: Split, ring: IntoShared) -> None:
+    staged = _staged(checks)
     if ring.depth != 1 or isinstance(ring.layout, Swizzle):
         raise checks.refused(
             f"split({step.dim}): partial sums lie in one tile without conflicts, shared(1), not {ring}"

@@ -18,6 +18,7 @@ from ptxgen.plan.words import (
     IntoFragments,
     IntoRegisters,
     IntoShared,
+    IntoWorkspace,
     Onto,
     Role,
     Workers,
@@ -246,14 +247,20 @@ class Rewrite:
 
 @frozen
 class Split:
-    """The sum over `dim` in `parts` that are summed apart by neighbouring blocks, each of which joins its share of the
-    tile. `through` is where partial sums meet."""
+    """The sum over `dim` in `parts` that are summed apart by blocks of their own. `through` is where partial sums meet:
+    in shared memory neighbours of a cluster join a share of the tile each, through a workspace each part adds its own
+    to the sum of those before it, and the last one has them all."""
 
     dim: str
     parts: int
     join: Join
-    through: IntoShared
+    through: IntoShared | IntoWorkspace
     line: SourceLine = field(eq=False)
+
+    @property
+    def together(self) -> bool:
+        """Whether the parts of a tile are blocks of a cluster."""
+        return isinstance(self.through, IntoShared)
 
     def __str__(self) -> str:
         return f"split({self.dim}, parts={self.parts}, join={self.join.value}, through={self.through})"

@@ -133,7 +133,7 @@ class Uses:
             if size < 1:
                 raise checks.refused(f"cluster({dim}={size}): an extent is 1 or more")
         count = prod(extents.values())
-        beside = prod(step.parts for step in checks.steps if isinstance(step, Split))
+        beside = prod(step.parts for step in checks.steps if isinstance(step, Split) and step.together)
         if not count > 1 or count * beside > MOST_BLOCKS_OF_A_CLUSTER:
             parts = f" for each of {beside} parts of a sum" if beside > 1 else ""
             raise checks.refused(f"a cluster has 2 to {MOST_BLOCKS_OF_A_CLUSTER} blocks, got {count}{parts}")

@@ -9,6 +9,7 @@ from attrs import evolve, frozen
 
 from isa.mechanisms import Group, GroupKind, IssuedBy, Mechanism, Transaction
 from ptxgen.order.atoms import (
+    Acquire,
     Advance,
     Arrive,
     AtomProgram,
@@ -21,6 +22,7 @@ from ptxgen.order.atoms import (
     Issue,
     Join,
     Placed,
+    Release,
     Retire,
     RoleBody,
     Side,
@@ -52,6 +54,7 @@ class _Builder:
         self.arrivals: dict[tuple[str, Side, int], list[int]] = {}
         self.joins: dict[tuple[str, int, int], int] = {}
         self.gatherings: dict[int, int] = {}
+        self.passed: dict[tuple[str, int], int] = {}
         self.shared: dict[tuple[str, int, int, str], int] = {}
         self.phases = {
             (ring.name, side, cta): self.node(f"{side.value} of {ring.name}" + self.where(cta))
@@ -139,9 +142,19 @@ class _Builder:
                 self.edge(node, self.gathering(role, place, atom, tail=tail), 0, Why.ARRIVAL)
             case ClusterWait():
                 self.edge(self.gathering(role, place, atom, tail=tail), node, 0, Why.WAIT)
-            case Commit() | Retire() | Join() | Advance():
+            case Acquire(workspace=workspace):
+                self.edge(self.passing(workspace, member.cta), node, 0, Why.WAIT)
+            case Release(workspace=workspace, last=False):
+                self.edge(node, self.passing(workspace, member.cta + 1), 0, Why.ARRIVAL)
+            case Commit() | Retire() | Join() | Advance() | Release():
                 pass
         return node
+
+    def passing(self, workspace: str, cta: int) -> int:
+        """The moment at which the block of a part has the tile of a workspace, passed on by that of the part before."""
+        if (workspace, cta) not in self.passed:
+            self.passed[workspace, cta] = self.node(f"{workspace} passed on to block {cta}")
+        return self.passed[workspace, cta]
 
     def gathering(self, role: RoleBody, place: int, atom: ClusterArrive | ClusterWait, *, tail: bool) -> int:
         """The phase of the cluster's barrier that an atom arrives at or waits for: those of all blocks are one."""

@@ -36,12 +36,15 @@ def program_of(synchronised: Synchronised, part: Part) -> AtomProgram:
     roles = tuple(_role(synchronised, part, key, uses) for key in part.keys)
     rings = tuple(_ring(synchronised, part, name, buffers) for name, buffers in uses.items())
     obligations = (_obligation(synchronised, r, counted=bool(uses)) for r in part.requirements)
-    program = AtomProgram(roles, rings, tuple(obligations), cluster=_cluster(roles))
+    program = AtomProgram(roles, rings, tuple(obligations), cluster=_blocks(roles, part))
     return evolve(program, enter=synchronised.enter) if reaches_others(program) else program
 
 
-def _cluster(roles: tuple[RoleBody, ...]) -> int:
-    """The blocks that some atom tells apart."""
+def _blocks(roles: tuple[RoleBody, ...], part: Part) -> int:
+    """The blocks that some atom tells apart: those of a cluster, or of parts of a sum that follow each other."""
+    later = max((requirement.parts for requirement in part.requirements), default=0)
+    if later:
+        return later + 1
     reach = (p.atom.to for role in roles for p in role.body if isinstance(p.atom, Issue | Arrive))
     return max((len(masks) for masks in reach), default=0) or 1
 
@@ -145,7 +148,7 @@ def _obligation(synchronised: Synchronised, requirement: Requirement, *, counted
         str(requirement),
         fence_of(requirement),
         requirement.own,
-        ctas=requirement.ctas,
+        ctas=((0, 0, requirement.parts),) if requirement.parts else requirement.ctas,
     )
 
 

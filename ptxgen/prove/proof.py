@@ -16,6 +16,7 @@ from ptxgen.prove.counters import miscounted, misnumbered
 from ptxgen.prove.ends import uneven, unserved
 from ptxgen.prove.gatherings import stranded
 from ptxgen.prove.parts import parts
+from ptxgen.prove.passing import mispassed
 from ptxgen.prove.programs import program_of
 from ptxgen.prove.releases import released_early
 from ptxgen.prove.windows import escaping
@@ -51,7 +52,7 @@ def check_meetings(
         findings += (*uneven(synchronised, part), *released_early(synchronised, part))
     findings += unclosed(synchronised, requirements)
     findings += (*misnumbered(synchronised), *miscounted(synchronised))
-    findings += (*escaping(synchronised), *stranded(synchronised))
+    findings += (*escaping(synchronised), *stranded(synchronised), *mispassed(synchronised))
     if synchronised.enter and not remote and needless:
         findings.append(finding("needless", f"{synchronised.enter[0]} serves no requirement"))
     return Verdict(tuple(findings))

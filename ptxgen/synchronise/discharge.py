@@ -19,6 +19,7 @@ from ptxgen.synchronise.counters import advances
 from ptxgen.synchronise.gatherings import gatherings
 from ptxgen.synchronise.groups import lane_group
 from ptxgen.synchronise.meetings import meetings
+from ptxgen.synchronise.passing import passing
 from ptxgen.synchronise.registers import own_waits, register_fences
 from ptxgen.synchronise.rings import between_roles, landing, ring_atoms, rings
 
@@ -43,9 +44,13 @@ def discharge(
     served: dict[Body, list[Requirement]] = {}
     across: list[Requirement] = []
     around: list[Requirement] = []
+    passed: list[Requirement] = []
     for requirement in requirements:
         if between_roles(requirement):
             across.append(requirement)
+            continue
+        if requirement.parts:
+            passed.append(requirement)
             continue
         check_order(requirement, places)
         if requirement.between_blocks:
@@ -71,6 +76,8 @@ def discharge(
             _add(atoms, part.body, {part.gap: list(part.atoms)})
     for body, gap, atom in gatherings(places, around):
         _add(atoms, body, {gap: [atom]})
+    for body, gap, own in passing(places, passed):
+        _add(atoms, body, {gap: list(own)})
     for body, gap, fence in register_fences(places, [r for found in served.values() for r in found]):
         _add(atoms, body, {gap: [fence]})
     for part in advances(uses, ops, places):

@@ -11,6 +11,9 @@ from ptxgen.tile.distribution import (
     zero,
 )
 from ptxgen.tile.nodes import (
+    TILE_COUNT,
+    TILE_NUMBER,
+    Acquire,
     Advance,
     Arrive,
     Arriving,
@@ -54,6 +57,7 @@ from ptxgen.tile.nodes import (
     Reduce,
     Region,
     RegisterFence,
+    Release,
     RequirementKind,
     Retire,
     Ring,
@@ -66,16 +70,19 @@ from ptxgen.tile.nodes import (
     Wait,
     When,
     WorkList,
+    Workspace,
     rank_name,
+    turns_name,
 )
 from ptxgen.tile.printer import show
 
 __all__ = [
-    "LANE_BITS", "Advance", "Arrive", "Arriving", "Buffer", "Carrier", "ClusterArrive", "ClusterWait", "Commit",
-    "Coordinate", "Copy", "Counter", "Covered", "Distribution", "Entering", "Expect", "Fact", "Factor", "Fill",
-    "ForEachItem", "GlobalPlacement", "Grid", "GridDim", "GridRelease", "GridWait", "Iteration", "Let", "Loop", "Map",
-    "MapOperand", "MatrixOrder", "MatrixRows", "Meet", "Multiply", "MultiplyRow", "Node", "Ordering", "Outside",
-    "Parameter", "ParameterKind", "Program", "ProxyFence", "Quotient", "Raster", "Reduce", "Region", "RegisterFence",
-    "RequirementKind", "Retire", "Ring", "Role", "Sequence", "SharedLayout", "Side", "Space", "Synchronisation",
-    "TensorBox", "Wait", "When", "WorkList", "bit_count", "matrix_rows", "rank_name", "show", "zero",
+    "LANE_BITS", "TILE_COUNT", "TILE_NUMBER", "Acquire", "Advance", "Arrive", "Arriving", "Buffer", "Carrier",
+    "ClusterArrive", "ClusterWait", "Commit", "Coordinate", "Copy", "Counter", "Covered", "Distribution", "Entering",
+    "Expect", "Fact", "Factor", "Fill", "ForEachItem", "GlobalPlacement", "Grid", "GridDim", "GridRelease",
+    "GridWait", "Iteration", "Let", "Loop", "Map", "MapOperand", "MatrixOrder", "MatrixRows", "Meet", "Multiply",
+    "MultiplyRow", "Node", "Ordering", "Outside", "Parameter", "ParameterKind", "Program", "ProxyFence", "Quotient",
+    "Raster", "Reduce", "Region", "RegisterFence", "Release", "RequirementKind", "Retire", "Ring", "Role", "Sequence",
+    "SharedLayout", "Side", "Space", "Synchronisation", "TensorBox", "Wait", "When", "WorkList", "Workspace",
+    "bit_count", "matrix_rows", "rank_name", "show", "turns_name", "zero",
 ]  # fmt: skip

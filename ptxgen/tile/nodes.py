@@ -401,6 +401,26 @@ class GridWait(Ordering):
 
 
 @frozen
+class Acquire(Ordering):
+    """The role's first thread waits until the flag of the block's tile in the array `flags` has the value `value`; what
+    came before the release of that value is seen behind the next meeting."""
+
+    flags: str
+    value: Affine
+    covers: tuple[Covered, ...]
+
+
+@frozen
+class Release(Ordering):
+    """The role's first thread gives the flag of the block's tile in the array `flags` a value; what it has seen of the
+    role by then is seen by who acquires that."""
+
+    flags: str
+    value: Affine
+    covers: tuple[Covered, ...]
+
+
+@frozen
 class RegisterFence(Ordering):
     """Registers written before are read by later products of the warpgroup (PTX ISA, wgmma.fence)."""
 
@@ -488,14 +508,29 @@ class Counter:
 
 
 Entering = ClusterArrive | ClusterWait | GridRelease | GridWait
-Synchronisation = Meet | Commit | Retire | Wait | Arrive | Expect | RegisterFence | ProxyFence | Advance | Entering
+Synchronisation = (
+    Meet
+    | Commit
+    | Retire
+    | Wait
+    | Arrive
+    | Expect
+    | RegisterFence
+    | ProxyFence
+    | Advance
+    | Acquire
+    | Release
+    | Entering
+)
 Node = Sequence | Loop | Let | When | ForEachItem | Counter | Copy | Fill | Multiply | Map | Reduce | Synchronisation
 
 
 class ParameterKind(Enum):
-    """POINTER: address of an array. SIZE: s32 extent. STRIDE: s64 distance in elements. SCALAR: f32 number."""
+    """POINTER: address of an array. WORKSPACE: that of memory of the kernel's own, which the launcher provides. SIZE:
+    s32 extent. STRIDE: s64 distance in elements. SCALAR: f32 number."""
 
     POINTER = "pointer"
+    WORKSPACE = "workspace"
     SIZE = "size"
     STRIDE = "stride"
     SCALAR = "scalar"
@@ -520,6 +555,26 @@ class GridDim:
     variable: str
     count: Quotient
     cluster: int = 1
+
+
+@frozen
+class Workspace:
+    """Memory that the kernel alone uses, `elements` of a type for each tile of the grid (each of its parts together),
+    the parameter `name`. With `zeroed` it is zero at the launch, and when the kernel ends it is so again."""
+
+    name: str
+    element: Element
+    elements: int
+    zeroed: bool = False
+
+
+TILE_NUMBER = "tile"
+TILE_COUNT = "tiles"
+
+
+def turns_name(workspace: str) -> str:
+    """The workspace of the flags that tell whose turn it is at each tile of another workspace."""
+    return f"{workspace}_turns"
 
 
 def rank_name(variable: str) -> str:
@@ -548,11 +603,15 @@ class WorkList:
 class Grid:
     """All tiles, one block each; the launch is one-dimensional with the product of the counts as blocks. With a work
     list fewer blocks take several tiles each. Blocks of a cluster follow each other, along its last dim first; the
-    raster orders clusters."""
+    raster orders clusters. With `parts` the first dim numbers so many parts of a sum, which each tile of the others
+    has: all blocks of a part come before those of the next one, in the same order, and TILE_NUMBER is a block's place
+    there.
+    """
 
     dims: tuple[GridDim, ...]
     raster: Raster
     work_list: WorkList | None = None
+    parts: int = 1
 
     @property
     def cluster(self) -> int:
@@ -627,6 +686,7 @@ class Program:
     boxes: tuple[TensorBox, ...] = ()
     enter: tuple[Entering, ...] = ()
     overlapped: bool = False
+    workspaces: tuple[Workspace, ...] = ()
 
     @property
     def warps(self) -> int:

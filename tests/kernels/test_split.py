@@ -220,22 +220,10 @@ def test_a_whole_tile_spills_nothing_and_stays_asynchronous(parts: int) -> None:
 
 
 HALVED = evolve(SMALL, split=2)
-SHALLOW = evolve(LARGE, split=2, depth=3)
 REFUSED = {
-    "workers": (
-        MatmulSpec(),
-        evolve(HALVED, workers=4),
-        "blocks that stay and walk the tiles do not share a sum",
-    ),
-    "sums": (
-        MatmulSpec(epilogue=parse_epilogue("row_sum")),
-        HALVED,
-        "joins a slice of its tile, no row_sum",
-    ),
+    "workers": (MatmulSpec(), evolve(HALVED, workers=4), "blocks that stay and walk the tiles do not share a sum"),
     "integers": (MatmulSpec.of(s8), HALVED, "k split in 2: parts are joined in f32, the sums are integers"),
-    "three": (MatmulSpec(), evolve(SMALL, split=3), r"split\(k\): parts are 2, 4 or 8"),
-    "too many": (MatmulSpec(), evolve(SMALL, split=8, cluster=(2, 1)), "are 2, 4 or 8, .* 2 of which take other tiles"),
-    "no room": (MatmulSpec(), SHALLOW, "a partial tile has 131072 bytes, more than any ring"),
+    "no room": (MatmulSpec(), evolve(LARGE, split=2, depth=3), "a partial tile has 131072 bytes, more than any ring"),
 }
 
 
@@ -246,13 +234,18 @@ def test_what_is_not_combined_is_refused_by_name(name: str) -> None:
         derive(matmul_plan(matmul_compute(evolve(spec, parts=tiling.warp_tile)), spec, FACTS, tiling, "sm_90a"))
 
 
-def test_targets_without_clusters_are_named() -> None:
+def test_what_a_cluster_does_not_join_is_refused_by_the_derivation() -> None:
+    sums = MatmulSpec(epilogue=parse_epilogue("row_sum"))
+    plan = matmul_plan(matmul_compute(evolve(sums, parts=(16, 64))), sums, FACTS, SMALL, "sm_90a")
+    with pytest.raises(PlanError, match="row_sum_parts sums over j, but each block joins a slice of the tile only"):
+        derive(plan.split("k", parts=2))
+    below = Matmul(MatmulSpec(), "sm_80", evolve(SMALL, warps=4)).kernel().plan
     with pytest.raises(PlanError, match="sm_80 has no clusters of blocks"):
-        Matmul(MatmulSpec(), "sm_80", evolve(SMALL, split=2)).kernel()
+        derive(below.split("k", parts=2))
 
 
 def test_swapped_factors_and_overlapped_launches() -> None:
-    """Rows of the product are columns of the result: slices are of what does not lie together in memory all the same."""
+    """Rows of the product are columns of the result: slices are of what does not lie together in memory."""
     tiling = MatmulTiling(i=16, j=64, k=64, warps=4, depth=3, isolate=False, swap=True, split=2)
     for each in (tiling, evolve(tiling, split=4, overlap=True)):
         run_matmul(MatmulSpec(Layout.NT, epilogue=parse_epilogue("bias,relu")), (24, 72, 264), each, target="sm_90a")

@@ -8,6 +8,7 @@ from attrs import define, field, frozen
 
 from isa.mechanisms import AtIssue, Group, GroupKind, IssuedBy, Transaction
 from ptxgen.order.atoms import (
+    Acquire,
     Arrive,
     AtomProgram,
     ClusterArrive,
@@ -18,6 +19,7 @@ from ptxgen.order.atoms import (
     Issue,
     Join,
     Placed,
+    Release,
     Retire,
     RoleBody,
     Side,
@@ -34,10 +36,11 @@ class Fault(Exception):
 
 @frozen
 class Uses:
-    """What an op does with a ring: the tile number is the op's index."""
+    """What an op does with a ring: the tile number is the op's index. `kept`: it is in memory that outlives blocks."""
 
     ring: str
     writes: bool
+    kept: bool = False
 
 
 @define
@@ -128,6 +131,7 @@ class Machine:
     flights: list[Flight] = field(factory=list)
     collectives: dict[tuple[object, ...], Flight] = field(factory=dict)
     threads: list[Thread] = field(factory=list)
+    flags: dict[str, int] = field(factory=dict)
 
     def run(self) -> None:
         """Runs all threads to their end; raises Fault."""
@@ -192,6 +196,8 @@ class Machine:
     def can_step(self, thread: Thread) -> bool:
         placed, index = thread.steps[thread.at]
         match placed.atom:
+            case Acquire(workspace=workspace):
+                return self.flags.get(workspace, 0) == thread.cta
             case ClusterWait():
                 return all(t.arrived > thread.waited or t.at >= len(t.steps) for t in self.threads)
             case Wait(ring=ring, side=side):
@@ -228,6 +234,8 @@ class Machine:
                 self.barrier(thread.cta, ring, Side.FULL, index).arrive(count)
             case Join():
                 thread.joins += 1
+            case Release(workspace=workspace, last=last):
+                self.flags[workspace] = 0 if last else thread.cta + 1
             case ClusterArrive():
                 if thread.arrived > thread.waited:
                     raise Fault("arrived twice at the cluster's barrier")
@@ -236,7 +244,7 @@ class Machine:
                 if thread.arrived == thread.waited:
                     raise Fault("waits for the cluster's barrier, not arrived there")
                 thread.waited += 1
-            case Retire() | Wait() | Fence():
+            case Retire() | Wait() | Fence() | Acquire():
                 pass
         thread.at += 1
 
@@ -244,7 +252,8 @@ class Machine:
         match op.mechanism.completes:
             case AtIssue():
                 for cta in self.reached(op.to, thread.cta):
-                    self.check_there(cta)
+                    if not any(use.kept for use in self.uses.get(op.op, ())):
+                        self.check_there(cta)
                     flight = Flight(op, index, thread, cta, ())
                     self.begin(flight)
                     self.finish_reads(flight)
