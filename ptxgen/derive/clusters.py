@@ -51,7 +51,7 @@ def check_clusters(space: IndexSpace, program: Program, parts: Sequence[Part]) -
     if len({_gatherings(part) for part in parts}) > 1:
         raise InternalError("full blocks and blocks at an edge of one cluster meet it in different ways")
     names = [ring.name for ring in program.rings]
-    if len(set(names)) < len(names) or any(len(part.synchronised.rings) != len(names) for part in parts):
+    if len(set(names)) < len(names) or any(_ring_count(part) != len(names) for part in parts):
         raise InternalError("full blocks and blocks at an edge of one cluster use different rings")
 
 
@@ -63,3 +63,7 @@ def _gatherings(part: Part) -> tuple[str, ...]:
     """What the roles of a part do at the barrier of their cluster, in order."""
     found = [a for a in part.synchronised.atoms if isinstance(a.atom, atoms.ClusterArrive | atoms.ClusterWait)]
     return tuple(f"{a.role}: {a.atom}" for a in sorted(found, key=lambda a: a.time.place))
+
+
+def _ring_count(part: Part) -> int:
+    return len(part.synchronised.rings) + len(part.synchronised.turns)

@@ -4,6 +4,7 @@ block of the last part has all of it."""
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import islice, takewhile
 from math import prod
 
 from isa.mechanisms import LOAD, REGISTERS, STORE
@@ -33,6 +34,8 @@ from ptxgen.tile import (
     Region,
     Space,
     Workspace,
+    granule,
+    is_power,
     turns_name,
 )
 
@@ -84,12 +87,17 @@ def _memory(draft: Draft, work: Product, sums: Buffer) -> Buffer:
 
 
 def _pieces(held: Distribution) -> tuple[Distribution, tuple[Coordinate, ...]]:
-    """What each lane holds of a piece, and where the pieces start: so few values at once that registers last."""
-    kept, numbering = held.values[:PIECE_BITS], held.values[PIECE_BITS:]
+    """What each lane holds of a piece, and where the pieces start: so few values at once that registers last, and of
+    extents that are no powers of two so few that each piece is inside or outside as a whole."""
+    granules = tuple(granule(extent) if not is_power(extent) else extent for extent in held.shape)
+    inside = takewhile(lambda image: all(at < most for at, most in zip(image, granules, strict=True)), held.values)
+    kept = tuple(islice(inside, PIECE_BITS))
+    numbering = held.values[len(kept) :]
     corners: list[Coordinate] = [(0,) * held.rank]
     for image in numbering:
         corners += [tuple(a | b for a, b in zip(corner, image, strict=True)) for corner in corners]
-    return Distribution(held.shape, kept, held.lanes, held.warps), tuple(corners)
+    there = (each for each in corners if all(at < extent for at, extent in zip(each, held.shape, strict=True)))
+    return Distribution(held.shape, kept, held.lanes, held.warps), tuple(there)
 
 
 def _region(memory: Buffer, shape: tuple[int, ...], corner: Coordinate) -> Region:

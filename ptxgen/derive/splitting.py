@@ -35,6 +35,7 @@ from ptxgen.tile import (
     SharedLayout,
     Space,
     bit_count,
+    is_power,
 )
 
 ACCESS_BYTES = 16
@@ -53,6 +54,8 @@ def check_split(space: IndexSpace) -> None:
                         line=step.line)  # fmt: skip
     if space.compute.array(first.target.array).element is Element.S32:
         raise PlanError(f"{step}: partial sums are joined in f32, {first.name} is a sum of integers", line=step.line)
+    if step.together:
+        _check_extents(space, step)
     for statement in others if step.together else ():
         if statement.reduction is not None:
             raise PlanError(
@@ -60,6 +63,17 @@ def check_split(space: IndexSpace) -> None:
                 f"the tile only: sums of a split product are not derived",
                 line=step.line,
             )
+
+
+def _check_extents(space: IndexSpace, step: Split) -> None:
+    odd = [f"{dim}={size} of level {t.level!r}" for t in space.levels for dim, size in t.extents if not is_power(size)]
+    if odd or not is_power(space.warps):
+        found = ", ".join(odd) or f"{space.warps} warps"
+        raise PlanError(
+            f"{step}: slices of a tile are dealt to warps by bits, but {found} is no power of two; parts that pass "
+            f"their sums on through workspace() take any tile",
+            line=step.line,
+        )
 
 
 def partial_name(space: IndexSpace, array: str) -> str:

@@ -13,6 +13,7 @@ from ptxgen.errors import PlanError
 from ptxgen.kernels.matmul_compute import MatmulSpec
 from ptxgen.kernels.matmul_drain import BARRIERS_BYTES
 from ptxgen.plan import Plan, shared, workspace
+from ptxgen.tile import is_power
 
 if TYPE_CHECKING:
     from ptxgen.kernels.matmul_plan import MatmulTiling
@@ -24,10 +25,12 @@ MOST_BLOCKS = 8
 
 def joins_in_cluster(spec: MatmulSpec, tiling: MatmulTiling, target: str) -> bool:
     """Whether the parts of a tile are neighbours in a cluster: where the target has clusters, they are few enough, and
-    no sum runs over the tile, of which each block then has a slice. Else they pass their sums on through memory."""
+    no sum runs over the tile, of which each block then has a slice, dealt to its warps by bits: extents and warps are
+    powers of two. Else they pass their sums on through memory."""
     has_clusters = resolve(CLUSTER_BARRIER).availability.least_version(target_named(target)) is not None
     blocks = tiling.split * prod(tiling.cluster)
-    return has_clusters and tiling.split in IN_CLUSTERS and blocks <= MOST_BLOCKS and not spec.totals
+    by_bits = all(map(is_power, (tiling.i, tiling.j, tiling.warps)))
+    return has_clusters and tiling.split in IN_CLUSTERS and blocks <= MOST_BLOCKS and not spec.totals and by_bits
 
 
 def check_split(spec: MatmulSpec, tiling: MatmulTiling, target: str) -> None:
@@ -35,6 +38,8 @@ def check_split(spec: MatmulSpec, tiling: MatmulTiling, target: str) -> None:
     if tiling.split == 1:
         return
     what = f"k split in {tiling.split}"
+    if tiling.turns:
+        raise PlanError(f"{what}: warpgroups that take tiles in turn do not share a sum so far; take turns=False")
     if tiling.workers is not None:
         raise PlanError(f"{what}: blocks that stay and walk the tiles do not share a sum so far; take workers=None")
     if spec.summed is s32:
@@ -42,7 +47,7 @@ def check_split(spec: MatmulSpec, tiling: MatmulTiling, target: str) -> None:
     if spec.summed is f16 and not joins_in_cluster(spec, tiling, target):
         raise PlanError(
             f"{what}: sums in f16 that are passed on through memory would be rounded by each block; accumulate in f32, "
-            f"or take 2, 4 or 8 parts on a target with clusters"
+            f"or take 2, 4 or 8 parts of tiles whose extents are powers of two on a target with clusters"
         )
 
 

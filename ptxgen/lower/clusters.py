@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from attrs import frozen
 
 from ptxgen.build import Value
 from ptxgen.lower.bases import pool_start
 from ptxgen.lower.context import Context
 from ptxgen.lower.ranks import by_rank
-from ptxgen.tile import LANE_BITS, Arrive, Arriving, Carrier, Copy, Let, Loop, Node, Sequence, When
+from ptxgen.lower.trees import ends_of
+from ptxgen.tile import LANE_BITS, Arrive, Arriving, Carrier, Copy, Node
 
 LANES = (1 << LANE_BITS) - 1
 GROUP_LANES = (4 << LANE_BITS) - 1
@@ -43,28 +42,11 @@ def far_barriers(context: Context, node: Arrive) -> FarBarriers:
 
 def prepare_clusters(context: Context, body: Node) -> None:
     """Computes before a role's loops what depends on the rank alone."""
-    for node in _reaching(body):
+    for node in ends_of(body):
         match node:
-            case Arrive():
+            case Arrive(to=masks) if masks:
                 far_barriers(context, node)
-            case Copy(carrier=Carrier.TENSOR, masks=masks):
+            case Copy(carrier=Carrier.TENSOR, masks=masks) if masks:
                 by_rank(context, masks)
             case _:
                 pass
-
-
-def _reaching(node: Node) -> Iterator[Arrive | Copy]:
-    match node:
-        case Sequence(children):
-            for child in children:
-                yield from _reaching(child)
-        case Loop(body=body) | Let(body=body):
-            yield from _reaching(body)
-        case When(_, then, otherwise):
-            yield from _reaching(then)
-            if otherwise is not None:
-                yield from _reaching(otherwise)
-        case Arrive(to=masks) | Copy(masks=masks) if masks:
-            yield node
-        case _:
-            return

@@ -12,6 +12,7 @@ from ptxgen.lower.clusters import GROUP_LANES, LANES, far_barriers
 from ptxgen.lower.context import Context
 from ptxgen.lower.pool import BARRIER_BYTES
 from ptxgen.lower.ranks import by_rank
+from ptxgen.lower.turns import Turn
 from ptxgen.tile import Arrive, Arriving, ClusterWait, Expect, Program, Ring, Side, Wait
 
 
@@ -54,6 +55,10 @@ def barrier_at(context: Context, ring: Ring, side: Side, slot: Number, pool: Val
 
 def slot_of(context: Context, depth: int, rank: Affine) -> Number:
     """The slot of a tile number."""
+    moving = context.moving.get(Turn(rank, depth))
+    if moving is not None:
+        slot: Value = moving.slot
+        return slot
     return context.once(("slot number", rank, depth), lambda: context.narrow.remainder(context.integer(rank), depth))
 
 
@@ -61,6 +66,10 @@ def parity_of(context: Context, ring: Ring, side: Side, rank: Affine) -> Number:
     """The parity of the phase to wait for: that of the round of the tile number, the other one for its free slot."""
 
     def parity() -> Number:
+        moving = context.moving.get(Turn(rank, ring.depth))
+        if moving is not None:
+            standing: Value = moving.parity
+            return standing
         rounds = context.narrow.floor_quotient(context.integer(rank), ring.depth)
         return context.narrow.remainder(rounds, 2)
 

@@ -21,11 +21,13 @@ from ptxgen.order.atoms import (
     FenceKind,
     Issue,
     Join,
+    PassTurn,
     Placed,
     Release,
     Retire,
     RoleBody,
     Side,
+    TakeTurn,
     Wait,
     performed_by,
 )
@@ -96,12 +98,16 @@ class _Builder:
         tail = [self.atom(role, member, place, placed, tail=True) for place, placed in enumerate(role.tail)]
         steps = [(n, p) for n, p in zip(body, role.body, strict=True) if n is not None]
         ends = [(n, p) for n, p in zip(tail, role.tail, strict=True) if n is not None]
-        self.chain(steps)
-        self.chain(ends)
+        last = [self.atom(role, member, place, placed, tail=True) for place, placed in enumerate(role.leave)]
+        leave = [(n, p) for n, p in zip(last, role.leave, strict=True) if n is not None]
+        for nodes in (steps, ends, leave):
+            self.chain(nodes)
         if steps and role.periodic:
             self.link(steps[-1], steps[0], 1)
         if steps and ends:
             self.link(steps[-1], ends[0], 1)
+        if leave and (ends or steps):
+            self.link((ends or steps)[-1], leave[0], 0 if ends else 1)
         if steps and ends and role.resumes:
             self.edge(ends[-1][0], steps[0][0], steps[0][1].ahead - ends[-1][1].ahead, Why.ITEM)
         self.retire(role, member, [*body, *tail])
@@ -146,7 +152,7 @@ class _Builder:
                 self.edge(self.passing(workspace, member.cta), node, 0, Why.WAIT)
             case Release(workspace=workspace, last=False):
                 self.edge(node, self.passing(workspace, member.cta + 1), 0, Why.ARRIVAL)
-            case Commit() | Retire() | Join() | Advance() | Release():
+            case Commit() | Retire() | Join() | Advance() | TakeTurn() | PassTurn() | Release():
                 pass
         return node
 
@@ -319,8 +325,12 @@ def handover_graph(program: AtomProgram, role: RoleBody) -> Graph:
 
 
 def without(program: AtomProgram, role: RoleBody, place: int) -> AtomProgram:
-    """The program without the atom at `place` of a role's body, or of its tail when it is beyond the body."""
+    """The program without the atom at `place` of a role's body, of its tail when it is beyond the body, or of what is
+    done before leaving."""
     tail = place - len(role.body)
+    leave = tail - len(role.tail)
+    if leave >= 0:
+        return program.replaced(role, evolve(role, leave=role.leave[:leave] + role.leave[leave + 1 :]))
     if tail >= 0:
         return program.replaced(role, evolve(role, tail=role.tail[:tail] + role.tail[tail + 1 :]))
     return program.replaced(role, evolve(role, body=role.body[:place] + role.body[place + 1 :]))
