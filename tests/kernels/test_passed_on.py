@@ -52,6 +52,15 @@ def test_clusters_bring_boxes_to_blocks_of_the_same_part() -> None:
     on_machine(program, 136, 40, 136, 3)
 
 
+@pytest.mark.parametrize("extents", [{"j": 48}, {"j": 24}, {"i": 192, "warps": 12}], ids=str)
+def test_tiles_whose_extents_are_no_powers_of_two_are_passed_on(extents: dict[str, int]) -> None:
+    """Each piece of such a tile lies in it as a whole, so that no tile of the workspace reaches into the next one."""
+    program = derive(plan_of((1, 1), Layout.NT, evolve(TINY, split=2, **extents))).program
+    assert (program.grid.cluster, program.grid.parts) == (1, 2)
+    for seed in (None, 3):
+        on_machine(program, 200, 72, 72, seed, Layout.NT)
+
+
 def test_nothing_that_passes_a_tile_on_can_be_left_out() -> None:
     """Of all that synchronises two are not missed: a fence that is there for the assembler, and the release of the last
     slot of a block that takes one tile."""
@@ -105,6 +114,8 @@ CASES = {
     "hopper": ("sm_90a", evolve(HOPPER, split=3), "bias,relu"),
     "hopper, drained": ("sm_90a", evolve(HOPPER, split=5, drain=64), "bias,gelu,residual"),
     "hopper, full tiles apart": ("sm_90a", evolve(HOPPER, split=3, isolate=True), "row_bias,silu"),
+    "hopper, 96 columns": ("sm_90a", evolve(HOPPER, j=96, split=2), "bias,relu"),
+    "hopper, 192 rows": ("sm_90a", evolve(HOPPER, i=192, j=96, warps=12, split=3, drain=32), "bias,relu"),
     "ampere": ("sm_80", evolve(AMPERE, split=4), "bias,keep,relu"),
     "ampere, drained": ("sm_80", evolve(AMPERE, split=2, drain=32), "alpha,beta,bias"),
     "volta": ("sm_70", evolve(VOLTA, split=3), "bias,relu"),

@@ -220,8 +220,10 @@ def test_a_whole_tile_spills_nothing_and_stays_asynchronous(parts: int) -> None:
 
 
 HALVED = evolve(SMALL, split=2)
+TURNED = evolve(HALVED, warps=8, workers=2, turns=True)
 REFUSED = {
     "workers": (MatmulSpec(), evolve(HALVED, workers=4), "blocks that stay and walk the tiles do not share a sum"),
+    "turns": (MatmulSpec(), TURNED, "k split in 2: warpgroups that take tiles in turn do not share a sum"),
     "integers": (MatmulSpec.of(s8), HALVED, "k split in 2: parts are joined in f32, the sums are integers"),
     "no room": (MatmulSpec(), evolve(LARGE, split=2, depth=3), "a partial tile has 131072 bytes, more than any ring"),
 }
@@ -239,6 +241,9 @@ def test_what_a_cluster_does_not_join_is_refused_by_the_derivation() -> None:
     plan = matmul_plan(matmul_compute(evolve(sums, parts=(16, 64))), sums, FACTS, SMALL, "sm_90a")
     with pytest.raises(PlanError, match="row_sum_parts sums over j, but each block joins a slice of the tile only"):
         derive(plan.split("k", parts=2))
+    odd = plan_of((1, 1), tiling=evolve(TINY, j=48))
+    with pytest.raises(PlanError, match="dealt to warps by bits, but j=48 of level 'cta' is no power of two"):
+        derive(odd.split("k", parts=2))
     below = Matmul(MatmulSpec(), "sm_80", evolve(SMALL, warps=4)).kernel().plan
     with pytest.raises(PlanError, match="sm_80 has no clusters of blocks"):
         derive(below.split("k", parts=2))
