@@ -52,10 +52,10 @@ def test_clusters_bring_boxes_to_blocks_of_the_same_part() -> None:
     on_machine(program, 136, 40, 136, 3)
 
 
-@pytest.mark.parametrize("extents", [{"j": 48}, {"j": 24}, {"i": 192, "warps": 12}], ids=str)
-def test_tiles_whose_extents_are_no_powers_of_two_are_passed_on(extents: dict[str, int]) -> None:
+@pytest.mark.parametrize("tiling", [evolve(TINY, j=96), evolve(TINY, j=24), evolve(TINY, i=192, warps=12)], ids=str)
+def test_tiles_whose_extents_are_no_powers_of_two_are_passed_on(tiling: MatmulTiling) -> None:
     """Each piece of such a tile lies in it as a whole, so that no tile of the workspace reaches into the next one."""
-    program = derive(plan_of((1, 1), Layout.NT, evolve(TINY, split=2, **extents))).program
+    program = derive(plan_of((1, 1), Layout.NT, evolve(tiling, split=2))).program
     assert (program.grid.cluster, program.grid.parts) == (1, 2)
     for seed in (None, 3):
         on_machine(program, 200, 72, 72, seed, Layout.NT)
