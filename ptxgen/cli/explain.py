@@ -11,6 +11,7 @@ from ptxgen.cli.timeline import timelines
 from ptxgen.derive.derivation import Part
 from ptxgen.kernels.generated import GeneratedKernel
 from ptxgen.tile import (
+    Acquire,
     Advance,
     Arrive,
     ClusterArrive,
@@ -33,6 +34,7 @@ from ptxgen.tile import (
     Quotient,
     Reduce,
     RegisterFence,
+    Release,
     Retire,
     Sequence,
     Wait,
@@ -166,6 +168,10 @@ def skeleton(node: Node, indent: str = "") -> Iterator[str]:
             yield f"{indent}let the grids behind begin"
         case GridWait():
             yield f"{indent}wait for the grids ahead"
+        case Acquire(flags, value):
+            yield f"{indent}acquire {flags} at {value}"
+        case Release(flags, value):
+            yield f"{indent}release {flags} as {value}"
         case RegisterFence():
             yield f"{indent}register fence"
         case ProxyFence():

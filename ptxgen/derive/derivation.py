@@ -8,7 +8,7 @@ from attrs import evolve, field, frozen
 
 from isa.limits import limits as limits_of
 from isa.targets import target as target_named
-from polyhedral import Constraint, System, var
+from polyhedral import Constraint, System, const, var
 from ptxgen.compute import ArrayKind, SourceLine
 from ptxgen.derive.boxes import tensor_box
 from ptxgen.derive.clusters import check_clusters, entered
@@ -21,12 +21,14 @@ from ptxgen.derive.items import ITEM, ITEMS, over_items, walking
 from ptxgen.derive.launches import launched, overlaps
 from ptxgen.derive.leaving import with_ends
 from ptxgen.derive.loops import Path
+from ptxgen.derive.passing import passing_bounds, workspace_parameters, workspaces
 from ptxgen.derive.pointwise import derive_pointwise
 from ptxgen.derive.products import derive_product
 from ptxgen.derive.scanning import scan_program
 from ptxgen.derive.sequencing import sequenced
-from ptxgen.derive.signature import SumOrder, signature
+from ptxgen.derive.signature import SumOrder, signature, split_order
 from ptxgen.derive.space import GROUP_BITS, IndexSpace
+from ptxgen.derive.splitting import check_split
 from ptxgen.derive.turning import copies, of_units, own_buffers, rotations, unit_count
 from ptxgen.errors import InternalError, PlanError
 from ptxgen.order.ops import Op
@@ -36,6 +38,7 @@ from ptxgen.order.threads import Threads
 from ptxgen.plan import IntoShared, MultiplyBy, Onto, Order, Place, Plan, Shift, Stage
 from ptxgen.prove.checker import Verdict
 from ptxgen.prove.launches import launch_faults
+from ptxgen.prove.passing import order_faults
 from ptxgen.prove.proof import check_meetings
 from ptxgen.synchronise.discharge import discharge
 from ptxgen.synchronise.widening import widened
@@ -88,7 +91,7 @@ class Derivation:
         first, *others = (signature(part.ops, target or self.plan.target) for part in self.parts)
         if any(other != first for other in others):
             raise InternalError(f"full and partial blocks sum in different orders: {first} and {others}")
-        return first
+        return tuple(split_order(order, self.plan) for order in first)
 
 
 def derive(plan: Plan) -> Derivation:
@@ -98,6 +101,7 @@ def derive(plan: Plan) -> Derivation:
     allow.
     """
     space, facts = IndexSpace(plan), Facts.of(plan)
+    check_split(space)
     blocks = space.blocks_of(plan.compute.statements)
     probe = Draft(space, facts, full=True)
     ragged = [dim for dim in blocks if not probe.divides(dim)]
@@ -106,11 +110,13 @@ def derive(plan: Plan) -> Derivation:
         parts = [derive_part(space, facts, paths, full=True)] if space.isolated or not ragged else []
         if ragged:
             parts.append(derive_part(space, facts, paths, full=False))
+    buffers = buffers_of(space, parts)
+    own = workspaces(buffers)
     conditions = full_conditions(space, ragged)
     program = Program(
         plan.compute.name,
         plan.target,
-        parameters(plan, facts),
+        (*parameters(plan, facts), *workspace_parameters(own)),
         tuple(Fact(fact.value, fact.factor) for fact in facts.multiples),
         grid(space, blocks),
         buffers_of(space, parts),
@@ -119,9 +125,10 @@ def derive(plan: Plan) -> Derivation:
         tuple(dict.fromkeys(box for part in parts for box in boxes_of(space, part))),
         (*entered(parts), *launched(plan)),
         overlaps(plan),
+        own,
     )
     check_clusters(space, program, parts)
-    refused = tuple(launch_faults(program))
+    refused = (*launch_faults(program), *order_faults(program))
     if refused:
         raise InternalError("\n".join(["the derived launch is refused by the checker:", *map(str, refused)]))
     check_budgets(plan, program, parts)
@@ -201,7 +208,7 @@ def derive_part(space: IndexSpace, facts: Facts, paths: dict[str, Path], full: b
     """One tree: all statements drafted, ordered, synchronised, checked and scanned."""
     threads = threads_of(space)
     draft = Draft(space, facts, full)
-    draft.paths = paths
+    draft.paths, draft.only = paths, passing_bounds(space)
     products = {step.statement: step for step in space.plan.steps if isinstance(step, MultiplyBy)}
     for statement in space.compute.statements:
         draft.line, draft.role = statement.line, draft.role_of(statement.name)
@@ -238,7 +245,10 @@ def context(space: IndexSpace) -> System:
     """What is known of the sizes: extents are not negative."""
     sizes = {name for s in space.compute.statements for dim in s.dims for name in dim.extent.names}
     items = {ITEMS} if space.persistent else set()
-    return System.of(*(var(name) >= 0 for name in sorted(sizes | items)))
+    found = [var(name) >= 0 for name in sorted(sizes | items)]
+    if space.split:
+        found += [var(space.part_variable) >= 0, var(space.part_variable) < space.split.parts]
+    return System.of(*found)
 
 
 def full_conditions(space: IndexSpace, dims: list[str]) -> tuple[Constraint, ...]:
@@ -247,8 +257,10 @@ def full_conditions(space: IndexSpace, dims: list[str]) -> tuple[Constraint, ...
 
 
 def grid(space: IndexSpace, dims: tuple[str, ...]) -> Grid:
-    """All tiles of the dims that are dealt to blocks."""
-    found: list[GridDim] = []
+    """All tiles of the dims that are dealt to blocks, each for every part of a split sum."""
+    parts = {space.part_variable: space.split.parts} if space.split else {}
+    together = space.split is not None and space.split.together
+    found = [GridDim(name, Quotient(const(count), 1), count if together else 1) for name, count in parts.items()]
     for dim in dims:
         tile = space.outer_tile(dim)
         assert tile is not None
@@ -257,7 +269,8 @@ def grid(space: IndexSpace, dims: tuple[str, ...]) -> Grid:
         found.append(GridDim(space.block_variable(dim), count, space.clustered.get(dim, 1)))
     orders = [s.raster for s in space.plan.steps if isinstance(s, Place) and s.onto is Onto.BLOCKS]
     raster = Raster(orders[0].group, orders[0].curve) if orders else Raster()
-    return Grid(tuple(found), raster, work_list(space))
+    passing = space.split.parts if space.split and not together else 1
+    return Grid(tuple(found), raster, work_list(space), passing)
 
 
 def work_list(space: IndexSpace) -> WorkList | None:

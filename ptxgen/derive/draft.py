@@ -35,7 +35,7 @@ class Body:
 @define
 class Draft:
     """What derivation has so far. `full` drafts the program for blocks whose tiles lie inside the arrays; `line` is the
-    user's line of the statement that is being drafted."""
+    user's line of the statement that is being drafted, `only` the conditions under which it is carried out."""
 
     space: IndexSpace
     facts: Facts
@@ -45,6 +45,7 @@ class Draft:
     buffers: dict[str, Buffer] = field(factory=dict)
     paths: dict[str, Path] = field(factory=dict)
     line: SourceLine | None = None
+    only: tuple[Constraint, ...] = ()
 
     def global_buffer(self, array: str) -> Buffer:
         """The buffer that stands for an array in memory."""
@@ -86,7 +87,7 @@ class Draft:
         for loop in path:
             first = self.space.origin(loop.dim, loop.name)
             parts += [var(loop.name) >= 0, first < self.space.extent(loop.dim)]
-        return Set.of(names(path), *parts, *extra)
+        return Set.of(names(path), *parts, *self.only, *extra)
 
     def divides(self, dim: str) -> bool:
         """Whether every tile along `dim` is known to be full, also those that only fill up a cluster."""

@@ -8,7 +8,7 @@ from ptxgen.compute import ArrayKind, Statement, loads
 from ptxgen.derive.access import Reach, reach
 from ptxgen.derive.draft import Draft, divided
 from ptxgen.derive.loops import Path
-from ptxgen.derive.placement import within_warps
+from ptxgen.derive.placement import coalesced, within_warps
 from ptxgen.derive.staging import (
     ACCESS_BYTES,
     Chain,
@@ -115,6 +115,8 @@ def iteration_distribution(draft: Draft, statement: Statement) -> Distribution:
     place = names.index(fastest) if fastest in names else len(names) - 1
     width = array.element.byte_count
     vector = min(shape[place], max(1, _guide_bytes(draft, statement) // width))
+    if draft.space.slice:
+        return coalesced(shape, place, width, vector, draft.space.warp_bits)
     return within_warps(shape, place, width, vector, draft.space.warp_images(statement, names))
 
 

@@ -13,6 +13,7 @@ from ptxgen.derive.operands import Operand, Product
 from ptxgen.derive.ordering import lay_out
 from ptxgen.derive.placement import Axis, axis, fragment_of, operand_distribution
 from ptxgen.derive.promotion import Sums, promotion, summed_type
+from ptxgen.derive.splitting import joined, partial_name
 from ptxgen.derive.staging import rank_of
 from ptxgen.derive.warpgroups import derive_warpgroup_product
 from ptxgen.errors import PlanError
@@ -88,6 +89,7 @@ def derive_product(draft: Draft, statement: Statement, step: MultiplyBy) -> None
             own.append(promotion(draft, work, sums, path, number))
         multiplications.append(own)
     lay_out(draft, path, (a, b), multiplications)
+    joined(draft, work, total, outer)
 
 
 def depth_of(draft: Draft, work: Product) -> int:
@@ -153,7 +155,8 @@ def accumulators(draft: Draft, work: Product, m: Axis, n: Axis) -> Buffer:
     piece = fragment_of(work.step.instruction.name, "c", work.step.instruction.accumulate, None)
     spread = operand_distribution(shape, dims, piece, m, n, draft.space.warp_images(work.statement, work.c.dims))
     element = summed_type(draft, work)
-    return draft.add_buffer(Buffer(work.c.array, work.c.array, element, Space.REGISTERS, shape, 1, spread))
+    name = partial_name(draft.space, work.c.array)
+    return draft.add_buffer(Buffer(name, work.c.array, element, Space.REGISTERS, shape, 1, spread))
 
 
 def multiplication(

@@ -18,9 +18,12 @@ from ptxgen.order.atoms import FenceKind
 from ptxgen.order.ops import Op, Time
 from ptxgen.order.synchronisation import Synchronisation, Synchronised
 from ptxgen.tile import (
+    Acquire,
     Advance,
     Arrive,
     Arriving,
+    ClusterArrive,
+    ClusterWait,
     Commit,
     Expect,
     Let,
@@ -31,11 +34,13 @@ from ptxgen.tile import (
     Quotient,
     Region,
     RegisterFence,
+    Release,
     Retire,
     Sequence,
     Side,
     Wait,
     When,
+    turns_name,
 )
 
 
@@ -94,6 +99,14 @@ def _synchronising(item: Synchronisation) -> tile.Synchronisation:
             return ProxyFence(item.covers)
         case atoms.Fence():
             return RegisterFence(item.covers)
+        case atoms.Acquire(workspace=workspace):
+            return Acquire(turns_name(workspace), item.rank, item.covers)
+        case atoms.Release(workspace=workspace):
+            return Release(turns_name(workspace), item.rank, item.covers)
+        case atoms.ClusterArrive():
+            return ClusterArrive(item.covers)
+        case atoms.ClusterWait():
+            return ClusterWait(item.covers)
         case atoms.TakeTurn(turns=turns):
             return Wait(turns, Side.EMPTY, item.rank, item.covers)
         case atoms.PassTurn(turns=turns):

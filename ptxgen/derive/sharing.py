@@ -36,7 +36,7 @@ def fibres(space: IndexSpace, origin: Iterable[Affine]) -> Masks:
     places = coordinates(space)
 
     def apart(first: Coordinates, second: Coordinates) -> bool:
-        moved = [(space.block_variable(d), b - a) for d, a, b in zip(space.clustered, first, second, strict=True)]
+        moved = [(name, b - a) for name, a, b in zip(space.cluster_axes, first, second, strict=True)]
         return any(sum(corner.coefficient(name) * steps for name, steps in moved) for corner in corners)
 
     return tuple(sum(1 << rank for rank, other in enumerate(places) if not apart(place, other)) for place in places)
@@ -44,7 +44,7 @@ def fibres(space: IndexSpace, origin: Iterable[Affine]) -> Masks:
 
 def coordinates(space: IndexSpace) -> tuple[Coordinates, ...]:
     """The coordinates of a cluster's blocks in the order of their ranks."""
-    return tuple(product(*(range(size) for size in space.clustered.values())))
+    return tuple(product(*(range(size) for size in space.cluster_axes.values())))
 
 
 def sharing(
@@ -81,12 +81,12 @@ def _affine(space: IndexSpace, step: Stage, numbers: tuple[int, ...]) -> Affine:
     """The number of a block among those that share its box, as an expression of its place in the cluster."""
     places = coordinates(space)
     found = const(0)
-    for dim, size in space.clustered.items():
-        beside = tuple(int(other == dim) for other in space.clustered)
+    for axis, size in space.cluster_axes.items():
+        beside = tuple(int(other == axis) for other in space.cluster_axes)
         if size > 1:
-            found = found + var(rank_name(space.block_variable(dim))) * numbers[places.index(beside)]
+            found = found + var(rank_name(axis)) * numbers[places.index(beside)]
     for place, number in zip(places, numbers, strict=True):
-        names = (rank_name(space.block_variable(dim)) for dim in space.clustered)
+        names = map(rank_name, space.cluster_axes)
         if found.evaluate(dict(zip(names, place, strict=True))) != number:
             raise PlanError(
                 f"{step.op}: the blocks of the cluster that share a box are not numbered by an affine function of "

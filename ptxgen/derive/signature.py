@@ -16,6 +16,7 @@ from isa.targets import target as target_named
 from ptxgen.compute import Element
 from ptxgen.errors import InternalError
 from ptxgen.order.ops import Op
+from ptxgen.plan import Plan, deal_of, split_step
 from ptxgen.tile import Multiply, MultiplyRow
 
 UNPACKED_SHAPE = "m16n8k16"
@@ -81,8 +82,9 @@ Terms: TypeAlias = Blocks | Fused | Exact | Unpacked | Unsettled
 @frozen
 class SumOrder:
     """The order of the sum of products that fills `statement`: how an instruction joins `terms` of types `inputs` into
-    sums of type `chain`, and after how many terms a chain ends and is added to the total in f32 (None: never). `parts`
-    ranges of k are summed apart."""
+    sums of type `chain`, and after how many terms a chain ends and is added to the total in f32 (None: never). Slabs of
+    `slab` terms are dealt in turn to `parts` sums apart, which are added in f32 (f64 where chains are) in ascending
+    order."""
 
     statement: str
     inputs: tuple[Element, Element]
@@ -90,13 +92,16 @@ class SumOrder:
     terms: Terms
     promoted: int | None = None
     parts: int = 1
+    slab: int | None = None
 
     def __str__(self) -> str:
         types = " * ".join(map(str, self.inputs))
         one = "one chain from zero" if self.promoted is None else (
             f"chains of {self.promoted} from zero, each added to f32 (rn) in ascending k"
         )  # fmt: skip
-        split = "not split" if self.parts == 1 else f"split into {self.parts} ranges"
+        split = "not split" if self.parts == 1 else (
+            f"slabs of {self.slab} dealt in turn to {self.parts} parts, each from zero, added (rn) in ascending order"
+        )  # fmt: skip
         return f"{self.statement}: {types} summed in {self.chain} by {self.terms}; {one}; {split}"
 
 
@@ -110,6 +115,15 @@ def signature(ops: Iterable[Op], target: str) -> tuple[SumOrder, ...]:
         if isinstance(op.node, Multiply):
             products.setdefault(op.name, []).append(op.node)
     return tuple(_order(name, nodes, target) for name, nodes in products.items())
+
+
+def split_order(order: SumOrder, plan: Plan) -> SumOrder:
+    """The order of a sum as the plan splits it."""
+    step = split_step(plan.steps)
+    if step is None:
+        return order
+    statement, deal = deal_of(plan.compute, plan.steps, step)
+    return evolve(order, parts=deal.parts, slab=deal.slab) if statement.name == order.statement else order
 
 
 def _order(name: str, nodes: list[Multiply], target: str) -> SumOrder:

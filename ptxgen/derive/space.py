@@ -6,24 +6,73 @@ from collections.abc import Iterable
 from functools import cached_property
 from math import prod
 
-from attrs import define, field
+from attrs import define, evolve, field, frozen
 
 from polyhedral import Affine, var
 from ptxgen.compute import Compute, Statement
 from ptxgen.derive.loops import Path, RolledLoop
 from ptxgen.derive.placement import unit
 from ptxgen.errors import PlanError
-from ptxgen.plan import Cluster, Isolate, Onto, Persist, Plan, Roles, Tile, Turns, Unroll, placement, tile_levels
+from ptxgen.plan import (
+    Cluster,
+    Isolate,
+    Onto,
+    Persist,
+    Plan,
+    Roles,
+    Split,
+    Tile,
+    Turns,
+    Unroll,
+    placement,
+    split_step,
+    tile_levels,
+)
 from ptxgen.tile import Coordinate, bit_count, coordinate_bits, is_power
 
 GROUP_BITS = 2
 
 
+@frozen
+class Slice:
+    """The part of a block's tile that it joins: number `variable` of `parts` slices along `dim`."""
+
+    dim: str
+    parts: int
+    variable: str
+
+
 @define(slots=False, frozen=True)
 class IndexSpace:
-    """Everything that follows from a plan's tile, place, unroll and isolate steps."""
+    """Everything that follows from a plan's tile, place, unroll, split and isolate steps; with `slice` as statements
+    see it that come behind the join of a split sum."""
 
     plan: Plan = field()
+    slice: Slice | None = None
+
+    def sliced(self, slice: Slice) -> IndexSpace:
+        """The space of statements that run on a slice of the block's tile."""
+        return evolve(self, slice=slice)
+
+    @cached_property
+    def split(self) -> Split | None:
+        """The step that splits a sum, if there is one."""
+        return split_step(self.plan.steps)
+
+    @property
+    def part_variable(self) -> str:
+        """The variable that tells which part of a split sum a block has."""
+        assert self.split is not None
+        tile = self.outer_tile(self.split.dim)
+        assert tile is not None
+        return f"{tile.level}.{self.split.dim}.part"
+
+    @cached_property
+    def cluster_axes(self) -> dict[str, int]:
+        """The blocks of a cluster along each of its axes, by the variable of the grid: the parts of a split sum, then
+        the dims of the cluster step."""
+        parts = {self.part_variable: self.split.parts} if self.split and self.split.together else {}
+        return parts | {self.block_variable(dim): size for dim, size in self.clustered.items()}
 
     @cached_property
     def roles(self) -> Roles | None:
@@ -111,7 +160,12 @@ class IndexSpace:
         return found.pop()
 
     def block_extent(self, dim: str) -> int:
-        """Elements of `dim` in a block's tile. PlanError where the dim is neither tiled nor of constant length."""
+        """Elements of `dim` in a block's tile, or its slice. PlanError where the dim is neither tiled nor of constant
+        length."""
+        parts = self.slice.parts if self.slice and self.slice.dim == dim else 1
+        return self._tile_extent(dim) // parts
+
+    def _tile_extent(self, dim: str) -> int:
         tile = self.outer_tile(dim)
         if tile:
             return tile.sizes[dim]
@@ -133,7 +187,8 @@ class IndexSpace:
         return place.onto if place else None
 
     def _parts(self, statement: Statement) -> int:
-        return prod(self.block_extent(dim) // self.warp_extent(statement, dim) for dim in self.warp_dims(statement))
+        own = self.warp_dims(statement)
+        return prod(self._tile_extent(dim) // self.warp_extent(statement, dim) for dim in own)
 
     @cached_property
     def warps(self) -> int:
@@ -150,7 +205,7 @@ class IndexSpace:
         images = self._inside_group(statement, dims)
         for dim in reversed(self.warp_dims(statement)):
             size = self.warp_extent(statement, dim)
-            for bit in range(coordinate_bits(self.block_extent(dim) // size)):
+            for bit in range(coordinate_bits(self._tile_extent(dim) // size)):
                 place = dims.index(dim) if dim in dims else None
                 images.append(unit(len(dims), place, size << bit) if place is not None else (0,) * len(dims))
         return (*images, *((0,) * len(dims) for _ in range(coordinate_bits(self.warps) - len(images))))
@@ -166,9 +221,17 @@ class IndexSpace:
         return [unit(len(dims), dims.index(own[0]), quarter << bit) for bit in range(GROUP_BITS)]
 
     def origin(self, dim: str, loop: str | None = None) -> Affine:
-        """Where the block's tile starts along `dim`: block index or loop variable (named `loop`) times the extent."""
+        """Where the block's tile starts along `dim`: block index or loop variable (named `loop`) times the extent. Of a
+        split sum each part has every parts-th tile; a slice starts behind those of the parts before."""
         tile = self.outer_tile(dim)
-        return var(loop or f"{tile.level}.{dim}") * tile.sizes[dim] if tile else Affine()
+        if tile is None:
+            return Affine()
+        number, size = var(loop or f"{tile.level}.{dim}"), tile.sizes[dim]
+        if self.split and self.split.dim == dim:
+            return number * (size * self.split.parts) + var(self.part_variable) * size
+        if self.slice and self.slice.dim == dim:
+            return number * size + var(self.slice.variable) * self.block_extent(dim)
+        return number * size
 
     def rolled(self, statement: Statement) -> Path:
         """The loops of parametric length around `statement`: its dims' outermost tiles that no block takes."""

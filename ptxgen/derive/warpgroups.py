@@ -16,6 +16,7 @@ from ptxgen.derive.loops import Path, below
 from ptxgen.derive.operands import Product
 from ptxgen.derive.placement import Axis, axis, operand_distribution
 from ptxgen.derive.promotion import Sums, promoted_every, promotion, summed_type
+from ptxgen.derive.splitting import joined, partial_name
 from ptxgen.derive.staging import Chain, path_at, rank_of, tile_shape
 from ptxgen.errors import PlanError
 from ptxgen.order.ops import Op, Touch, TouchKind
@@ -50,6 +51,7 @@ def derive_warpgroup_product(draft: Draft, work: Product) -> None:
         draft.append(path, [_product(draft, work, sums, rings, sides, path, number)])
         if sums.chains:
             draft.append(path, [promotion(draft, work, sums, path, number)])
+    joined(draft, work, sums.total, outer)
 
 
 def _operand(draft: Draft, work: Product, access: Reach, path: Path) -> Buffer:
@@ -114,7 +116,8 @@ def _sums(draft: Draft, work: Product, sides: tuple[Axis, Axis, Axis]) -> Sums:
     spread = operand_distribution(shape, dims, piece, sides[0], sides[1], groups)
     lanes, in_group = spread.lanes[:5], spread.lanes[5:]
     spread = Distribution(spread.shape, spread.values, lanes, (*in_group, *spread.warps))
-    held = Buffer(work.c.array, work.c.array, summed_type(draft, work), Space.REGISTERS, shape, 1, spread)
+    name = partial_name(draft.space, work.c.array)
+    held = Buffer(name, work.c.array, summed_type(draft, work), Space.REGISTERS, shape, 1, spread)
     every = promoted_every(draft, work.statement) or instruction.k
     step = instruction.k if every % instruction.k else every
     body = draft.space.inside(work.statement, work.k, work.step.at)

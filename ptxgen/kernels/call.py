@@ -95,13 +95,15 @@ def matmul(
 
 @frozen(eq=False)
 class Call:
-    """A prepared launch, with the places of each array's address in it, and the result that it leaves."""
+    """A prepared launch, with the places of each array's address in it, and the result that it leaves. `kernel` holds
+    the memory that the launch takes for itself."""
 
     launch: Launch | None
     places: tuple[tuple[ctypes.c_uint64, ...], ...]
     element: Element
     kind: Any
     shape: tuple[int, ...]
+    kernel: GeneratedKernel | None = field(default=None, repr=False)
     turn: Lock = field(factory=Lock)
 
     def run(self, addresses: Sequence[int]) -> None:
@@ -137,7 +139,7 @@ def _made(library: Library, arrays: Mapping[str, Any], wish: Wish, stream: objec
     whole = product.with_outputs(stored)
     with planned():
         kernel = product.kernel_for(whole, on_disk=True)
-    ready = kernel.prepare(whole, device=device)
+    ready = kernel.prepare(whole, device=device, stream=stream)
     if ready.blocks == 0:
         return Call(None, (), spec.output, kind, shape)
     launch = kernel.on_device(device).prepare(
@@ -150,7 +152,7 @@ def _made(library: Library, arrays: Mapping[str, Any], wish: Wish, stream: objec
         overlapped=ready.overlapped,
     )
     names = [*arrays, *({"D"} - set(arrays))]
-    return Call(launch, tuple(_places(kernel, launch, name) for name in names), spec.output, kind, shape)
+    return Call(launch, tuple(_places(kernel, launch, name) for name in names), spec.output, kind, shape, kernel)
 
 
 def _product(spec: MatmulSpec, target: str, tuned: Tuned | None) -> Matmul:

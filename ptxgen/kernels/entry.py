@@ -24,6 +24,7 @@ from ptxgen.tile import (
     Space,
     TensorBox,
     WorkList,
+    Workspace,
 )
 
 
@@ -43,6 +44,7 @@ class Entry:
     threads: int
     shared_bytes: int = field(default=0)
     overlapped: bool = False
+    workspaces: tuple[Workspace, ...] = ()
 
 
 def entry_of(program: Program) -> Entry:
@@ -61,6 +63,7 @@ def entry_of(program: Program) -> Entry:
         threads,
         shared,
         program.overlapped,
+        program.workspaces,
     )
 
 
@@ -81,7 +84,7 @@ _WRITTEN: dict[str, Any] = {
     each.__name__: each
     for each in (
         *(Affine, Array, ArrayKind, Element, Entry, Fact, Grid, GridDim, Parameter, ParameterKind, Quotient, Raster),
-        *(TensorBox, WorkList),
+        *(TensorBox, WorkList, Workspace),
     )
 }
 

@@ -20,15 +20,18 @@ from ptxgen.kernels.binding import Bound, bind, check_size
 from ptxgen.kernels.entry import Entry, entry_of
 from ptxgen.kernels.store import Kept, find, keep
 from ptxgen.kernels.views import View, is_on_device
+from ptxgen.kernels.workspaces import DeviceWorkspaces, on_the_cpu
 from ptxgen.lower import lower
 from ptxgen.plan import Plan
 from ptxgen.runtime import Assembler, Cubin, LoadedKernel, assemble, load, resident_ctas
+from ptxgen.runtime.driver import stream_handle
 from ptxgen.runtime.notes import slowing_notes
 from ptxgen.simulate import ALL_CHECKS, Check, Report, Simulator, simulator
 from ptxgen.tile import (
     ParameterKind,
     Program,
     TensorBox,
+    Workspace,
 )
 
 MOST_BLOCKS = 2**31 - 1
@@ -161,6 +164,10 @@ class GeneratedKernel:
         return held[device]
 
     @cached_property
+    def _workspaces(self) -> DeviceWorkspaces:
+        return DeviceWorkspaces()
+
+    @cached_property
     def decoded(self) -> Simulator:
         """The kernel decoded for the simulator with all checks, once for all its runs."""
         return simulator(self.module)
@@ -178,7 +185,7 @@ class GeneratedKernel:
 
         The report has the faults found; None where there is no block to run. LaunchError for arguments that do not fit.
         """
-        launch = prepare(self.entry, arrays, scalars or {}, sizes)
+        launch = prepare(self.entry, arrays, scalars or {}, sizes, provide=on_the_cpu)
         if launch.blocks == 0:
             return None
         decoded = self.decoded if checks == ALL_CHECKS else simulator(self.module, checks=checks)
@@ -198,13 +205,19 @@ class GeneratedKernel:
         *,
         sizes: Mapping[str, int] | None = None,
         device: int = 0,
+        stream: object = None,
     ) -> Launch:
         """The launch on a device, checked: where blocks share a work list that leaves their number to the device, as
-        many as it runs at once. LaunchError for arguments that do not fit."""
+        many as it runs at once. Memory that the kernel wants for itself is that of the stream. LaunchError for
+        arguments that do not fit."""
         shared = self.entry.grid.work_list
         asks = shared is not None and shared.workers is None
         resident = self.resident(device) if asks else BLOCKS_ON_THE_CPU
-        return prepare(self.entry, arrays, scalars or {}, sizes, resident=resident)
+
+        def provide(wanted: Workspace, tiles: int) -> int:
+            return self._workspaces.of(wanted, tiles, device=device, stream=stream_handle(stream))
+
+        return prepare(self.entry, arrays, scalars or {}, sizes, resident=resident, provide=provide)
 
     def run(
         self,
@@ -218,7 +231,7 @@ class GeneratedKernel:
 
         LaunchError for arguments that do not fit, DriverError where there is no driver.
         """
-        launch = self.prepare(arrays, scalars, sizes=sizes)
+        launch = self.prepare(arrays, scalars, sizes=sizes, stream=stream)
         if launch.blocks:
             self.loaded(
                 *launch.arguments,
@@ -261,9 +274,10 @@ def prepare(
     sizes: Mapping[str, int] | None = None,
     *,
     resident: int = BLOCKS_ON_THE_CPU,
+    provide: Callable[[Workspace, int], Any] = on_the_cpu,
 ) -> Launch:
     """The launch of a kernel with these arrays, scalars and sizes. `resident` is how many blocks run at once: as many
-    share a work list that leaves that to the device.
+    share a work list that leaves that to the device. `provide` gives each workspace for so many tiles.
 
     LaunchError, before anything runs, where an array does not fit (see `bind`), a scalar is missing, unknown or
     beyond f32, a size is out of range, or a fact or alignment that the kernel relies on does not hold.
@@ -278,9 +292,16 @@ def prepare(
             raise LaunchError(f"{entry.name}: {name} = {value} is beyond the range of f32")
     check_facts(entry, bound)
     memory: dict[tuple[int, int], Any] = {}
-    arguments = tuple(_argument(each.name, each.kind, bound, scalars, memory) for each in entry.parameters)
+    count = block_count(entry, bound.sizes)
+    own = {each.name: provide(each, count // entry.grid.parts) for each in entry.workspaces} if count else {}
+    arguments = tuple(
+        own.get(each.name, 0)
+        if each.kind is ParameterKind.WORKSPACE
+        else _argument(each.name, each.kind, bound, scalars, memory)
+        for each in entry.parameters
+    )
     arguments += tuple(_tensor_map(entry, box, bound, memory) for box in entry.boxes)
-    blocks = workers_of(entry, block_count(entry, bound.sizes), resident)
+    blocks = workers_of(entry, count, resident)
     return Launch(blocks, entry.threads, entry.shared_bytes, arguments, entry.grid.cluster, entry.overlapped)
 
 
@@ -337,6 +358,8 @@ def _argument(
             return bound.sizes[name]
         case ParameterKind.SCALAR:
             return float(scalars[name])
+        case ParameterKind.WORKSPACE:
+            raise LaunchError(f"{name} is memory of the kernel's own, which no argument gives")
 
 
 def _tensor_map(entry: Entry, box: TensorBox, bound: Bound, memory: dict[tuple[int, int], Any]) -> Any:

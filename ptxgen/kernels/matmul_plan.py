@@ -17,6 +17,7 @@ from ptxgen.kernels.epilogue import Axis, Beta, Bias, Keep, Residual
 from ptxgen.kernels.generations import Generation, generation_of, has_warpgroups, warpgroup_product
 from ptxgen.kernels.matmul_compute import Layout, MatmulSpec
 from ptxgen.kernels.matmul_drain import BARRIERS_BYTES, by_boxes, by_rows
+from ptxgen.kernels.matmul_split import check_split, joined, joins_in_cluster, passed_on
 from ptxgen.plan import (
     BlockOrder,
     By,
@@ -74,8 +75,10 @@ class MatmulTiling:
     launch may begin before those ahead of it have ended. With `turns` each of several warpgroups takes every n-th tile
     that its block walks, and one multiplies while another finishes. `evict` tells the L2 cache which lines of A, B and
     the results it gives up first or last, `maps_early` has tensor maps fetched as the kernel begins; both where tensor
-    copies move them. Only tiles of warpgroups may have extents along i and j that are no powers of two, and 12 warps.
-    `default_tiling` gives one for an epilogue and a target."""
+    copies move them. Of `split` parts of k, summed apart by blocks of their own, neighbours of a cluster join a slice
+    of the tile each and store it from registers; others pass the sum on through memory. Only tiles of warpgroups may
+    have extents along i and j that are no powers of two, and 12 warps. `default_tiling` gives one for an epilogue and a
+    target."""
 
     i: int = 128
     j: int = 128
@@ -94,6 +97,7 @@ class MatmulTiling:
     turns: bool = False
     evict: tuple[Eviction | None, Eviction | None, Eviction | None] = (None, None, None)
     maps_early: bool = False
+    split: int = 1
 
     @property
     def walking(self) -> str:
@@ -153,6 +157,7 @@ class MatmulTiling:
             + (", in turns" if self.turns else "")
             + (f", L2 {' '.join(wish.value if wish else '-' for wish in self.evict)}" if any(self.evict) else "")
             + (", maps early" if self.maps_early else "")
+            + (f", k split in {self.split}" if self.split > 1 else "")
         )
 
 
@@ -162,6 +167,7 @@ def matmul_plan(compute: Compute, spec: MatmulSpec, facts: Iterable[Fact], tilin
 
     `facts` are what the arguments of the launch allow to assume. PlanError where the tiling does not fit.
     """
+    check_split(spec, tiling, target)
     generation = generation_of(target, spec.input, spec.accumulate, spec.b_input)
     batch = {"b": 1} if spec.batched else {}
     plan = Plan(compute, target).assume(*facts)
@@ -185,7 +191,8 @@ def matmul_plan(compute: Compute, spec: MatmulSpec, facts: Iterable[Fact], tilin
     plan = _shifted(plan, tiling, generation, copied).unroll("step.k")
     for statement in compute.statements[1:]:
         plan = plan.finish(statement.name, at="warp")
-    plan = by_rows(plan, tiling.drain, (tiling.i, tiling.j), rows, _ring_bytes(spec, tiling))
+    plan = _split(plan, spec, tiling)
+    plan = by_rows(plan, _drain(plan, spec, tiling), (tiling.i, tiling.j), rows, _ring_bytes(spec, tiling))
     return plan.isolate("cta") if tiling.isolates else plan
 
 
@@ -245,17 +252,19 @@ def _by_warpgroups(plan: Plan, spec: MatmulSpec, tiling: MatmulTiling, product: 
         plan = plan.turns("math", "cta", "AB", split_items=True)
     for statement in plan.compute.statements[1:]:
         plan = plan.finish(statement.name, at="group")
+    plan = _split(plan, spec, tiling)
     over = tiling.workers is None
-    plan = by_boxes(plan, _piece(tiling), tiling.i * tiling.units, _ring_bytes(spec, tiling), may_lie_over=over)
+    piece = _piece(tiling, _drain(plan, spec, tiling))
+    plan = by_boxes(plan, piece, tiling.i * tiling.units, _ring_bytes(spec, tiling), may_lie_over=over)
     plan = _hinted(plan, tiling)
     return plan.isolate("cta") if tiling.isolates else plan
 
 
-def _piece(tiling: MatmulTiling) -> int:
-    """The columns of a piece: those wished, or as many as divide the tile. None where with `swap` all warpgroups are
+def _piece(tiling: MatmulTiling, wished: int) -> int:
+    """The columns of a piece: those `wished`, or as many as divide the tile. None where with `swap` all warpgroups are
     beside each other in a piece, and both its extents are no powers of two."""
     both = tiling.swap and not is_power(tiling.i) and not is_power(tiling.j)
-    return 0 if both else min(tiling.drain, granule(tiling.j))
+    return 0 if both else min(wished, granule(tiling.j))
 
 
 def _hinted(plan: Plan, tiling: MatmulTiling) -> Plan:
@@ -273,6 +282,23 @@ def _on_blocks(plan: Plan, tiling: MatmulTiling) -> Plan:
     if tiling.workers is None:
         return plan.place("cta", onto=blocks, raster=tiling.raster)
     return plan.persist("cta", raster=tiling.raster, workers=tiling.workers)
+
+
+def _drain(plan: Plan, spec: MatmulSpec, tiling: MatmulTiling) -> int:
+    """The extent of the pieces in which results leave through shared memory; a slice leaves from registers."""
+    sliced = tiling.split > 1 and joins_in_cluster(spec, tiling, plan.target)
+    return 0 if sliced else tiling.drain
+
+
+def _split(plan: Plan, spec: MatmulSpec, tiling: MatmulTiling) -> Plan:
+    """The plan with k in parts, where the tiling asks for them."""
+    if tiling.split == 1:
+        return plan
+    if not joins_in_cluster(spec, tiling, plan.target):
+        return passed_on(plan, tiling.split)
+    of_a, both = _ring_bytes(spec, tiling)
+    tile_bytes = tiling.i * tiling.j * spec.summed.byte_count
+    return joined(plan, tiling.split, tile_bytes, {"B.shared": both - of_a, "A.shared": of_a})
 
 
 def _ring_bytes(spec: MatmulSpec, tiling: MatmulTiling) -> tuple[int, int]:

@@ -10,11 +10,13 @@ from typing import TypeAlias
 
 from attrs import evolve, frozen
 
-from polyhedral import Affine
+from polyhedral import Affine, var
+from ptxgen.errors import UnsupportedError
 from ptxgen.lower.threads import ThreadMap
-from ptxgen.tile import Buffer, Coordinate, Region
+from ptxgen.tile import Coordinate, Region, SharedLayout, bit_count
 
 MOST_IMMEDIATE = 1 << 22
+NOTHING = Affine()
 
 
 @frozen(cache_hash=True)
@@ -98,13 +100,17 @@ class SharedForm:
     """The first byte of a slot of a ring that starts at the pool's start, plus a thread's bytes.
 
     `rank`, over symbols, has no constant and its coefficients are reduced modulo the depth; the immediate holds the
-    ring's own offset, and without terms in `rank` also that of the slot.
+    ring's own offset, and without terms in `rank` also that of the slot. `part` are the bytes, over symbols, at which
+    the slice of a tile starts that a block's rank in its cluster tells. With `blocks` the block of rank c reaches the
+    memory of block `blocks[c]`.
     """
 
     depth: int
     slot_bytes: int
     threads: ThreadMap
     rank: Affine
+    part: Affine = NOTHING
+    blocks: tuple[int, ...] = ()
 
     def at(self, values: Mapping[str, Affine]) -> tuple[SharedForm, int]:
         """The form where symbols have these values, and how many slots further the tile is."""
@@ -121,12 +127,47 @@ class SharedForm:
 
 
 def shared_form(
-    buffer: Buffer, threads: ThreadMap, byte_offset: int, rank: Affine, bindings: Mapping[str, Affine]
+    memory: Region,
+    shape: Coordinate,
+    threads: ThreadMap,
+    byte_offset: int,
+    bindings: Mapping[str, Affine],
+    blocks: tuple[int, ...] = (),
 ) -> tuple[SharedForm, int, int]:
-    """The form of tile number `rank` at `byte_offset` joined by XOR with a thread's bytes; its slot and immediate."""
+    """The form of a region's tile at `byte_offset`, in its box of `shape`, joined by XOR with a thread's bytes; its
+    slot and immediate."""
+    buffer = memory.buffer
     moved, immediate = threads.flipped(byte_offset)
-    terms, slot = _reduced(rank.substitute(bindings), buffer.depth)
-    return SharedForm(buffer.depth, buffer.slot_bytes, moved, terms), slot, immediate
+    terms, slot = _reduced(memory.rank.substitute(bindings), buffer.depth)
+    part = slice_offset(memory, shape).substitute(bindings)
+    return SharedForm(buffer.depth, buffer.slot_bytes, moved, terms, part, blocks), slot, immediate
+
+
+def slice_offset(region: Region, shape: Coordinate) -> Affine:
+    """The bytes that ranks in the origin of a box of `shape` in a shared tile add; UnsupportedError unless they number
+    whole boxes that lie one behind the other."""
+    width = region.buffer.element.byte_count
+    found = Affine()
+    for place, origin in enumerate(region.origin):
+        for name, coefficient in origin.terms:
+            step = _distance(region.buffer.layout, place, coefficient) if coefficient == shape[place] else None
+            if step is None:
+                raise UnsupportedError(
+                    f"{region.buffer.name}: the box starts at ({', '.join(map(str, region.origin))}) inside its tile; "
+                    f"only constant starts are lowered, and those that number whole boxes one behind the other"
+                )
+            found = found + var(name) * (step * width)
+    return found
+
+
+def _distance(layout: SharedLayout, place: int, extent: int) -> int | None:
+    """How far apart the slices of `extent` along dimension `place` lie; None where they do not lie one behind the
+    other."""
+    first = bit_count(extent)
+    images, inside = layout.offsets[place][first:], layout.offsets[place][:first]
+    others = [*inside, *(image for d, own in enumerate(layout.offsets) if d != place for image in own)]
+    steps = images and all(image == images[0] << bit for bit, image in enumerate(images))
+    return images[0] if steps and not any(image & other for image in images for other in others) else None
 
 
 def _reduced(rank: Affine, depth: int) -> tuple[Affine, int]:

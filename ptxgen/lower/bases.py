@@ -10,6 +10,7 @@ from ptxgen.errors import InternalError
 from ptxgen.lower.addresses import GlobalForm, RemainingForm, SharedForm
 from ptxgen.lower.arithmetic import Number
 from ptxgen.lower.context import Context
+from ptxgen.lower.ranks import by_rank
 from ptxgen.lower.threads import ThreadMap
 
 
@@ -81,12 +82,28 @@ def shared_thread_base(context: Context, threads: ThreadMap) -> Value:
     )
 
 
+def shared_start(context: Context, form: SharedForm) -> Value:
+    """The start of the pool plus a thread's bytes and the slice's, in the block that the form reaches."""
+    own = shared_thread_base(context, form.threads)
+    if not form.part.terms and not form.blocks:
+        return own
+    return context.once(("shared", form.threads, form.part, form.blocks), lambda: _far_start(context, form, own))
+
+
+def _far_start(context: Context, form: SharedForm, own: Value) -> Value:
+    start = context.narrow.value(context.narrow.add(own, context.integer(form.part)))
+    if not form.blocks:
+        return start
+    far: Value = context.k.mapa.shared__cluster.u32(start, by_rank(context, form.blocks))
+    return far
+
+
 def shared_base(context: Context, form: SharedForm, slot: int) -> Value:
     """The address of a form `slot` tiles further; of the ring's first slot where the rank has no terms."""
-    threads = shared_thread_base(context, form.threads)
+    start = shared_start(context, form)
     if form.rank.is_constant:
-        return threads
-    return context.once(("slot", form, slot), lambda: _slot_base(context, form, slot, threads))
+        return start
+    return context.once(("slot", form, slot), lambda: _slot_base(context, form, slot, start))
 
 
 def _slot_base(context: Context, form: SharedForm, slot: int, threads: Value) -> Value:

@@ -13,9 +13,9 @@ from ptxgen.build import Value
 from ptxgen.errors import UnsupportedError
 from ptxgen.lower.arithmetic import Number
 from ptxgen.lower.bases import pool_start
-from ptxgen.lower.clusters import by_rank
 from ptxgen.lower.context import Context
 from ptxgen.lower.groups import first_thread
+from ptxgen.lower.ranks import by_rank
 from ptxgen.lower.registers import value_coordinates
 from ptxgen.lower.rings import barrier_at, ring_of, slot_of
 from ptxgen.tile import Buffer, Copy, Eviction, Region, Side, Space, TensorBox

@@ -13,12 +13,12 @@ from ptxgen.build import Not, Value
 from ptxgen.compute import Element
 from ptxgen.errors import UnsupportedError
 from ptxgen.lower.accesses import Access, box_offset, global_accesses, row_of, shared_accesses, shared_images
-from ptxgen.lower.addresses import GlobalBox, shared_form
+from ptxgen.lower.addresses import GlobalBox, SharedForm, shared_form
 from ptxgen.lower.bases import first_replica
 from ptxgen.lower.context import Context
 from ptxgen.lower.memory import Bound, BoxBounds, Inside, Place, address
 from ptxgen.lower.moving import Wanted
-from ptxgen.lower.registers import constant_origin, constant_slot, held_values, identity, value_coordinates
+from ptxgen.lower.registers import constant_slot, fixed_origin, held_values, identity, value_coordinates
 from ptxgen.lower.threads import ThreadMap, along, replicas
 from ptxgen.lower.words import PartReader, PartWriter, joined, whole_registers
 from ptxgen.tile import Copy, Distribution, Region, Space
@@ -80,7 +80,7 @@ def box_accesses(
     """The accesses to a global or shared region that move the elements at `coordinates` of a box."""
     if memory.buffer.space is Space.SHARED:
         mask = _shared_threads(memory, box).mask // memory.buffer.element.byte_count
-        return shared_accesses(coordinates, vector, memory.buffer, mask, constant_origin(memory))
+        return shared_accesses(coordinates, vector, memory.buffer, mask, fixed_origin(memory))
     row = row_of(memory)
     mask = 0 if row is None else along(box, row).mask
     return global_accesses(coordinates, vector, memory.buffer, mask, row)
@@ -95,17 +95,26 @@ def copy_places(context: Context, copy: Copy) -> Iterator[tuple[Place, tuple[Bou
     """For each access of a copy, where it goes and under which bounds, in terms of the names in scope now."""
     plan = planned(context, copy)
     if plan.memory.buffer.space is Space.SHARED:
-        for place in shared_places(context, plan.memory, copy.distribution, plan.accesses):
+        blocks = tuple(mask.bit_length() - 1 for mask in copy.masks)
+        for place in shared_places(context, plan.memory, copy.distribution, plan.accesses, blocks):
             yield place, ()
     else:
         yield from global_places(context, plan.memory, copy.distribution, copy.guarded, plan.accesses)
 
 
-def shared_places(context: Context, memory: Region, box: Distribution, accesses: Sequence[Access]) -> Iterator[Place]:
-    """Where each access to a box of a shared tile goes."""
-    threads, origin = _shared_threads(memory, box), constant_origin(memory)
+def shared_places(
+    context: Context,
+    memory: Region,
+    box: Distribution,
+    accesses: Sequence[Access],
+    blocks: tuple[int, ...] = (),
+) -> Iterator[Place]:
+    """Where each access to a box of a shared tile goes; with `blocks` to that of another block of the cluster."""
+    buffer, threads, origin = memory.buffer, _shared_threads(memory, box), fixed_origin(memory)
     for access in accesses:
-        yield _shared_place(context, memory, threads, origin, access)
+        byte_offset = box_offset(buffer.layout, origin, access.start) * buffer.element.byte_count
+        form, slot, immediate = shared_form(memory, box.shape, threads, byte_offset, context.bindings, blocks)
+        yield Place(form, slot, immediate + context.pool.offsets[buffer.name])
 
 
 def global_places(
@@ -117,15 +126,6 @@ def global_places(
     for access in accesses:
         form, immediate = inside.at(access.start)
         yield Place(form, 0, immediate), limits.at(access.start)
-
-
-def _shared_place(
-    context: Context, memory: Region, threads: ThreadMap, origin: tuple[int, ...], access: Access
-) -> Place:
-    buffer = memory.buffer
-    byte_offset = box_offset(buffer.layout, origin, access.start) * buffer.element.byte_count
-    form, slot, immediate = shared_form(buffer, threads, byte_offset, memory.rank, context.bindings)
-    return Place(form, slot, immediate + context.pool.offsets[buffer.name])
 
 
 def box_bounds(context: Context, memory: Region, maps: tuple[ThreadMap, ...], guarded: Sequence[int]) -> BoxBounds:
@@ -189,7 +189,9 @@ def load(
     if condition is False:
         return
     width = _width(into, memory.buffer.element, count)
-    fetch, where = k.function(f"ld.{memory.buffer.space.value}.{width}"), address(context, place)
+    far = isinstance(place.form, SharedForm) and place.form.blocks
+    space = "shared::cluster" if far else memory.buffer.space.value
+    fetch, where = k.function(f"ld.{space}.{width}"), address(context, place)
     with _under(context, condition):
         fetch(where, into=into if len(into) > 1 else into[0])
 

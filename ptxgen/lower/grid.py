@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
+from polyhedral import const
 from ptxgen.build import Value
 from ptxgen.lower.arithmetic import Number
-from ptxgen.lower.clusters import rank_digits
 from ptxgen.lower.context import Context
 from ptxgen.lower.curves import along_curve
 from ptxgen.lower.loops import floor_quotient
-from ptxgen.tile import Grid, GridDim, Raster, rank_name
+from ptxgen.lower.ranks import rank, rank_digits
+from ptxgen.tile import TILE_NUMBER, Grid, GridDim, Raster, rank_name
 
 
 def counts_of(context: Context, grid: Grid) -> list[Number]:
@@ -26,15 +27,34 @@ def tile_indices(context: Context, grid: Grid, tile: Value | None = None) -> Ite
     first = context.k.ctaid.x if grid.cluster == 1 else context.k.clusterid.x
     counts = counts_of(context, grid)
     rows = grid.dims[-2].cluster if len(grid.dims) > 1 else 1
-    indices = _indices(context, grid.raster.over(rows), counts, first if tile is None else tile)
+    part, number, beside = _part(context, grid, counts, first if tile is None else tile)
+    indices = [*part, *_indices(context, grid.raster.over(rows), beside, number)]
     ranks = {name: context.expression(digit, name) for name, digit in rank_digits(context, grid)}
     with ExitStack() as stack:
+        if grid.parts > 1:
+            place = context.expression(number, TILE_NUMBER) * grid.cluster
+            own = context.expression(rank(context), "rank") if grid.cluster > 1 else const(0)
+            stack.enter_context(context.bound(TILE_NUMBER, place + own))
         for name, own in ranks.items():
             stack.enter_context(context.bound(name, own))
         for dim, index in zip(grid.dims, indices, strict=True):
             place = context.expression(index, dim.variable) * dim.cluster + ranks.get(rank_name(dim.variable), 0)
             stack.enter_context(context.bound(dim.variable, place))
         yield
+
+
+def _part(
+    context: Context, grid: Grid, counts: list[Number], number: Number
+) -> tuple[list[Number], Number, list[Number]]:
+    """The part of a block or cluster where there are parts, its place among those of that part, and the counts of the
+    other tile indices."""
+    if grid.parts == 1:
+        return [], number, counts
+    tiles: Number = 1
+    for count in counts[1:]:
+        tiles = context.narrow.multiply(tiles, count)
+    part, inside = context.divided(number, tiles)
+    return [part], inside, counts[1:]
 
 
 def _clusters(context: Context, dim: GridDim) -> Number:
@@ -46,6 +66,8 @@ def _clusters(context: Context, dim: GridDim) -> Number:
 def _indices(context: Context, raster: Raster, counts: list[Number], rest: Number) -> list[Number]:
     if not counts:
         return []
+    if len(counts) > 1 and isinstance(counts[0], int) and counts[0] == 1:
+        return [0, *_indices(context, raster, counts[1:], rest)]
     if raster.group == 1 or len(counts) == 1:
         return _row_by_row(context, rest, counts)
     *outer, rows, columns = counts

@@ -12,7 +12,7 @@ from polyhedral import Affine
 from ptxgen.build import Kernel, Value
 from ptxgen.lower.addresses import Form, GlobalForm, RemainingForm, SharedForm
 from ptxgen.lower.arithmetic import Number
-from ptxgen.lower.bases import global_base, remaining, shared_base, shared_thread_base
+from ptxgen.lower.bases import global_base, remaining, shared_base, shared_start
 from ptxgen.lower.context import Context
 
 
@@ -139,9 +139,7 @@ def _started_slot(
     if form.depth == 2:
         other = context.k.xor.b32(address, _slot_address(context, at_lower, slot + further + 1))
     else:
-        end = context.narrow.value(
-            context.narrow.add(shared_thread_base(context, form.threads), form.depth * form.slot_bytes)
-        )
+        end = context.narrow.value(context.narrow.add(shared_start(context, form), form.depth * form.slot_bytes))
     return MovingSlot(register, form.depth, form.slot_bytes, slot, advance, other, end, slot)
 
 

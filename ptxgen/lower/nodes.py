@@ -17,12 +17,14 @@ from ptxgen.lower.items import lower_advance, lower_counter, lower_items
 from ptxgen.lower.loops import floor_quotient, lower_loop
 from ptxgen.lower.maps import lower_map, lower_reduce
 from ptxgen.lower.multiply import lower_multiply
+from ptxgen.lower.passing import lower_acquire, lower_release
 from ptxgen.lower.registers import constant_slot
 from ptxgen.lower.rings import lower_arrive, lower_expect, lower_wait
 from ptxgen.lower.transfers import lower_lane_copy, lower_matrix_copy
 from ptxgen.lower.warpgroups import lower_warpgroup_multiply
 from ptxgen.tile import (
     LANE_BITS,
+    Acquire,
     Advance,
     Arrive,
     Carrier,
@@ -45,6 +47,7 @@ from ptxgen.tile import (
     ProxyFence,
     Reduce,
     RegisterFence,
+    Release,
     Retire,
     Sequence,
     Space,
@@ -91,6 +94,10 @@ def lower_node(context: Context, node: Node) -> None:
             context.k.griddepcontrol.launch_dependents()
         case GridWait():
             context.k.griddepcontrol.wait()
+        case Acquire():
+            lower_acquire(context, node)
+        case Release():
+            lower_release(context, node)
         case RegisterFence():
             context.k.wgmma.fence.sync.aligned()
         case ProxyFence():
@@ -102,6 +109,10 @@ def lower_node(context: Context, node: Node) -> None:
 
 def _lower_leaf(context: Context, node: Copy | Fill | Multiply | Map | Reduce) -> None:
     match node:
+        case Copy(carrier=Carrier.LANE_COPY | Carrier.MATRIX, masks=masks) if masks:
+            raise UnsupportedError(
+                f"{node.op}: {node.carrier.value} reaches no other block of a cluster, only loads do"
+            )
         case Copy(carrier=Carrier.LANE_COPY):
             lower_lane_copy(context, node)
         case Copy(carrier=Carrier.TENSOR) if node.source.buffer.space is Space.SHARED:

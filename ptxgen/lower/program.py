@@ -97,7 +97,7 @@ def _shared(k: Kernel, program: Program, pool: SharedPool) -> Symbol | None:
 
 def _parameter_type(parameter: Parameter) -> Type | PointerType:
     match parameter.kind:
-        case ParameterKind.POINTER:
+        case ParameterKind.POINTER | ParameterKind.WORKSPACE:
             if parameter.element is None:
                 raise UnsupportedError(f"pointer parameter {parameter.name} has no element type")
             pointee = _POINTEES.get(parameter.element, bits_type(parameter.element.bits))
@@ -157,7 +157,7 @@ def _first(program: Program) -> SourceLine:
 
 def _lower_body(context: Context, role: Role) -> None:
     for parameter in context.program.parameters:
-        if parameter.kind is ParameterKind.POINTER:
+        if parameter.kind in (ParameterKind.POINTER, ParameterKind.WORKSPACE):
             global_pointer(context, parameter.name)
     for (_, slot), buffer in early_reads(role.body).items():
         for register in context.tiles.slot(buffer, slot):

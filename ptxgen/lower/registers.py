@@ -66,6 +66,11 @@ def constant_origin(region: Region) -> Coordinate:
     return tuple(origin.constant for origin in region.origin)
 
 
+def fixed_origin(region: Region) -> Coordinate:
+    """The part of an origin inside a shared tile that is constant; what ranks in a cluster add comes on top."""
+    return tuple(origin.constant for origin in region.origin)
+
+
 @frozen
 class Projection:
     """How a tile of fewer or other dimensions is indexed: its dimension d by dimension `dims[d]` of the iteration.

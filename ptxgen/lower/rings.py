@@ -8,9 +8,10 @@ from ptxgen.build import Offset, Value
 from ptxgen.errors import UnsupportedError
 from ptxgen.lower.arithmetic import Number
 from ptxgen.lower.bases import first_replica, pool_start
-from ptxgen.lower.clusters import GROUP_LANES, LANES, by_rank, far_barriers
+from ptxgen.lower.clusters import GROUP_LANES, LANES, far_barriers
 from ptxgen.lower.context import Context
 from ptxgen.lower.pool import BARRIER_BYTES
+from ptxgen.lower.ranks import by_rank
 from ptxgen.lower.turns import Turn
 from ptxgen.tile import Arrive, Arriving, ClusterWait, Expect, Program, Ring, Side, Wait
 

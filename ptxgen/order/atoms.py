@@ -25,7 +25,7 @@ class Side(Enum):
 @frozen
 class Issue:
     """One instance of an op. With a transaction, `byte_count` bytes land on the full barrier of `ring`, in a cluster on
-    that of each block in `to[c]` when block c issues it."""
+    that of each block in `to[c]` when block c issues it; without one it is those blocks' tiles that are read."""
 
     op: str
     mechanism: Mechanism
@@ -122,6 +122,28 @@ class Advance:
 
 
 @frozen
+class Acquire:
+    """The role's first thread waits until the block of the part before has passed on its tile of a workspace."""
+
+    workspace: str
+
+    def __str__(self) -> str:
+        return f"acquire the tile of {self.workspace}"
+
+
+@frozen
+class Release:
+    """The role's first thread passes the tile of a workspace on to the block of the next part; with `last` there is
+    none, and the flag is what it was at the launch."""
+
+    workspace: str
+    last: bool = False
+
+    def __str__(self) -> str:
+        return f"{'put back' if self.last else 'release'} the tile of {self.workspace}"
+
+
+@frozen
 class TakeTurn:
     """Every thread of the unit that has an item waits for the unit before it to pass the turn."""
 
@@ -178,7 +200,8 @@ class ClusterWait:
 
 Entering = ClusterArrive | ClusterWait
 Turning = TakeTurn | PassTurn
-Atom = Issue | Commit | Retire | Wait | Arrive | Expect | Join | Fence | Advance | Turning | Entering
+Passing = Acquire | Release
+Atom = Issue | Commit | Retire | Wait | Arrive | Expect | Join | Fence | Advance | Turning | Passing | Entering
 
 
 @frozen
@@ -316,7 +339,7 @@ def performed_by(role: RoleBody, atom: Atom) -> IssuedBy:
             return issuer(role, kind)
         case Arrive(by=by):
             return by
-        case Expect():
+        case Expect() | Acquire() | Release():
             return IssuedBy.ELECTED
         case Wait() | Join() | Fence() | Advance() | TakeTurn() | PassTurn() | ClusterArrive() | ClusterWait():
             return IssuedBy.LANE

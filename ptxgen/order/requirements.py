@@ -11,7 +11,7 @@ from attrs import frozen
 from isa.mechanisms import Group, Proxy
 from polyhedral import Affine
 from ptxgen.errors import PlanError, UnsupportedError
-from ptxgen.order.clusters import Masks, joined, ranks_in, reached
+from ptxgen.order.clusters import Masks, is_remote, joined, ranks_in, reached
 from ptxgen.order.nest import Nest, nest
 from ptxgen.order.ops import Op, TouchKind
 from ptxgen.order.overlaps import Overlap, overlaps
@@ -42,7 +42,8 @@ class Event:
 class Requirement:
     """`source` of an instance must happen before `sink` of the instance `distance` steps of the innermost of `loops`
     later, outer loops equal. `proxies` are the paths by which source and sink reach the buffer. With a `counter` the
-    steps are counted on from item to item of a work list, the outermost loop."""
+    steps are counted on from item to item of a work list, the outermost loop. With `parts` the sink is in the block
+    that sums the part that much later of the same tile."""
 
     kind: RequirementKind
     source: Event
@@ -52,12 +53,18 @@ class Requirement:
     distance: int
     proxies: tuple[Proxy | None, Proxy | None]
     counter: str = ""
+    parts: int = 0
 
     @property
     def own(self) -> bool:
         """Whether each thread, or the threads of a collective op together, keep it for themselves: of registers, and of
         what a thread has under way when it leaves."""
-        return self.buffer.space is Space.REGISTERS or self.sink.op.leaves
+        return self.buffer.space is Space.REGISTERS or (self.sink.op.leaves and self.buffer.space is Space.GLOBAL)
+
+    @property
+    def between_blocks(self) -> bool:
+        """Whether source and sink may be in different blocks of a cluster."""
+        return any(source != sink for source, _, sink in self.ctas)
 
     @property
     def steps(self) -> int:
@@ -102,7 +109,7 @@ def requirements(ops: tuple[Op, ...]) -> tuple[Requirement, ...]:
     is filled. Each is stated at the loop where its ends part, and once more for each outer loop, whose iterations start
     the ring anew; a ring that goes on across work items knows no distance but that of its tiles. Register buffers
     belong to a warp and need only the right program order. Buffers that lie over each other are used one after the
-    other. What is stored in the background is there before its thread leaves.
+    other. What is stored in the background is there before its thread leaves, and a block before others have read it.
 
     PlanError where the program order of register tiles is wrong and where two ops do not count the tiles of a buffer
     alike; UnsupportedError where a global array is written and read by different threads.
@@ -113,6 +120,8 @@ def requirements(ops: tuple[Op, ...]) -> tuple[Requirement, ...]:
         if all(not a.writes for a in accesses):
             continue
         match buffer.space:
+            case Space.GLOBAL if any(access.rank.terms for access in accesses):
+                found += _passed_on(buffer, accesses)
             case Space.GLOBAL:
                 _check_global(buffer, [access for access in accesses if not access.op.leaves])
                 found += _before_leaving(buffer, accesses)
@@ -125,8 +134,11 @@ def requirements(ops: tuple[Op, ...]) -> tuple[Requirement, ...]:
                     elif _in_flight(pair.first, pair.second):
                         found.append(requirement)
             case Space.SHARED:
-                found += [_requirement(buffer, pair, apart) for pair, apart in _conflicts(buffer, accesses, places)]
-    found += (_one_after_the_other(each) for each in overlaps(_accesses(ops), places))
+                staying = [access for access in accesses if not access.op.leaves]
+                found += [_requirement(buffer, pair, apart) for pair, apart in _conflicts(buffer, staying, places)]
+                found += _before_memory_goes(buffer, accesses)
+    staying_all = ((b, [a for a in accesses if not a.op.leaves]) for b, accesses in _accesses(ops))
+    found += (_one_after_the_other(each) for each in overlaps(staying_all, places))
     return tuple(found)
 
 
@@ -139,6 +151,42 @@ def _before_leaving(buffer: Buffer, accesses: list[Access]) -> Iterator[Requirem
                 events = Event(source.op, source.number, EventKind.DONE), Event(sink.op, sink.number, EventKind.ISSUE)
                 proxies = source.op.mechanism.writes, sink.op.mechanism.writes
                 yield Requirement(RequirementKind.REWRITE, *events, buffer, (), 0, proxies)
+
+
+def _passed_on(buffer: Buffer, accesses: list[Access]) -> Iterator[Requirement]:
+    """Tiles of a workspace, numbered by the part of a sum that fills them: what the block of one part fills, that of
+    the next one reads, and fills anew, each element by the lane that has read it.
+
+    UnsupportedError where other lanes fill it than read it in a block, PlanError where tiles are not numbered alike.
+    """
+    readers, writers = ([a for a in accesses if a.reads], [a for a in accesses if a.writes])
+    for reader in readers:
+        if not any(_same_elements(buffer, writer.op, reader.op) for writer in writers):
+            raise UnsupportedError(f"{reader.op} reads {buffer.name} in other lanes than those that fill it")
+        for writer in writers:
+            later = writer.rank - reader.rank
+            if not later.is_constant or writer.op.role != reader.op.role:
+                raise PlanError(
+                    f"{writer.op} and {reader.op} do not number the tiles of {buffer.name} alike", line=reader.op.line
+                )
+            filled = Event(writer.op, writer.number, EventKind.DONE)
+            used = Event(reader.op, reader.number, EventKind.ISSUE)
+            proxies = writer.op.mechanism.writes, reader.op.mechanism.reads
+            yield Requirement(RequirementKind.FLOW, filled, used, buffer, (), 0, proxies, parts=later.constant)
+
+
+def _before_memory_goes(buffer: Buffer, accesses: list[Access]) -> Iterator[Requirement]:
+    """A read of another block's tile, and the end of that block, whose shared memory goes with it."""
+    for source in accesses:
+        for sink in accesses:
+            same = source.op.role == sink.op.role and sink.op.leaves and not source.op.leaves
+            if same and source.reads and is_remote(_masks(source.op, buffer)):
+                events = (
+                    Event(source.op, source.number, EventKind.READ_DONE),
+                    Event(sink.op, sink.number, EventKind.ISSUE),
+                )
+                proxies = source.op.mechanism.reads, sink.op.mechanism.writes
+                yield Requirement(RequirementKind.REUSE, *events, buffer, (), 0, proxies)
 
 
 def _one_after_the_other(overlap: Overlap) -> Requirement:

@@ -5,19 +5,32 @@ from __future__ import annotations
 from attrs import field, frozen
 
 from polyhedral import Affine, Set, var
-from ptxgen.order.atoms import Advance, Arrive, Commit, Entering, Expect, Fence, Join, Retire, Turning, Wait
+from ptxgen.order.atoms import (
+    Advance,
+    Arrive,
+    Commit,
+    Entering,
+    Expect,
+    Fence,
+    Join,
+    Passing,
+    Retire,
+    Turning,
+    Wait,
+)
 from ptxgen.order.clusters import Masks
 from ptxgen.order.ops import Op, Time
 from ptxgen.tile import Buffer, Covered
 
-Synchronising = Join | Commit | Retire | Wait | Arrive | Expect | Fence | Advance | Turning
+Synchronising = Join | Commit | Retire | Wait | Arrive | Expect | Fence | Advance | Turning | Passing | Entering
 
 
 @frozen(eq=False)
 class Synchronisation:
     """What the threads of `role` do for order alone, once for each point of `domain`, a set over `time.loops`: they
-    meet, close or await groups, wait or arrive at the barriers of a ring for its tile number `rank`, or fence. A `tail`
-    follows the loop whose name it has."""
+    meet, in their block or their cluster, close or await groups, wait or arrive at the barriers of a ring for its tile
+    number `rank`, acquire or release the tile of a workspace by its number `rank`, or fence. A `tail` follows the loop
+    whose name it has."""
 
     role: str
     atom: Synchronising

@@ -11,9 +11,11 @@ from ptxgen.plan.instructions import (
     wgmma,
 )
 from ptxgen.plan.legality import Witness, backwards, crossing, dependences
-from ptxgen.plan.nest import TileLoop, nest, placement, show_nest, tile_levels
+from ptxgen.plan.nest import TileLoop, nest, placement, show_nest, split_step, tile_levels
 from ptxgen.plan.plan import Plan
 from ptxgen.plan.rewriting import Chains, Hybrid, flaw, hybrid
+from ptxgen.plan.splits import deal_of
+from ptxgen.plan.splitting import Deal, Join, misdealt, ordered
 from ptxgen.plan.steps import (
     Assume,
     Cluster,
@@ -29,6 +31,7 @@ from ptxgen.plan.steps import (
     Rewrite,
     Roles,
     Shift,
+    Split,
     Stage,
     Step,
     Tile,
@@ -45,6 +48,7 @@ from ptxgen.plan.words import (
     IntoFragments,
     IntoRegisters,
     IntoShared,
+    IntoWorkspace,
     LayoutWish,
     Multiple,
     Onto,
@@ -78,6 +82,7 @@ from ptxgen.plan.words import (
     tensor,
     warpgroups,
     warps,
+    workspace,
 )
 
 __all__ = [
@@ -87,6 +92,7 @@ __all__ = [
     "By",
     "Chains",
     "Cluster",
+    "Deal",
     "Drain",
     "Eviction",
     "Fact",
@@ -97,7 +103,9 @@ __all__ = [
     "IntoFragments",
     "IntoRegisters",
     "IntoShared",
+    "IntoWorkspace",
     "Isolate",
+    "Join",
     "LayoutWish",
     "MatrixInstruction",
     "Multiple",
@@ -112,6 +120,7 @@ __all__ = [
     "Role",
     "Roles",
     "Shift",
+    "Split",
     "Stage",
     "Step",
     "Swizzle",
@@ -129,6 +138,7 @@ __all__ = [
     "cp_async",
     "crossing",
     "crosswise",
+    "deal_of",
     "dependences",
     "evict_first",
     "evict_last",
@@ -147,8 +157,10 @@ __all__ = [
     "m16n8k8",
     "m16n8k16",
     "m16n8k32",
+    "misdealt",
     "multiple",
     "nest",
+    "ordered",
     "placement",
     "registers",
     "role",
@@ -156,6 +168,7 @@ __all__ = [
     "shared",
     "show_nest",
     "sms",
+    "split_step",
     "st",
     "stmatrix",
     "swizzle",
@@ -164,4 +177,5 @@ __all__ = [
     "warpgroups",
     "warps",
     "wgmma",
+    "workspace",
 ]  # fmt: skip

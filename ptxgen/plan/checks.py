@@ -13,7 +13,7 @@ from ptxgen.plan.facts import contradiction
 from ptxgen.plan.legality import Witness, backwards, crossing, dependences
 from ptxgen.plan.nest import placement, tile_levels
 from ptxgen.plan.running import stage_paths
-from ptxgen.plan.steps import Assume, Finish, Isolate, MultiplyBy, Order, Shift, Stage, Step, Tile, Unroll
+from ptxgen.plan.steps import Assume, Finish, Isolate, MultiplyBy, Order, Shift, Split, Stage, Step, Tile, Unroll
 from ptxgen.plan.words import (
     Aligned,
     BlockOrder,
@@ -191,6 +191,9 @@ class Checks:
         self.word("workers", workers, (int, Workers), "sms or a count of blocks")
         if isinstance(workers, bool) or (isinstance(workers, int) and workers < 1):
             raise self.refused(f"a work list has one worker or more, got {workers}")
+        split = next((step for step in self.steps if isinstance(step, Split)), None)
+        if split is not None:
+            raise self.refused(f"{split} deals a sum to blocks of one tile each, and blocks that stay walk many")
         apart = next((step for step in self.steps if isinstance(step, Isolate)), None)
         if apart is not None:
             raise self.refused(f"{apart} gives full tiles a program of their own, but blocks that stay run one for all")

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from attrs import frozen
 
 from ptxgen.compute import Statement
-from ptxgen.plan.steps import Place, Step, Tile
+from ptxgen.plan.steps import Place, Split, Step, Tile
 from ptxgen.plan.words import Onto
 
 
@@ -42,14 +42,22 @@ def placement(steps: Iterable[Step], level: str) -> Place | None:
     return None
 
 
+def split_step(steps: Iterable[Step]) -> Split | None:
+    """The split step, if there is one."""
+    return next((step for step in steps if isinstance(step, Split)), None)
+
+
 def nest(steps: tuple[Step, ...], statement: Statement) -> tuple[TileLoop, ...]:
     """The tile loops around `statement`: every level's tiled dims that it has, outermost first."""
     own = {dim.name for dim in statement.dims}
     loops: list[TileLoop] = []
+    split = split_step(steps)
     for tile in tile_levels(steps):
         place = placement(steps, tile.level)
         for dim, size in tile.extents:
             if dim in own:
+                if split and split.dim == dim and all(loop.dim != dim for loop in loops):
+                    loops.append(TileLoop(tile.level, f"{dim}.part", split.parts, Onto.BLOCKS))
                 onto = place.onto if place and dim in place.dims and dim not in statement.summed_away else None
                 loops.append(TileLoop(tile.level, dim, size, onto))
     return tuple(loops)

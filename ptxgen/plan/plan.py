@@ -13,6 +13,8 @@ from ptxgen.plan.hinting import hinted
 from ptxgen.plan.instructions import MatrixInstruction
 from ptxgen.plan.nest import show_nest
 from ptxgen.plan.rewriting import Hybrid, rewritten
+from ptxgen.plan.splits import deal_of, splittable
+from ptxgen.plan.splitting import Join, ordered, split_into
 from ptxgen.plan.steps import (
     Assume,
     Cluster,
@@ -28,6 +30,7 @@ from ptxgen.plan.steps import (
     Rewrite,
     Roles,
     Shift,
+    Split,
     Stage,
     Step,
     Tile,
@@ -45,10 +48,12 @@ from ptxgen.plan.words import (
     IntoFragments,
     IntoRegisters,
     IntoShared,
+    IntoWorkspace,
     Onto,
     Role,
     Workers,
     rows,
+    shared,
 )
 
 Named = Array | str
@@ -143,6 +148,22 @@ class Plan:
         checks = self._checks(caller())
         Uses(checks).clustered(extents)
         return self._with(Cluster(tuple(extents.items()), checks.line))
+
+    def split(
+        self, dim: str, parts: int, join: Join = ordered, through: IntoShared | IntoWorkspace | None = None
+    ) -> Plan:
+        """`for cta.d` -> `for every parts-th cta.d, in each of parts blocks`: neighbours in a cluster sum parts of a
+        sum over `dim` apart, slab by slab in turn, then each joins its share of the tile in ascending order of the
+        part, from the others' shared memory (`through`, which may lie over a ring). With `workspace()` blocks need not
+        be neighbours: each adds its part to the sum of those before it, which it finds in memory, and passes it on.
+
+        Refuses when no sum runs over the dim alone, other statements have it, no level tiles it, no blocks are placed,
+        or they stay, the cluster would have more than 8 of them, or a sum is split already.
+        """
+        checks = self._checks(caller())
+        step = Split(dim, parts, join, shared(1) if through is None else through, checks.line)
+        splittable(checks, step)
+        return self._with(step)
 
     def stage(self, array: Named, at: str, into: Into, by: By, slices: int | None = None) -> Plan:
         """Adds a buffer for the box of `array` that the loops inside `at` use, and the op that fills it there.
@@ -308,6 +329,8 @@ class Plan:
             lines += _changes(before, after)
             if isinstance(step, Rewrite):
                 lines += _rewriting(self.compute, step)
+            if isinstance(step, Split):
+                lines += _splitting(before, step)
             before = after
         return "\n".join(lines)
 
@@ -326,6 +349,12 @@ def _rewriting(compute: Compute, step: Rewrite) -> list[str]:
     statement = compute.statement(step.rule.statement)
     first, *others = rewritten(step.rule, statement)
     return [f"    {statement}", f"    ->  {first}", *(f"        {other}" for other in others)]
+
+
+def _splitting(plan: Plan, step: Split) -> list[str]:
+    statement, deal = deal_of(plan.compute, plan.steps, step)
+    first, second = split_into(deal, statement)
+    return [f"    {statement}", f"    ->  {first}", f"        {second}"]
 
 
 def _changes(before: Plan, after: Plan) -> list[str]:

@@ -9,6 +9,7 @@ from attrs import field, frozen
 from ptxgen.compute import SourceLine
 from ptxgen.plan.instructions import MatrixInstruction
 from ptxgen.plan.rewriting import Hybrid
+from ptxgen.plan.splitting import Join
 from ptxgen.plan.words import (
     BlockOrder,
     By,
@@ -18,6 +19,7 @@ from ptxgen.plan.words import (
     IntoFragments,
     IntoRegisters,
     IntoShared,
+    IntoWorkspace,
     Onto,
     Role,
     Workers,
@@ -245,6 +247,27 @@ class Rewrite:
 
 
 @frozen
+class Split:
+    """The sum over `dim` in `parts` that are summed apart by blocks of their own. `through` is where partial sums meet:
+    in shared memory neighbours of a cluster join a share of the tile each, through a workspace each part adds its own
+    to the sum of those before it, and the last one has them all."""
+
+    dim: str
+    parts: int
+    join: Join
+    through: IntoShared | IntoWorkspace
+    line: SourceLine = field(eq=False)
+
+    @property
+    def together(self) -> bool:
+        """Whether the parts of a tile are blocks of a cluster."""
+        return isinstance(self.through, IntoShared)
+
+    def __str__(self) -> str:
+        return f"split({self.dim}, parts={self.parts}, join={self.join.value}, through={self.through})"
+
+
+@frozen
 class Turns:
     """Warpgroups of `role` take the phases in rotation; with `split_items` each takes every n-th item of the work list
     that the level `over` is dealt by."""
@@ -279,6 +302,6 @@ class Hint:
 
 
 Step = (
-    Assume | Rewrite | Roles | Tile | Place | Cluster | Stage | MultiplyBy | Finish | Drain | Shift | Order | Unroll
-    | Isolate | OverlapLaunch | Turns | Hint
+    Assume | Rewrite | Roles | Tile | Place | Cluster | Split | Stage | MultiplyBy | Finish | Drain | Shift | Order
+    | Unroll | Isolate | OverlapLaunch | Turns | Hint
 )  # fmt: skip

@@ -23,6 +23,7 @@ from ptxgen.plan.steps import (
     Place,
     Rewrite,
     Roles,
+    Split,
     Stage,
     Unroll,
 )
@@ -128,8 +129,10 @@ class Uses:
             if size < 1:
                 raise checks.refused(f"cluster({dim}={size}): an extent is 1 or more")
         count = prod(extents.values())
-        if not 1 < count <= MOST_BLOCKS_OF_A_CLUSTER:
-            raise checks.refused(f"a cluster has 2 to {MOST_BLOCKS_OF_A_CLUSTER} blocks, got {count}")
+        beside = prod(step.parts for step in checks.steps if isinstance(step, Split) and step.together)
+        if not count > 1 or count * beside > MOST_BLOCKS_OF_A_CLUSTER:
+            parts = f" for each of {beside} parts of a sum" if beside > 1 else ""
+            raise checks.refused(f"a cluster has 2 to {MOST_BLOCKS_OF_A_CLUSTER} blocks, got {count}{parts}")
 
     def sliced(self, step: Stage) -> None:
         """A box brought in slices: by tensor copies, which alone can be multicast."""

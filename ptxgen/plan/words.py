@@ -151,6 +151,14 @@ class IntoFragments:
         return f"fragments(depth={self.depth})"
 
 
+@frozen
+class IntoWorkspace:
+    """A tile in memory of the kernel's own, for each tile of the grid, which the launcher provides."""
+
+    def __str__(self) -> str:
+        return "workspace()"
+
+
 Into = IntoRegisters | IntoShared | IntoFragments
 
 
@@ -221,6 +229,11 @@ def registers() -> IntoRegisters:
 def shared(depth: int = 2, layout: LayoutWish | Swizzle = LayoutWish.FREE, alias: str | None = None) -> IntoShared:
     """Into a ring of `depth` tiles in shared memory; `alias` names the op in whose ring it lies."""
     return IntoShared(depth, layout, alias)
+
+
+def workspace() -> IntoWorkspace:
+    """Into memory of the kernel's own, one tile for each tile of the grid."""
+    return IntoWorkspace()
 
 
 def fragments(depth: int = 2) -> IntoFragments:

@@ -18,6 +18,7 @@ from ptxgen.order.atoms import (
     Commit,
     Issue,
     Obligation,
+    Release,
     Ring,
     RoleBody,
     Side,
@@ -221,4 +222,4 @@ def _nearest_first(program: AtomProgram, role: RoleBody, place: int) -> AtomProg
 
 def _for_outside(atom: Atom) -> bool:
     """Whether what an atom is for lies behind the loop."""
-    return isinstance(atom, Commit) and atom.for_outside
+    return (isinstance(atom, Commit) and atom.for_outside) or (isinstance(atom, Release) and atom.last)

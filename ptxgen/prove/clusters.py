@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptxgen.errors import Finding
-from ptxgen.order.atoms import Arrive, AtomProgram, ClusterArrive, ClusterWait, Expect, Issue, Ring, Side, Wait
+from ptxgen.order.atoms import (
+    Arrive,
+    AtomProgram,
+    ClusterArrive,
+    ClusterWait,
+    Expect,
+    Issue,
+    Ring,
+    RoleBody,
+    Side,
+    Wait,
+)
 from ptxgen.order.clusters import Masks, is_remote
 from ptxgen.prove.constants import finding
 
@@ -14,14 +25,18 @@ Triple = tuple[int, int, int]
 
 def reaches_others(program: AtomProgram) -> bool:
     """Whether some block reaches another one's barriers."""
-    return any(is_remote(masks) for masks in _relations(program))
+    return any(is_remote(atom.to) for atom in _reaching(program) if not isinstance(atom, Issue) or atom.ring)
 
 
-def _relations(program: AtomProgram) -> Iterator[Masks]:
+def _reaching(program: AtomProgram) -> Iterator[Issue | Arrive]:
     for role in program.roles:
         for placed in role.atoms:
             if isinstance(placed.atom, Issue | Arrive):
-                yield placed.atom.to
+                yield placed.atom
+
+
+def _relations(program: AtomProgram) -> Iterator[Masks]:
+    yield from (atom.to for atom in _reaching(program))
 
 
 def representatives(program: AtomProgram) -> tuple[int, ...]:
@@ -52,6 +67,8 @@ def cluster_faults(program: AtomProgram) -> Iterator[Finding]:
     """Blocks reach each other only behind a barrier of the cluster that follows the initialisation of their barriers,
     and while the block that is reached is still there."""
     yield from _entering(program)
+    for role in program.roles:
+        yield from _in_turn(role)
     for ring in program.rings:
         yield from _leaving(program, ring)
         yield from _beyond(program, ring)
@@ -68,6 +85,22 @@ def _entering(program: AtomProgram) -> Iterator[Finding]:
         yield finding("enter", "each arrival at the cluster's barrier has one wait")
     elif kinds and not reaches_others(program):
         yield finding("needless", "no block reaches another one, and the cluster's barrier serves no requirement")
+
+
+def _in_turn(role: RoleBody) -> Iterator[Finding]:
+    """Each thread arrives at the cluster's barrier and waits for it in turn, as often as its neighbours do."""
+    order = [placed.atom for placed in (*role.body, *role.tail) if isinstance(placed.atom, ClusterArrive | ClusterWait)]
+    if any(isinstance(placed.atom, ClusterArrive | ClusterWait) for placed in role.leave):
+        yield finding("gathering", f"{role.name} meets its cluster behind all its items, where it may have left")
+    if order and (role.periodic or role.tail):
+        yield finding("gathering", f"{role.name} meets its cluster in a loop, whose length blocks need not share")
+    for place, atom in enumerate(order):
+        if isinstance(atom, ClusterArrive) == bool(place % 2):
+            done = "arrived twice" if isinstance(atom, ClusterArrive) else "not arrived"
+            yield finding("gathering", f"{role.name} has {done} at the cluster's barrier before it waits there")
+            return
+    if len(order) % 2:
+        yield finding("gathering", f"{role.name} arrives at the cluster's barrier and does not wait for it")
 
 
 def _leaving(program: AtomProgram, ring: Ring) -> Iterator[Finding]:

@@ -9,9 +9,22 @@ from operator import and_
 from attrs import frozen
 
 from isa.mechanisms import Group, GroupKind, IssuedBy, Transaction
-from polyhedral import Set, var
+from polyhedral import Set, System, var
 from ptxgen.errors import Finding, Severity
-from ptxgen.order.atoms import Arrive, Commit, Expect, Fence, FenceKind, Join, Retire, Wait
+from ptxgen.order.atoms import (
+    Acquire,
+    Arrive,
+    ClusterArrive,
+    ClusterWait,
+    Commit,
+    Expect,
+    Fence,
+    FenceKind,
+    Join,
+    Release,
+    Retire,
+    Wait,
+)
 from ptxgen.order.ops import Op, TouchKind
 from ptxgen.order.requirements import EventKind, Requirement
 from ptxgen.order.synchronisation import Synchronisation, Synchronised
@@ -79,6 +92,8 @@ def unserved(synchronised: Synchronised, part: Part) -> Iterator[Finding]:
             requirement.distance,
             tuple(_ways(part, requirement, source, sink)),
         )
+        if requirement.parts:
+            left = _not_passed(part, requirement, source, sink)
         witness = left.sample()
         if witness is not None:
             where = ", ".join(f"{name} = {value}" for name, value in witness.items())
@@ -111,6 +126,9 @@ def _ways(part: Part, requirement: Requirement, source: Op, sink: Op) -> Iterato
     the fence alone."""
     kind = lane_kind(source)
     depth = len(requirement.loops)
+    if requirement.between_blocks:
+        yield from _gatherings(part, requirement, source, sink)
+        return
     passed = [
         (atom, step, _seen(atom, step, source, requirement))
         for atom, step in _passed(part.own(source, depth), depth, source, sink, requirement)
@@ -128,6 +146,44 @@ def _ways(part: Part, requirement: Requirement, source: Op, sink: Op) -> Iterato
     for at, (atom, _, met) in enumerate(passed):
         if isinstance(atom.atom, Join):
             yield from _meeting(met, passed[:at], kind, requirement, nested=nested, crossing=crossing)
+
+
+def _gatherings(part: Part, requirement: Requirement, source: Op, sink: Op) -> Iterator[tuple[_Passed, ...]]:
+    """An arrival at the cluster's barrier behind the source, and a wait for it before the sink."""
+    depth, arrived = len(requirement.loops), None
+    for atom, step in _passed(part.own(source, depth), depth, source, sink, requirement):
+        if isinstance(atom.atom, ClusterArrive):
+            arrived = _seen(atom, step, source, requirement)
+        elif isinstance(atom.atom, ClusterWait) and arrived is not None:
+            yield arrived, _seen(atom, step, source, requirement)
+
+
+def _not_passed(part: Part, requirement: Requirement, source: Op, sink: Op) -> Set:
+    """The parts of a sum whose block does what the next one's sink needs without telling it so: a meeting behind the
+    source and a release, and there an acquisition and a meeting before the sink."""
+    released = _joined_at(part, requirement, source, Release, behind=True)
+    acquired = _joined_at(part, requirement, sink, Acquire, behind=False)
+    name = next((name for a in part.own(sink, 0) if isinstance(a.atom, Acquire) for name in a.rank.names), "")
+    later = {name: var(name) + requirement.parts}
+    moved = [Set((), tuple(p.substitute(later) for p in own.pieces)) for own in (sink.domain, acquired)]
+    return (source.domain & moved[0]) - (released & moved[1])
+
+
+def _joined_at(part: Part, requirement: Requirement, op: Op, kind: type[Acquire | Release], *, behind: bool) -> Set:
+    """Where a meeting lies between an op and what passes the requirement's workspace on behind, or before, it."""
+    own = [atom for atom in part.own(op, 0) if (atom.time.place > op.time.place) == behind]
+    found: list[System] = []
+    for atom in own:
+        if isinstance(atom.atom, kind) and atom.atom.workspace == requirement.buffer.array and not _is_last(atom):
+            for other in own:
+                near = other.time.place < atom.time.place if behind else other.time.place > atom.time.place
+                if isinstance(other.atom, Join) and near:
+                    found += (atom.domain & other.domain).pieces
+    return Set((), tuple(found))
+
+
+def _is_last(atom: Synchronisation) -> bool:
+    return isinstance(atom.atom, Release) and atom.atom.last
 
 
 _Before = list[tuple[Synchronisation, int, _Passed]]

@@ -9,6 +9,7 @@ from attrs import evolve, frozen
 
 from isa.mechanisms import Group, GroupKind, IssuedBy, Mechanism, Transaction
 from ptxgen.order.atoms import (
+    Acquire,
     Advance,
     Arrive,
     AtomProgram,
@@ -22,6 +23,7 @@ from ptxgen.order.atoms import (
     Join,
     PassTurn,
     Placed,
+    Release,
     Retire,
     RoleBody,
     Side,
@@ -53,6 +55,8 @@ class _Builder:
         self.waits: dict[tuple[str, Side, int], list[tuple[Member, int]]] = {}
         self.arrivals: dict[tuple[str, Side, int], list[int]] = {}
         self.joins: dict[tuple[str, int, int], int] = {}
+        self.gatherings: dict[int, int] = {}
+        self.passed: dict[tuple[str, int], int] = {}
         self.shared: dict[tuple[str, int, int, str], int] = {}
         self.phases = {
             (ring.name, side, cta): self.node(f"{side.value} of {ring.name}" + self.where(cta))
@@ -140,9 +144,31 @@ class _Builder:
                     self.arrive(role, (ring, side, cta), node, place if tail else None)
             case Expect(ring=ring):
                 self.arrive(role, (ring, Side.FULL, member.cta), node, place if tail else None)
-            case Commit() | Retire() | Join() | Advance() | TakeTurn() | PassTurn() | ClusterArrive() | ClusterWait():
+            case ClusterArrive():
+                self.edge(node, self.gathering(role, place, atom, tail=tail), 0, Why.ARRIVAL)
+            case ClusterWait():
+                self.edge(self.gathering(role, place, atom, tail=tail), node, 0, Why.WAIT)
+            case Acquire(workspace=workspace):
+                self.edge(self.passing(workspace, member.cta), node, 0, Why.WAIT)
+            case Release(workspace=workspace, last=False):
+                self.edge(node, self.passing(workspace, member.cta + 1), 0, Why.ARRIVAL)
+            case Commit() | Retire() | Join() | Advance() | TakeTurn() | PassTurn() | Release():
                 pass
         return node
+
+    def passing(self, workspace: str, cta: int) -> int:
+        """The moment at which the block of a part has the tile of a workspace, passed on by that of the part before."""
+        if (workspace, cta) not in self.passed:
+            self.passed[workspace, cta] = self.node(f"{workspace} passed on to block {cta}")
+        return self.passed[workspace, cta]
+
+    def gathering(self, role: RoleBody, place: int, atom: ClusterArrive | ClusterWait, *, tail: bool) -> int:
+        """The phase of the cluster's barrier that an atom arrives at or waits for: those of all blocks are one."""
+        before = [*role.body, *role.tail][: place + (len(role.body) if tail else 0)]
+        number = sum(1 for placed in before if isinstance(placed.atom, type(atom)))
+        if number not in self.gatherings:
+            self.gatherings[number] = self.node(f"the cluster's barrier, phase {number}")
+        return self.gatherings[number]
 
     def targets(self, masks: Masks, cta: int) -> tuple[int, ...]:
         """The blocks that an atom of a block reaches."""
@@ -180,7 +206,8 @@ class _Builder:
                     if atom.ring:
                         self.edge(done, self.phases[atom.ring, Side.FULL, cta], 0, Why.BYTES)
             case _:
-                self.complete(member, atom.op, member.cta, node, node, node)
+                for cta in self.targets(atom.to, member.cta):
+                    self.complete(member, atom.op, cta, node, node, node)
 
     def complete(self, member: Member, op: str, cta: int, node: int, read: int, done: int) -> None:
         """Notes where an op's events are, as far as they concern the tiles of a block."""

@@ -21,6 +21,7 @@ from ptxgen.order.atoms import (
     RoleBody,
     Wait,
 )
+from ptxgen.order.clusters import joined
 from ptxgen.order.ops import Op, TouchKind
 from ptxgen.order.requirements import Requirement
 from ptxgen.order.synchronisation import Synchronisation, Synchronised
@@ -37,12 +38,15 @@ def program_of(synchronised: Synchronised, part: Part) -> AtomProgram:
     rings = tuple(_ring(synchronised, part, name, buffers) for name, buffers in uses.items())
     obligations = (_obligation(synchronised, r, counted=bool(uses)) for r in part.requirements)
     turns = tuple(turn for role in roles for turn in turns_between(synchronised, part, role))
-    program = AtomProgram(roles, rings, tuple(obligations), turns, cluster=_cluster(roles))
+    program = AtomProgram(roles, rings, tuple(obligations), turns, cluster=_blocks(roles, part))
     return evolve(program, enter=synchronised.enter) if reaches_others(program) else program
 
 
-def _cluster(roles: tuple[RoleBody, ...]) -> int:
-    """The blocks that some atom tells apart."""
+def _blocks(roles: tuple[RoleBody, ...], part: Part) -> int:
+    """The blocks that some atom tells apart: those of a cluster, or of parts of a sum that follow each other."""
+    later = max((requirement.parts for requirement in part.requirements), default=0)
+    if later:
+        return later + 1
     reach = (p.atom.to for role in roles for p in role.body if isinstance(p.atom, Issue | Arrive))
     return max((len(masks) for masks in reach), default=0) or 1
 
@@ -107,7 +111,8 @@ def _issue(op: Op, depth: int, uses: Mapping[str, tuple[str, ...]]) -> Issue:
                 if touch.kind is TouchKind.WRITE and touch.buffer.name in buffers:
                     byte_count = touch.buffer.slot_bytes // touch.shares
                     return Issue(_name(op, depth), op.mechanism, ring, byte_count, touch.masks)
-    return Issue(_name(op, depth), op.mechanism)
+        return Issue(_name(op, depth), op.mechanism)
+    return Issue(_name(op, depth), op.mechanism, to=joined(t.masks for t in op.touches if t.masks))
 
 
 def _tail(tail: tuple[Synchronisation, ...], body: tuple[Placed, ...]) -> Iterator[Placed]:
@@ -147,7 +152,7 @@ def _obligation(synchronised: Synchronised, requirement: Requirement, *, counted
         str(requirement),
         fence_of(requirement),
         requirement.own,
-        ctas=requirement.ctas,
+        ctas=((0, 0, requirement.parts),) if requirement.parts else requirement.ctas,
     )
 
 

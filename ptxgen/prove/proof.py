@@ -14,7 +14,9 @@ from ptxgen.prove.clusters import reaches_others
 from ptxgen.prove.constants import finding
 from ptxgen.prove.counters import miscounted, misnumbered
 from ptxgen.prove.ends import uneven, unserved
+from ptxgen.prove.gatherings import stranded
 from ptxgen.prove.parts import parts
+from ptxgen.prove.passing import mispassed
 from ptxgen.prove.programs import program_of
 from ptxgen.prove.releases import released_early
 from ptxgen.prove.turns import turn_faults
@@ -34,7 +36,8 @@ def check_meetings(
     steps are decided on the domains: no pair of instances may lie between meetings that do not exist, nor count on
     groups that are not closed, nor may the uses of a ring differ from the arrivals at it (code `synchronisation.ends`).
     The numbers of tiles, counted on across work items, are judged apart (`counters.py`), and what ptxas makes of
-    products in flight over a loop's end (`windows.py`), and the turns of units that alternate (`turns.py`).
+    products in flight over a loop's end (`windows.py`), the turns of units that alternate (`turns.py`), and whether all
+    blocks come to their cluster's barrier.
     With `needless`, each atom must also be wanted. `requirements` are those of the same ops in the same order;
     `threads` tells who runs each role. Findings name the requirement and both ops, on the sink's line.
     """
@@ -52,7 +55,7 @@ def check_meetings(
     findings += turn_faults(synchronised, threads or {}, needless=needless)
     findings += unclosed(synchronised, requirements)
     findings += (*misnumbered(synchronised), *miscounted(synchronised))
-    findings += escaping(synchronised)
+    findings += (*escaping(synchronised), *stranded(synchronised), *mispassed(synchronised))
     if synchronised.enter and not remote and needless:
         findings.append(finding("needless", f"{synchronised.enter[0]} serves no requirement"))
     return Verdict(tuple(findings))

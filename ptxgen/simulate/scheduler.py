@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ptxgen.errors import PtxgenError
 from ptxgen.simulate.asynchronous.clusters import settle_clusters
-from ptxgen.simulate.asynchronous.waiting import press_on, report_parked, wake
+from ptxgen.simulate.asynchronous.waiting import complete_awaited, press_on, report_parked, wake
 from ptxgen.simulate.barriers import release, report_stuck
 from ptxgen.simulate.batch import Batch
 from ptxgen.simulate.group import Group, merged, merged_all
@@ -22,6 +22,7 @@ from ptxgen.simulate.signals import Outcome, Parted, Signal
 Array: TypeAlias = NDArray[Any]
 
 PATIENCE = 32
+LONGEST_SPIN = 256
 LONGEST_SLEEP = 128
 
 
@@ -46,7 +47,8 @@ class Scheduler:
 
     Groups that were passed over for `PATIENCE` turns per ready group go first. With `chance` the order is
     random, groups are split at random, and behind a strong access a turn ends too, now and then for long: such groups
-    are `asleep` until a turn. With `single` a turn is one instruction.
+    are `asleep` until a turn. With `single` a turn is one instruction. Groups that spin are always ready, and may wait
+    for those that wait for an operation: every `LONGEST_SPIN` turns that completes, though others are ready.
     """
 
     program: Program
@@ -71,6 +73,8 @@ class Scheduler:
         while self._rouse() or self.ready or self._unblock():
             if self.chance is not None:
                 self.batch.engines.some_completes(self.batch)
+            if self.batch.parked and self.turn % LONGEST_SPIN == 0:
+                self.ready += complete_awaited(self.batch)
             group = self._next()
             group.alone = False
             group.last_turn = self.turn = self.turn + 1

@@ -16,8 +16,10 @@ from ptxgen.order.synchronisation import RingUse, Synchronisation, Synchronised
 from ptxgen.order.threads import SEVERAL, Rotation, Threads
 from ptxgen.synchronise.clusters import counted, entering
 from ptxgen.synchronise.counters import advances
+from ptxgen.synchronise.gatherings import gatherings
 from ptxgen.synchronise.groups import lane_group
 from ptxgen.synchronise.meetings import meetings
+from ptxgen.synchronise.passing import passing
 from ptxgen.synchronise.registers import own_waits, register_fences
 from ptxgen.synchronise.rings import between_roles, landing, ring_atoms, rings
 from ptxgen.synchronise.turns import turn_atoms, turn_uses
@@ -36,9 +38,9 @@ def discharge(
     A requirement is served in the body where its ends part, since a nested loop may run no step at all. Of equally few
     gaps, those directly before a sink are taken. Each meeting exists where a requirement that it covers does. What a
     lane's group delivers is awaited by the lane directly before the last meeting on the way to the sink, with as many
-    groups left open as were closed since. The only warpgroup of a role knows by its own wait that its
-    products are done. Raises PlanError where a shift or a depth leaves no gap, UnsupportedError
-    where neither discharges it.
+    groups left open as were closed since. What is between blocks of a cluster meets at its barrier. The only warpgroup
+    of a role knows by its own wait that its products are done. Raises PlanError where a shift or a depth leaves no gap,
+    UnsupportedError where neither discharges it.
     """
     places = nest(ops)
     bodies: dict[Body, list[Requirement]] = {
@@ -46,11 +48,19 @@ def discharge(
     }
     served: dict[Body, list[Requirement]] = {}
     across: list[Requirement] = []
+    around: list[Requirement] = []
+    passed: list[Requirement] = []
     for requirement in requirements:
         if between_roles(requirement):
             across.append(requirement)
             continue
+        if requirement.parts:
+            passed.append(requirement)
+            continue
         check_order(requirement, places)
+        if requirement.between_blocks:
+            around.append(requirement)
+            continue
         number, depth = requirement.source.number, len(requirement.loops)
         body = Body(requirement.source.op.role, places.paths[number][:depth])
         role = (threads or {}).get(body.role)
@@ -69,6 +79,10 @@ def discharge(
     for use in uses:
         for part in ring_atoms(use, ops, places, awaited):
             _add(atoms, part.body, {part.gap: list(part.atoms)})
+    for body, gap, atom in gatherings(places, around):
+        _add(atoms, body, {gap: [atom]})
+    for body, gap, own in passing(places, passed):
+        _add(atoms, body, {gap: list(own)})
     for body, gap, fence in register_fences(places, [r for found in served.values() for r in found]):
         _add(atoms, body, {gap: [fence]})
     for part in advances(uses, ops, places):

@@ -7,8 +7,8 @@ of precision u: each of the ceil(K/L) blocks errs by at most ((L+1) 2**-F + u) S
 
 with u = 2**-23 (f32, towards zero), 2**-13 (f32 of 13 bits) or 2**-11 (f16, to nearest), tiny half of the accumulator's
 smallest subnormal step. Of a sum in chains of p terms the first factor is ceil(p/L), and each of the ceil(K/p)
-additions in f32 adds 2**-23 S. A chain of FMAs in f64 has L = 1, no cut and u = 2**-53; integers are exact. An element
-of tf32 is 2**-10 of itself away from what is multiplied.
+additions in f32 adds 2**-23 S; so does each of the P-1 that join P parts summed apart. A chain of FMAs in f64 has
+L = 1, no cut and u = 2**-53; integers are exact. An element of tf32 is 2**-10 of itself away from what is multiplied.
 Every node of the expression adds a rounding of 2**-23 (2**-53 in f64) to what it inherits; a store adds its own.
 """
 
@@ -140,13 +140,16 @@ def given(values: Doubles, element: Element) -> Doubles:
 @frozen
 class Summing:
     """The errors of a sum of products: blocks of `length` terms, each losing `lost` of S by its cuts and `unit` by its
-    rounding, `tiny` at least; chains of `promoted` terms (None: one)."""
+    rounding, `tiny` at least; chains of `promoted` terms (None: one); `parts` summed apart, and added with a
+    rounding of `joining`."""
 
     length: int
     lost: float
     unit: float
     tiny: float
     promoted: int | None = None
+    parts: int = 1
+    joining: float = SINGLE
 
     @classmethod
     def of(cls, order: SumOrder | None, held: Element, target: str) -> Summing:
@@ -154,13 +157,16 @@ class Summing:
         if order is None:
             return cls(*per_block(target), *UNITS.get(held, UNITS[Element.F32]))
         unit, tiny = UNITS[order.chain]
+        joining = DOUBLE if order.chain is Element.F64 else SINGLE
         match order.terms:
             case Blocks():
-                return cls(*_of_blocks(order.terms), _rounding(order.terms, unit), tiny, order.promoted)
+                return cls(
+                    *_of_blocks(order.terms), _rounding(order.terms, unit), tiny, order.promoted, order.parts, joining
+                )
             case Unpacked(_, blocks):
-                return cls(1, _of_blocks(blocks)[1] + 2 * unit, unit, tiny, order.promoted)
+                return cls(1, _of_blocks(blocks)[1] + 2 * unit, unit, tiny, order.promoted, order.parts, joining)
             case Fused() | Exact() | Unsettled():
-                return cls(1, 0.0, unit, tiny, order.promoted)
+                return cls(1, 0.0, unit, tiny, order.promoted, order.parts, joining)
             case _:
                 assert_never(order.terms)
 
@@ -169,6 +175,7 @@ class Summing:
         chain = min(self.promoted or terms, terms)
         blocks, joins = -(-chain // self.length), -(-terms // max(1, chain)) if self.promoted else 0
         total = blocks * (self.lost + self.unit) * above * SLACK + -(-terms // self.length) * self.tiny
+        total = total + (self.parts - 1) * self.joining * above * SLACK
         return np.asarray(total + joins * SINGLE * above * SLACK)
 
 

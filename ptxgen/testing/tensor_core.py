@@ -5,6 +5,8 @@ An element is an integer times a power of two, so are products and accumulators;
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import add
 from typing import Any, assert_never
 
 import numpy as np
@@ -73,14 +75,25 @@ def chained_product(a: Floats, b: Floats, accumulate: Element, target: str) -> F
 
 def ordered_product(a: Doubles, b: Doubles, order: SumOrder) -> Floats:
     """a @ b for values a of [..., M, K] and b of [..., K, N], summed in an order; of the type of its sums, or float32
-    where chains are promoted. UnsupportedError where nobody knows what the instruction does."""
+    (float64) where chains are promoted or parts joined. UnsupportedError where nobody knows what the
+    instruction does."""
     left = multiplied_values(a, order.inputs[0])
     right = multiplied_values(b, order.inputs[1])
+    if order.slab is None:
+        return in_chains(left, right, order)
+    number = np.arange(a.shape[-1]) // order.slab % order.parts
+    parts = (in_chains(left[..., number == p], right[..., number == p, :], order) for p in range(order.parts))
+    wide = np.float64 if order.chain is Element.F64 else np.float32
+    return reduce(add, (part.astype(wide) for part in parts))
+
+
+def in_chains(left: Doubles, right: Doubles, order: SumOrder) -> Floats:
+    """One part of a sum: one chain, or chains that are each added to a total in f32."""
     if order.promoted is None:
         return chain(left, right, order)
-    shape = (*np.broadcast_shapes(a.shape[:-2], b.shape[:-2]), a.shape[-2], b.shape[-1])
+    shape = (*np.broadcast_shapes(left.shape[:-2], right.shape[:-2]), left.shape[-2], right.shape[-1])
     total = np.zeros(shape, np.float32)
-    for k in range(0, a.shape[-1], order.promoted):
+    for k in range(0, left.shape[-1], order.promoted):
         part = slice(k, k + order.promoted)
         total = total + chain(left[..., part], right[..., part, :], order).astype(np.float32)
     return total

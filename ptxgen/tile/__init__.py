@@ -3,6 +3,9 @@
 from ptxgen.tile.cropping import Coordinate, CroppingError, bit_count, coordinate_bits, granule, is_power, power_below
 from ptxgen.tile.distribution import LANE_BITS, Distribution, MatrixRows, SharedLayout, matrix_rows, zero
 from ptxgen.tile.nodes import (
+    TILE_COUNT,
+    TILE_NUMBER,
+    Acquire,
     Advance,
     Arrive,
     Arriving,
@@ -47,6 +50,7 @@ from ptxgen.tile.nodes import (
     Reduce,
     Region,
     RegisterFence,
+    Release,
     RequirementKind,
     Retire,
     Ring,
@@ -59,17 +63,20 @@ from ptxgen.tile.nodes import (
     Wait,
     When,
     WorkList,
+    Workspace,
     rank_name,
+    turns_name,
 )
 from ptxgen.tile.printer import show
 
 __all__ = [
-    "LANE_BITS", "Advance", "Arrive", "Arriving", "Buffer", "Carrier", "ClusterArrive", "ClusterWait", "Commit",
-    "Coordinate", "Copy", "Counter", "Covered", "CroppingError", "Distribution", "Entering", "Eviction", "Expect",
-    "Fact", "Factor", "Fill", "ForEachItem", "GlobalPlacement", "Grid", "GridDim", "GridRelease", "GridWait",
-    "Iteration", "Let", "Loop", "Map", "MapOperand", "MatrixOrder", "MatrixRows", "Meet", "Multiply", "MultiplyRow",
-    "Node", "Ordering", "Outside", "Parameter", "ParameterKind", "Program", "ProxyFence", "Quotient", "Raster",
-    "Reduce", "Region", "RegisterFence", "RequirementKind", "Retire", "Ring", "Role", "Sequence", "SharedLayout",
-    "Side", "Space", "Synchronisation", "TensorBox", "Wait", "When", "WorkList", "bit_count", "coordinate_bits",
-    "granule", "is_power", "matrix_rows", "power_below", "rank_name", "show", "zero",
+    "LANE_BITS", "TILE_COUNT", "TILE_NUMBER", "Acquire", "Advance", "Arrive", "Arriving", "Buffer", "Carrier",
+    "ClusterArrive", "ClusterWait", "Commit", "Coordinate", "Copy", "Counter", "Covered", "CroppingError",
+    "Distribution", "Entering", "Eviction", "Expect", "Fact", "Factor", "Fill", "ForEachItem", "GlobalPlacement",
+    "Grid", "GridDim", "GridRelease", "GridWait", "Iteration", "Let", "Loop", "Map", "MapOperand", "MatrixOrder",
+    "MatrixRows", "Meet", "Multiply", "MultiplyRow", "Node", "Ordering", "Outside", "Parameter", "ParameterKind",
+    "Program", "ProxyFence", "Quotient", "Raster", "Reduce", "Region", "RegisterFence", "Release", "RequirementKind",
+    "Retire", "Ring", "Role", "Sequence", "SharedLayout", "Side", "Space", "Synchronisation", "TensorBox", "Wait",
+    "When", "WorkList", "Workspace", "bit_count", "coordinate_bits", "granule", "is_power", "matrix_rows",
+    "power_below", "rank_name", "show", "turns_name", "zero",
 ]  # fmt: skip

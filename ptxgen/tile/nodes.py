@@ -86,7 +86,7 @@ class Region:
 
     The box has the extents of the distribution or tile that the node moves. In a global buffer `origin` is in elements
     of the array; in a shared or register tile it counts from the tile's corner and is constant, but for the parts of a
-    tile that blocks of a cluster copy: those start where the block's rank says.
+    shared tile that blocks of a cluster copy: those start where the block's rank says.
     """
 
     buffer: Buffer
@@ -144,7 +144,8 @@ class Copy:
     One side is registers and the other global or shared memory, or with LANE_COPY and TENSOR both are memory. `guarded`
     names the dimensions along which the box may leave the array; `outside` says what happens there. With `masks` the
     block of rank c in its cluster copies to the tiles of all blocks that `masks[c]` has bits for, and nothing where it
-    has none. A tensor copy may say what becomes of its lines in the L2 cache.
+    has none; from shared memory to registers it copies from the tile of the one block that `masks[c]` names. A tensor
+    copy may say what becomes of its lines in the L2 cache.
     """
 
     op: str
@@ -384,12 +385,17 @@ class Expect(Ordering):
 
 @frozen
 class ClusterArrive(Ordering):
-    """Every thread of the block tells its cluster that it has come here; what it did before is seen behind the wait."""
+    """Every thread of the role, or of the block where all enter, tells its cluster that it has come here; what it did
+    before is seen behind the wait. Threads that have ended count as if they had told so."""
+
+    covers: tuple[Covered, ...] = ()
 
 
 @frozen
 class ClusterWait(Ordering):
     """Every thread waits until all threads of the cluster have told that they arrived."""
+
+    covers: tuple[Covered, ...] = ()
 
 
 @frozen
@@ -401,6 +407,26 @@ class GridRelease(Ordering):
 class GridWait(Ordering):
     """Every thread waits until the grids ahead have ended, and then sees what they wrote (PTX ISA,
     griddepcontrol.wait)."""
+
+
+@frozen
+class Acquire(Ordering):
+    """The role's first thread waits until the flag of the block's tile in the array `flags` has the value `value`; what
+    came before the release of that value is seen behind the next meeting."""
+
+    flags: str
+    value: Affine
+    covers: tuple[Covered, ...]
+
+
+@frozen
+class Release(Ordering):
+    """The role's first thread gives the flag of the block's tile in the array `flags` a value; what it has seen of the
+    role by then is seen by who acquires that."""
+
+    flags: str
+    value: Affine
+    covers: tuple[Covered, ...]
 
 
 @frozen
@@ -494,14 +520,29 @@ class Counter:
 
 
 Entering = ClusterArrive | ClusterWait | GridRelease | GridWait
-Synchronisation = Meet | Commit | Retire | Wait | Arrive | Expect | RegisterFence | ProxyFence | Advance | Entering
+Synchronisation = (
+    Meet
+    | Commit
+    | Retire
+    | Wait
+    | Arrive
+    | Expect
+    | RegisterFence
+    | ProxyFence
+    | Advance
+    | Acquire
+    | Release
+    | Entering
+)
 Node = Sequence | Loop | Let | When | ForEachItem | Counter | Copy | Fill | Multiply | Map | Reduce | Synchronisation
 
 
 class ParameterKind(Enum):
-    """POINTER: address of an array. SIZE: s32 extent. STRIDE: s64 distance in elements. SCALAR: f32 number."""
+    """POINTER: address of an array. WORKSPACE: that of memory of the kernel's own, which the launcher provides. SIZE:
+    s32 extent. STRIDE: s64 distance in elements. SCALAR: f32 number."""
 
     POINTER = "pointer"
+    WORKSPACE = "workspace"
     SIZE = "size"
     STRIDE = "stride"
     SCALAR = "scalar"
@@ -526,6 +567,26 @@ class GridDim:
     variable: str
     count: Quotient
     cluster: int = 1
+
+
+@frozen
+class Workspace:
+    """Memory that the kernel alone uses, `elements` of a type for each tile of the grid (each of its parts together),
+    the parameter `name`. With `zeroed` it is zero at the launch, and when the kernel ends it is so again."""
+
+    name: str
+    element: Element
+    elements: int
+    zeroed: bool = False
+
+
+TILE_NUMBER = "tile"
+TILE_COUNT = "tiles"
+
+
+def turns_name(workspace: str) -> str:
+    """The workspace of the flags that tell whose turn it is at each tile of another workspace."""
+    return f"{workspace}_turns"
 
 
 def rank_name(variable: str) -> str:
@@ -563,11 +624,15 @@ class WorkList:
 class Grid:
     """All tiles, one block each; the launch is one-dimensional with the product of the counts as blocks. With a work
     list fewer blocks take several tiles each. Blocks of a cluster follow each other, along its last dim first; the
-    raster orders clusters."""
+    raster orders clusters. With `parts` the first dim numbers so many parts of a sum, which each tile of the others
+    has: all blocks of a part come before those of the next one, in the same order, and TILE_NUMBER is a block's place
+    there.
+    """
 
     dims: tuple[GridDim, ...]
     raster: Raster
     work_list: WorkList | None = None
+    parts: int = 1
 
     @property
     def cluster(self) -> int:
@@ -645,6 +710,7 @@ class Program:
     boxes: tuple[TensorBox, ...] = ()
     enter: tuple[Entering, ...] = ()
     overlapped: bool = False
+    workspaces: tuple[Workspace, ...] = ()
 
     @property
     def warps(self) -> int:

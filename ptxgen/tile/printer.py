@@ -13,6 +13,7 @@ from ptxgen.compute import Expression, Load, Operand, rebuild
 from ptxgen.compute import show as show_expression
 from ptxgen.tile.distribution import Distribution, SharedLayout
 from ptxgen.tile.nodes import (
+    Acquire,
     Advance,
     Arrive,
     Buffer,
@@ -46,6 +47,7 @@ from ptxgen.tile.nodes import (
     Reduce,
     Region,
     RegisterFence,
+    Release,
     Retire,
     Ring,
     Role,
@@ -54,6 +56,7 @@ from ptxgen.tile.nodes import (
     TensorBox,
     Wait,
     When,
+    Workspace,
 )
 
 INDENT = "  "
@@ -82,6 +85,7 @@ def program_lines(program: Program) -> Iterator[str]:
     yield from section("buffers", buffer_lines(program.buffers))
     yield from section("rings", map(ring_line, program.rings))
     yield from section("tensor maps", map(tensor_line, program.boxes))
+    yield from section("workspaces", map(workspace_line, program.workspaces))
     yield from section("all threads", (line for node in program.enter for line in node_lines(node)))
     for role in program.roles:
         yield from role_lines(role)
@@ -117,6 +121,8 @@ def grid_lines(grid: Grid) -> Iterator[str]:
     """One line for each tile index, then the order of the blocks."""
     for dim in grid.dims:
         yield f"{dim.variable} = 0 .. {dim.count} - 1" + (f", clusters of {dim.cluster}" if dim.cluster > 1 else "")
+    if grid.parts > 1:
+        yield f"all tiles of a part before those of the next one, {grid.parts} parts"
     group = grid.raster.group
     if grid.raster.curve:
         yield f"squares of {group} by {group} tiles along a curve, every second band of them backwards"
@@ -172,6 +178,13 @@ def tensor_line(box: TensorBox) -> str:
     early = ", fetched early" if box.early else ""
     boxes = f"{box.array} in boxes of {box_text(box.extents)} over {order}"
     return f"{box.name}: {boxes}, swizzled over {box.span} bytes{promoted}{early}"
+
+
+def workspace_line(found: Workspace) -> str:
+    """What a workspace holds."""
+    return f"{found.name}: {found.elements} of {found.element} a tile" + (
+        ", zero before and after" if found.zeroed else ""
+    )
 
 
 def ring_line(ring: Ring) -> str:
@@ -237,14 +250,22 @@ def node_lines(node: Node) -> Iterator[str]:
             yield from (INDENT + f"covers {line}" for line in covers_lines(covers))
         case Advance(variable, by):
             yield f"advance {variable} by {by}"
-        case ClusterArrive():
+        case ClusterArrive(covers):
             yield "arrive at the cluster's barrier"
-        case ClusterWait():
+            yield from (INDENT + f"covers {line}" for line in covers_lines(covers))
+        case ClusterWait(covers):
             yield "wait for the cluster's barrier"
+            yield from (INDENT + f"covers {line}" for line in covers_lines(covers))
         case GridRelease():
             yield "let the grids behind begin"
         case GridWait():
             yield "wait for the grids ahead"
+        case Acquire(flags, value, covers):
+            yield f"acquire {flags} at {value}"
+            yield from (INDENT + f"covers {line}" for line in covers_lines(covers))
+        case Release(flags, value, covers):
+            yield f"release {flags} as {value}"
+            yield from (INDENT + f"covers {line}" for line in covers_lines(covers))
         case RegisterFence(covers):
             yield "register fence"
             yield from (INDENT + f"covers {line}" for line in covers_lines(covers))

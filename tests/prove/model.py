@@ -8,6 +8,7 @@ from attrs import define, field, frozen
 
 from isa.mechanisms import AtIssue, Group, GroupKind, IssuedBy, Transaction
 from ptxgen.order.atoms import (
+    Acquire,
     Arrive,
     AtomProgram,
     ClusterArrive,
@@ -18,6 +19,7 @@ from ptxgen.order.atoms import (
     Issue,
     Join,
     Placed,
+    Release,
     Retire,
     RoleBody,
     Side,
@@ -34,10 +36,11 @@ class Fault(Exception):
 
 @frozen
 class Uses:
-    """What an op does with a ring: the tile number is the op's index."""
+    """What an op does with a ring: the tile number is the op's index. `kept`: it is in memory that outlives blocks."""
 
     ring: str
     writes: bool
+    kept: bool = False
 
 
 @define
@@ -128,6 +131,7 @@ class Machine:
     flights: list[Flight] = field(factory=list)
     collectives: dict[tuple[object, ...], Flight] = field(factory=dict)
     threads: list[Thread] = field(factory=list)
+    flags: dict[str, int] = field(factory=dict)
 
     def run(self) -> None:
         """Runs all threads to their end; raises Fault."""
@@ -186,6 +190,10 @@ class Machine:
             raise Fault("a barrier of a block that has left")
         return found
 
+    def check_there(self, cta: int) -> None:
+        if all(t.at >= len(t.steps) for t in self.threads if t.cta == cta):
+            raise Fault("memory of a block that has left")
+
     def has_turn(self, thread: Thread, placed: Placed, index: int) -> bool:
         """Whether what a turn orders before this step is done: by whoever has the tile before this one."""
         for turn in self.program.turns:
@@ -201,8 +209,10 @@ class Machine:
         if not self.has_turn(thread, placed, index):
             return False
         match placed.atom:
+            case Acquire(workspace=workspace):
+                return self.flags.get(workspace, 0) == thread.cta
             case ClusterWait():
-                return all(t.arrived > thread.waited for t in self.threads)
+                return all(t.arrived > thread.waited or t.at >= len(t.steps) for t in self.threads)
             case Wait(ring=ring, side=side):
                 depth = self.program.ring(ring).depth
                 parity = index // depth + (1 if side is Side.EMPTY else 0)
@@ -237,21 +247,30 @@ class Machine:
                 self.barrier(thread.cta, ring, Side.FULL, index).arrive(count)
             case Join():
                 thread.joins += 1
+            case Release(workspace=workspace, last=last):
+                self.flags[workspace] = 0 if last else thread.cta + 1
             case ClusterArrive():
+                if thread.arrived > thread.waited:
+                    raise Fault("arrived twice at the cluster's barrier")
                 thread.arrived += 1
             case ClusterWait():
+                if thread.arrived == thread.waited:
+                    raise Fault("waits for the cluster's barrier, not arrived there")
                 thread.waited += 1
-            case Retire() | Wait() | Fence():
+            case Retire() | Wait() | Fence() | Acquire():
                 pass
         thread.at += 1
 
     def issue(self, thread: Thread, op: Issue, index: int) -> None:
         match op.mechanism.completes:
             case AtIssue():
-                flight = Flight(op, index, thread, thread.cta, ())
-                self.begin(flight)
-                self.finish_reads(flight)
-                self.finish_writes(flight)
+                for cta in self.reached(op.to, thread.cta):
+                    if not any(use.kept for use in self.uses.get(op.op, ())):
+                        self.check_there(cta)
+                    flight = Flight(op, index, thread, cta, ())
+                    self.begin(flight)
+                    self.finish_reads(flight)
+                    self.finish_writes(flight)
             case Transaction():
                 for cta in self.reached(op.to, thread.cta):
                     flight = Flight(op, index, thread, cta, ())
@@ -333,7 +352,7 @@ class Machine:
 
 def instances(role: RoleBody, tiles: int) -> Iterator[tuple[Placed, int]]:
     """The atoms that one thread performs for tiles 0 .. tiles-1, in order, with their index."""
-    most = max((p.ahead for p in role.body), default=0)
+    most, tiles = max((p.ahead for p in role.body), default=0), tiles if role.periodic else 1
     for step in range(-most, tiles):
         for placed in role.body:
             index = step + placed.ahead

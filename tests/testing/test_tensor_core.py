@@ -4,12 +4,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from attrs import evolve
 
 from isa.numerics import Rounding
 from ptxgen.compute import f16, f32
-from ptxgen.derive import Blocks
+from ptxgen.derive import Blocks, SumOrder
 from ptxgen.testing import chained_product
-from ptxgen.testing.tensor_core import block
+from ptxgen.testing.tensor_core import block, ordered_product
 
 HALVES = (f16, f16)
 VOLTA = Blocks(4, 23, Rounding.TOWARDS_ZERO)
@@ -58,3 +59,23 @@ def test_specials() -> None:
     assert block(row, np.ones((4, 1)), zero, VOLTA, HALVES)[0, 0] == np.inf
     assert block(row, np.zeros((4, 1)), zero, VOLTA, HALVES).view(np.uint32)[0, 0] == 0x7FFFFFFF
     assert np.isnan(block(row, np.full((4, 1), nan), zero, VOLTA, HALVES)[0, 0])
+
+
+def test_parts_are_sums_of_their_slabs_added_in_ascending_order() -> None:
+    """Slab s of 16 terms belongs to part s mod 3; the parts are rounded apart, and added from part 0 on."""
+    rng = np.random.default_rng(3)
+    a, b = rng.standard_normal((5, 100)), rng.standard_normal((100, 7))
+    a, b = a.astype(np.float16).astype(float), b.astype(np.float16).astype(float)
+    order = SumOrder("", HALVES, f32, Blocks(16, 25, Rounding.TOWARDS_ZERO), parts=3, slab=16)
+    alone = evolve(order, parts=1, slab=None)
+    slabs = [range(start, min(start + 16, 100)) for start in range(0, 112, 16)]
+    sums = []
+    for part in range(3):
+        own = [k for slab in slabs[part::3] for k in slab]
+        sums.append(ordered_product(a[:, own], b[own], alone))
+    wanted = (sums[0] + sums[1]) + sums[2]
+    found = ordered_product(a, b, order)
+    assert found.dtype == np.float32
+    assert np.array_equal(found, wanted)
+    assert not np.array_equal(found, ordered_product(a, b, alone))
+    assert np.abs(found - a @ b).max() < 1e-4

@@ -54,16 +54,20 @@ def wake(batch: Batch) -> list[Group]:
     return awake
 
 
+def complete_awaited(batch: Batch) -> list[Group]:
+    """Completes the operations that parked groups wait for; the groups that go on then."""
+    for group in batch.parked:
+        for wait in group.waits:
+            while isinstance(wait, PhaseWait) and not wait.over() and batch.engines.complete_for(batch, wait.barrier):
+                pass
+    return wake(batch)
+
+
 def press_on(batch: Batch) -> list[Group]:
     """With no group ready: the groups that go on once an operation is complete that one waits for, or that are told
     once more that their phase is not complete; empty when neither helps.
     """
-    engines = batch.engines
-    for group in batch.parked:
-        for wait in group.waits:
-            while isinstance(wait, PhaseWait) and not wait.over() and engines.complete_for(batch, wait.barrier):
-                pass
-    awake = wake(batch)
+    engines, awake = batch.engines, complete_awaited(batch)
     if awake or not batch.parked:
         return awake
     if engines.denied_at != engines.version:

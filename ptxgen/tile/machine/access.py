@@ -141,7 +141,9 @@ def find(step: Step, view: View, wanted: Mask) -> tuple[Storage, Index]:
             storage = step.warp.registers[buffer.name]
         else:
             index = shared_index(buffer.layout, moved, number, view.dims, origin)
-            storage = step.warp.block.shared[buffer.name]
+            own = step.warp.block
+            holder = own if view.block is None else own.cluster.reach(step.warp, view.block)
+            storage = holder.shared[buffer.name]
             check_shared_vectors(step, view, origin)
     except StrayError as stray:
         raise step.fault(stray.code, f"{buffer.name}: {stray}") from None

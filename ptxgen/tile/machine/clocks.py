@@ -6,8 +6,10 @@ called a block here is a cluster: blocks that run together, most often one.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
-from attrs import frozen
+from attrs import field, frozen
 from numpy.typing import NDArray
 
 from ptxgen.tile.machine.geometry import Index
@@ -21,12 +23,14 @@ SEVERAL_BLOCKS = (1 << BLOCK_BITS) - 1
 
 @frozen
 class Stamp:
-    """An access: the block's number counted from 1, the warp's place in the block, its clock and the op's number."""
+    """An access: the block's number counted from 1, the warp's place in the block, its clock and the op's number; and
+    the clocks that the warp has seen of blocks before, by their numbers."""
 
     block: int
     clock: int
     warp: int
     op: int
+    before: Mapping[int, Index] = field(factory=dict, eq=False, repr=False)
 
     @property
     def packed(self) -> int:
@@ -53,11 +57,14 @@ class Conflict:
     earlier_writes: bool
 
 
-def unordered(entries: Index, block: int, seen: Index) -> NDArray[np.bool_]:
-    """Which accesses a warp of `block` that has seen clock `seen[w]` of each warp w does not know to be over."""
+def unordered(entries: Index, stamp: Stamp, seen: Index) -> NDArray[np.bool_]:
+    """Which accesses a warp that has seen clock `seen[w]` of each warp w of its block, and those before of others, does
+    not know to be over."""
     clock = entries >> CLOCK_SHIFT & (1 << CLOCK_BITS) - 1
     warp = entries >> WARP_SHIFT & (1 << WARP_BITS) - 1
-    late = (entries >> BLOCK_SHIFT != block) | (clock > seen[warp])
+    late = (entries >> BLOCK_SHIFT != stamp.block) | (clock > seen[warp])
+    for block, known in stamp.before.items():
+        late &= (entries >> BLOCK_SHIFT != block) | (clock > known[warp])
     return np.asarray(late & (entries != 0))
 
 
@@ -72,7 +79,7 @@ class Clocks:
         """Notes a read of the elements `index`; the first unordered write among them, if any."""
         found = self._conflict(self._writes[index], stamp, seen, writes=True)
         own = self._reads[stamp.warp]
-        foreign = (own[index] != 0) & (own[index] >> BLOCK_SHIFT != stamp.block)
+        foreign = (own[index] >> BLOCK_SHIFT != stamp.block) & unordered(own[index], stamp, seen)
         own[index] = stamp.packed | foreign * (SEVERAL_BLOCKS << BLOCK_SHIFT) if foreign.any() else stamp.packed
         return found
 
@@ -86,7 +93,7 @@ class Clocks:
 
     @staticmethod
     def _conflict(entries: Index, stamp: Stamp, seen: Index, *, writes: bool) -> Conflict | None:
-        bad = unordered(entries, stamp.block, seen)
+        bad = unordered(entries, stamp, seen)
         if not bad.any():
             return None
         point = int(bad.argmax())

@@ -19,13 +19,15 @@ from ptxgen.tile.nodes import Grid, rank_name
 
 @define(eq=False)
 class Cluster:
-    """The blocks of a cluster, its number counted from 1, and its barrier: how often each warp has arrived there, and
-    what those that arrived in each phase had seen."""
+    """The blocks of a cluster, its number counted from 1, and its barrier: how often each warp has arrived and waited
+    there, what those that arrived in each phase had seen, and which warps have ended, for whom nobody waits."""
 
     number: int
     blocks: list[Block] = field(factory=list)
     arrived: dict[int, int] = field(factory=dict)
     told: list[Index] = field(factory=list)
+    waited: dict[int, int] = field(factory=dict)
+    ended: set[int] = field(factory=set)
 
     @property
     def warps(self) -> list[Warp]:
@@ -35,6 +37,9 @@ class Cluster:
     def arrive(self, warp: Warp) -> None:
         """The warp tells that it has come here, and what it has seen."""
         phase = self.arrived[warp.place] = self.arrived.get(warp.place, 0) + 1
+        if phase > self.waited.get(warp.place, 0) + 1:
+            text = f"{warp.name}, block {warp.block.name}, arrives twice at the cluster's barrier before it waits there"
+            raise MachineFault("tile.barrier", text, None)
         if phase > len(self.told):
             self.told.append(np.zeros_like(warp.seen))
         np.maximum(self.told[phase - 1], warp.seen, out=self.told[phase - 1])
@@ -43,12 +48,14 @@ class Cluster:
     def wait(self, warp: Warp) -> Blocked:
         """The wait for everybody's arrival in the phase in which the warp arrived last."""
         phase = self.arrived.get(warp.place, 0)
-        if not phase:
+        if phase == self.waited.get(warp.place, 0):
             text = f"{warp.name}, block {warp.block.name}, waits for the cluster's barrier and has not arrived there"
             raise MachineFault("tile.barrier", text, None)
 
+        self.waited[warp.place] = phase
+
         def ready() -> bool:
-            return all(self.arrived.get(each.place, 0) >= phase for each in self.warps)
+            return all(each.place in self.ended or self.arrived.get(each.place, 0) >= phase for each in self.warps)
 
         def resume() -> None:
             np.maximum(warp.seen, self.told[phase - 1], out=warp.seen)

@@ -18,16 +18,20 @@ from ptxgen.tile.machine import products, stores
 from ptxgen.tile.machine.clocks import OP_BITS, SEVERAL_BLOCKS, WARP_BITS, Clocks
 from ptxgen.tile.machine.clusters import Cluster, clusters_of, tile_variables
 from ptxgen.tile.machine.faults import MachineFault
+from ptxgen.tile.machine.geometry import Index
 from ptxgen.tile.machine.items import items_of
 from ptxgen.tile.machine.leaves import commit, perform, retire, targets
 from ptxgen.tile.machine.numbers import NUMPY_TYPES
 from ptxgen.tile.machine.overlays import lay_over
+from ptxgen.tile.machine.passing import Turns, in_order, tile_numbers, workspace_memory
 from ptxgen.tile.machine.rasters import Place
 from ptxgen.tile.machine.rings import RingState
 from ptxgen.tile.machine.schedule import Blocked, Thread, interleave
 from ptxgen.tile.machine.state import Block, Launch, Leaf, Step, Storage, Warp, evaluate
 from ptxgen.tile.machine.walking import leaves_of, meets_of, walk_tree
 from ptxgen.tile.nodes import (
+    TILE_NUMBER,
+    Acquire,
     Advance,
     Arrive,
     Arriving,
@@ -43,6 +47,7 @@ from ptxgen.tile.nodes import (
     Program,
     ProxyFence,
     RegisterFence,
+    Release,
     Retire,
     Side,
     Space,
@@ -87,9 +92,12 @@ def run(
     together = shares_of(launch, workers, blocks)
     if chance is not None:
         chance.shuffle(together)
+    in_order(launch, together)
     check_capacity(launch, len(together))
     ran = [b for number, shares in enumerate(together, start=1) for b in run_cluster(launch, number, shares, chance)]
-    left = {name: storage.values.reshape(arrays[name].shape) for name, storage in launch.memory.items()}
+    launch.turns.check_put_back()
+    held = ((name, storage) for name, storage in launch.memory.items() if name in arrays)
+    left = {name: storage.values.reshape(arrays[name].shape) for name, storage in held}
     return MachineReport(left, len(ran), sum(b.steps for b in ran), sum(b.meetings for b in ran))
 
 
@@ -119,7 +127,8 @@ def prepare(
     check_barriers(program)
     leaves = tuple(leaf for role in program.roles for leaf in leaves_of(role.body))
     numbers = {id(leaf): number for number, leaf in enumerate(leaves)}
-    return Launch(program, dict(sizes), dict(scalars), memories(program, arrays, leaves), leaves, numbers)
+    memory = memories(program, arrays, leaves) | workspace_memory(program, dict(sizes), warps_together(program))
+    return Launch(program, dict(sizes), dict(scalars), memory, leaves, numbers, Turns())
 
 
 def check_capacity(launch: Launch, clusters: int) -> None:
@@ -178,7 +187,7 @@ def run_cluster(
     threads: list[Thread] = []
     teams: dict[str, list[Warp]] = {}
     for block, items in zip(cluster.blocks, shares, strict=True):
-        tiles = [tile_variables(grid, place) for place in items]
+        tiles = [tile_variables(grid, place) | tile_numbers(grid, place, launch.sizes) for place in items]
         variables = launch.sizes if grid.work_list else {**launch.sizes, **tiles[0]}
         for warp in block.warps:
             team = f"{warp.role.name} of block {block.rank}"
@@ -230,8 +239,12 @@ def registers(program: Program) -> dict[str, Storage]:
 def join_clocks(members: list[Warp]) -> None:
     """A meeting: every warp of the role has seen what any of them has, and starts a new span of its own clock."""
     joined = np.maximum.reduce([warp.seen for warp in members])
+    before: dict[int, Index] = {}
+    for cluster, seen in (known for warp in members for known in warp.before.items()):
+        before[cluster] = np.maximum(before.get(cluster, np.zeros_like(seen)), seen)
     for warp in members:
         warp.seen = joined.copy()
+        warp.before = dict(before)
         warp.seen[warp.place] += 1
     members[0].block.meetings += 1
 
@@ -271,6 +284,15 @@ def warp_steps(warp: Warp, variables: dict[str, int], tiles: list[dict[str, int]
                         block = warp.block.cluster.reach(warp, target)
                         block.rings[ring].barrier(Side.EMPTY, evaluate(rank, bound)).arrive(warp)
                 yield None
+            case Acquire(flags, value):
+                if not warp.number:
+                    turns, tile = warp.block.launch.turns, bound[TILE_NUMBER]
+                    yield turns.acquire(warp, flags, tile, evaluate(value, bound))
+            case Release(flags, value):
+                if not warp.number:
+                    turns, tile = warp.block.launch.turns, bound[TILE_NUMBER]
+                    turns.release(warp, flags, tile, evaluate(value, bound))
+                yield None
             case ClusterArrive():
                 warp.block.cluster.arrive(warp)
                 yield None
@@ -293,6 +315,7 @@ def warp_steps(warp: Warp, variables: dict[str, int], tiles: list[dict[str, int]
                 warp.block.steps += 1
                 yield None
     check_nothing_left(warp)
+    warp.block.cluster.ended.add(warp.place)
 
 
 def is_global(leaf: Leaf) -> bool:

@@ -112,13 +112,23 @@ def store(step: Step, node: Copy) -> None:
 def load(step: Step, node: Copy) -> None:
     """Memory to registers; elements outside the array are as `outside` says, ANY being a value that shows."""
     vector = node.vector if node.carrier is Carrier.ACCESS else matrix_elements(step, node, node.source)
-    memory = View(node.source, whole(node.source), node.distribution, vector)
+    memory = View(node.source, whole(node.source), node.distribution, vector, holder(step, node))
     held = View(node.destination, whole(node.destination), node.distribution, 1)
     wanted = inside_array(step, memory, node.guarded)
     values = read(step, memory, wanted)
     if node.outside is Outside.ANY:
         values[~wanted] = poison(node.source.buffer.element)
     write(step, held, values, wanted if node.outside is Outside.NEVER else every_point(held))
+
+
+def holder(step: Step, node: Copy) -> int | None:
+    """The rank of the block whose tile is read, None for the own one."""
+    if not node.masks:
+        return None
+    found = targets(node.masks, step.warp.block.rank)
+    if len(found) != 1 or node.source.buffer.space is not Space.SHARED:
+        raise step.fault("tile.shape", f"reads the shared tile of one block, not of {len(found)}")
+    return found[0]
 
 
 def matrix_elements(step: Step, node: Copy, memory: Region) -> int:

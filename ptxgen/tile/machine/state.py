@@ -21,6 +21,7 @@ from ptxgen.tile.nodes import Buffer, Copy, Fill, Map, Multiply, Program, Quotie
 
 if TYPE_CHECKING:
     from ptxgen.tile.machine.clusters import Cluster
+    from ptxgen.tile.machine.passing import Turns
     from ptxgen.tile.machine.rings import RingState
 
 Leaf = Copy | Fill | Multiply | Map | Reduce
@@ -51,7 +52,8 @@ class Storage:
 
 @define(eq=False)
 class Launch:
-    """A program with its sizes, scalars and global memory (by array name; flat). `leaves` numbers the ops."""
+    """A program with its sizes, scalars and global memory (by array name; flat). `leaves` numbers the ops,
+    `turns` are the flags by which blocks pass tiles on."""
 
     program: Program
     sizes: dict[str, int]
@@ -59,6 +61,7 @@ class Launch:
     memory: dict[str, Storage]
     leaves: tuple[Leaf, ...]
     leaf_number: dict[int, int]
+    turns: Turns
     block_names: dict[tuple[int, int], str] = field(factory=dict)
 
 
@@ -88,7 +91,8 @@ class Block:
 class Warp:
     """A running warp: its number in the role, its place in the cluster, the clock that it has seen of each warp of the
     cluster (its own is `seen[place]`), and its registers. `busy` counts the products under way on a register buffer,
-    `unfenced` names those touched since the last register fence. Groups of stores are the role's first warp's."""
+    `unfenced` names those touched since the last register fence. Groups of stores are the role's first warp's. `before`
+    are the clocks seen of clusters that have passed tiles on, by their numbers."""
 
     block: Block
     role: Role
@@ -105,6 +109,7 @@ class Warp:
     unfenced: set[str] = field(factory=set)
     open_stores: list[BulkStore] = field(factory=list)
     store_groups: list[list[BulkStore]] = field(factory=list)
+    before: dict[int, Index] = field(factory=dict)
 
     @property
     def name(self) -> str:
@@ -163,7 +168,7 @@ class Step:
         """This access, for the clocks."""
         warp = self.warp
         number = warp.block.launch.leaf_number[id(self.node)]
-        return Stamp(warp.block.cluster.number, int(warp.seen[warp.place]), warp.place, number)
+        return Stamp(warp.block.cluster.number, int(warp.seen[warp.place]), warp.place, number, warp.before)
 
     def value(self, affine: Affine) -> int:
         """The value of an affine expression here."""
@@ -208,9 +213,11 @@ def evaluate(expression: Affine | Quotient, values: Mapping[str, int], node: Lea
 @frozen
 class View:
     """The elements of `region` that the points of `distribution` visit: dimension d by the point's coordinate dims[d]
-    (None: the corner alone), `vector` in one access to memory."""
+    (None: the corner alone), `vector` in one access to memory. Of a shared tile it is that of the block of rank `block`
+    in the cluster, None for the warp's own."""
 
     region: Region
     dims: tuple[int | None, ...]
     distribution: Distribution
     vector: int
+    block: int | None = None

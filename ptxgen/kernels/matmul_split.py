@@ -1,0 +1,70 @@
+"""Products whose k is split among blocks: what can be, and where their partial sums meet."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING
+
+from isa.forms import resolve
+from isa.limits import limits
+from isa.targets import target as target_named
+from ptxgen.compute import f16, s32
+from ptxgen.errors import PlanError
+from ptxgen.kernels.matmul_compute import MatmulSpec
+from ptxgen.kernels.matmul_drain import BARRIERS_BYTES
+from ptxgen.plan import Plan, shared, workspace
+from ptxgen.tile import is_power
+
+if TYPE_CHECKING:
+    from ptxgen.kernels.matmul_plan import MatmulTiling
+
+CLUSTER_BARRIER = "barrier.cluster.wait.acquire.aligned"
+IN_CLUSTERS = (2, 4, 8)
+MOST_BLOCKS = 8
+
+
+def joins_in_cluster(spec: MatmulSpec, tiling: MatmulTiling, target: str) -> bool:
+    """Whether the parts of a tile are neighbours in a cluster: where the target has clusters, they are few enough, and
+    no sum runs over the tile, of which each block then has a slice, dealt to its warps by bits: extents and warps are
+    powers of two. Else they pass their sums on through memory."""
+    has_clusters = resolve(CLUSTER_BARRIER).availability.least_version(target_named(target)) is not None
+    blocks = tiling.split * prod(tiling.cluster)
+    by_bits = all(map(is_power, (tiling.i, tiling.j, tiling.warps)))
+    return has_clusters and tiling.split in IN_CLUSTERS and blocks <= MOST_BLOCKS and not spec.totals and by_bits
+
+
+def check_split(spec: MatmulSpec, tiling: MatmulTiling, target: str) -> None:
+    """PlanError, by name, for what is not combined with parts of k."""
+    if tiling.split == 1:
+        return
+    what = f"k split in {tiling.split}"
+    if tiling.turns:
+        raise PlanError(f"{what}: warpgroups that take tiles in turn do not share a sum so far; take turns=False")
+    if tiling.workers is not None:
+        raise PlanError(f"{what}: blocks that stay and walk the tiles do not share a sum so far; take workers=None")
+    if spec.summed is s32:
+        raise PlanError(f"{what}: parts are joined in f32, the sums are integers; take split=1")
+    if spec.summed is f16 and not joins_in_cluster(spec, tiling, target):
+        raise PlanError(
+            f"{what}: sums in f16 that are passed on through memory would be rounded by each block; accumulate in f32, "
+            f"or take 2, 4 or 8 parts of tiles whose extents are powers of two on a target with clusters"
+        )
+
+
+def joined(plan: Plan, parts: int, tile_bytes: int, rings: dict[str, int]) -> Plan:
+    """The plan with its sum over k in so many parts of a cluster. A partial tile of `tile_bytes` lies over the first of
+    the `rings`, by name with their bytes, that holds it, else beside them; PlanError where it fits nowhere."""
+    most = limits(target_named(plan.target)).shared_bytes_per_cta - BARRIERS_BYTES
+    over = next((name for name, size in rings.items() if size >= tile_bytes), None)
+    if over is None and tile_bytes + sum(rings.values()) > most:
+        sizes = ", ".join(f"{name} {size}" for name, size in rings.items())
+        raise PlanError(
+            f"k split in {parts}: a partial tile has {tile_bytes} bytes, more than any ring ({sizes}) and than what "
+            f"they leave of {most}; take a smaller tile or deeper rings"
+        )
+    return plan.split("k", parts, through=shared(1, alias=over))
+
+
+def passed_on(plan: Plan, parts: int) -> Plan:
+    """The plan with its sum over k in so many parts that pass it on through memory."""
+    return plan.split("k", parts, through=workspace())

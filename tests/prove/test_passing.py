@@ -1,0 +1,55 @@
+"""Blocks that pass a tile of a workspace on, part by part: the checker's word, and the model's."""
+
+from collections.abc import Iterator
+
+import pytest
+from attrs import evolve
+
+from isa.mechanisms import LOAD, STORE
+from ptxgen.order.atoms import Acquire, Atom, AtomProgram, Issue, Obligation, Placed, Release, RoleBody
+from ptxgen.order.requirements import EventKind
+from ptxgen.prove.checker import check
+from ptxgen.prove.events import without
+from tests.prove.model import Uses, faults
+
+TAKE, GIVE = Acquire("W"), Release("W")
+
+
+def chain(blocks: int) -> AtomProgram:
+    """Each block reads the tile of the one before it, and leaves one for the next."""
+    before = Issue("get", LOAD, to=tuple(1 << part >> 1 for part in range(blocks)))
+    atoms: tuple[Atom, ...] = (TAKE, before, Issue("put", STORE), GIVE)
+    math = RoleBody("math", units=1, threads=1, body=tuple(Placed(atom) for atom in atoms), periodic=False)
+    later = tuple((part, part, part + 1) for part in range(blocks - 1))
+    asked = Obligation("put", EventKind.DONE, "get", 0, "flow put -> get", ctas=later)
+    return AtomProgram((math,), (), (asked,), cluster=blocks)
+
+
+def shown(program: AtomProgram, runs: int = 40) -> set[str]:
+    return faults(program, {"put": (Uses("P", True, True),), "get": (Uses("P", False, True),)}, {"P": 1}, runs)
+
+
+@pytest.mark.parametrize("blocks", [2, 3, 5])
+def test_each_block_waits_for_the_one_before(blocks: int) -> None:
+    assert str(check(chain(blocks))) == "proved"
+    assert shown(chain(blocks)) == set()
+
+
+def mutants(program: AtomProgram) -> Iterator[AtomProgram]:
+    (role,) = program.roles
+    for place, placed in enumerate(role.body):
+        if isinstance(placed.atom, Acquire | Release):
+            yield without(program, role, place)
+            rest = role.body[:place] + role.body[place + 1 :]
+            for other in range(len(rest) + 1):
+                yield program.replaced(role, evolve(role, body=(*rest[:other], placed, *rest[other:])))
+
+
+def test_acquisitions_and_releases_that_are_missing_or_elsewhere() -> None:
+    refused = 0
+    for mutant in mutants(chain(3)):
+        verdict = check(mutant, needless=False)
+        found = shown(mutant, 200)
+        refused += not verdict.accepted
+        assert verdict.accepted == (not found), (mutant.roles[0].body, verdict, found)
+    assert refused > 6
