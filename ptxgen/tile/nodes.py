@@ -297,7 +297,9 @@ class Reduce:
 
 @frozen
 class Ordering:
-    """A node that is there for order alone."""
+    """A node that is there for order alone; `line` where somebody wrote it by hand."""
+
+    line: SourceLine | None = field(default=None, eq=False, kw_only=True, repr=False)
 
 
 @frozen
@@ -602,6 +604,7 @@ class Ring:
     byte_count: int
     empty_count: int
     counts_by_rank: tuple[int, ...] = ()
+    line: SourceLine | None = field(default=None, eq=False, kw_only=True, repr=False)
 
 
 @frozen
