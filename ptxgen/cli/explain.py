@@ -42,16 +42,19 @@ from ptxgen.tile.printer import show
 
 
 class Stage(Enum):
-    """What is explained: every stage, or synchronisation alone."""
+    """What is explained: every stage, synchronisation alone, or the tile program alone, which `ptxgen build` reads."""
 
     ALL = "all"
     SYNC = "sync"
+    TILE = "tile"
 
 
 def explain(kernel: GeneratedKernel, what: Stage = Stage.ALL) -> str:
     """Statements, schedule, ops, their requirements and what keeps them, tile program, loops, PTX with its origins; of
     synchronisation each wait, arrival and fence with what it covers, and which filling of a ring waits for which
     release."""
+    if what is Stage.TILE:
+        return show(kernel.program)
     if what is Stage.SYNC:
         return "\n".join(_of_parts(kernel, ops=False))
     lines = _headed("statements", str(kernel.plan.compute).splitlines())

@@ -50,8 +50,8 @@ def sequence(nodes: Iterable[Node]) -> Node:
 
 
 def children_of(body: Node) -> tuple[Node, ...]:
-    """The nodes that follow each other in a body."""
-    return body.children if isinstance(body, Sequence) else (body,)
+    """The nodes that follow each other in a body, of sequences in it those inside."""
+    return tuple(_spread((body,)))
 
 
 def _spread(nodes: Iterable[Node]) -> Iterator[Node]:

@@ -6,9 +6,26 @@ from collections import Counter
 from collections.abc import Iterator
 
 from ptxgen.errors import Finding, Place, Severity
+from ptxgen.prove.trees.accesses import accesses
 from ptxgen.prove.trees.execution import Execution, Member, performs, reached_from, units_of
 from ptxgen.prove.trees.tracing import Step
-from ptxgen.tile import Arrive, Arriving, Carrier, Copy, Expect, Meet, Program, Ring, Role, Side, Space, Wait
+from ptxgen.tile import (
+    Arrive,
+    Arriving,
+    Carrier,
+    Copy,
+    Covered,
+    Expect,
+    Meet,
+    Ordering,
+    Program,
+    RequirementKind,
+    Ring,
+    Role,
+    Side,
+    Space,
+    Wait,
+)
 from ptxgen.tile.trees import ends_of
 
 NAMED_BARRIERS = 16
@@ -70,6 +87,20 @@ def phase_faults(run: Execution) -> Iterator[Finding]:
             yield from _in_phase(run, ring, block)
 
 
+def served(program: Program, ring: Ring, side: Side) -> str:
+    """The requirements that a side of a ring is there for, in words."""
+    leaves = [node for role in program.roles for node in ends_of(role.body) if not isinstance(node, Ordering)]
+    found: dict[Covered, None] = {}
+    for writer in (leaf for leaf in leaves if isinstance(leaf, Copy) and leaf.ring == ring.name):
+        name = writer.destination.buffer.name
+        for reader in leaves:
+            if any(access.reads and access.region.buffer.name == name for access in accesses(reader)):
+                flow = Covered(RequirementKind.FLOW, writer.op, reader.op, 0, name)
+                reuse = Covered(RequirementKind.REUSE, reader.op, writer.op, ring.depth, name)
+                found[flow if side is Side.FULL else reuse] = None
+    return f"; it is there for {', '.join(map(str, found))}" if found else ""
+
+
 def _own(
     run: Execution, kind: type[Wait] | type[Arrive] | type[Expect], ring: Ring
 ) -> Iterator[tuple[Member, int, Step]]:
@@ -95,17 +126,18 @@ def _counted(run: Execution, ring: Ring, block: int, filled: Counter[int]) -> It
     yield from _bytes(run, ring, block, where)
     expected = ring.counts_by_rank[block] if ring.counts_by_rank else ring.empty_count
     arrivals, line = _arrivals(run, ring, block)
+    reuse = served(run.program, ring, Side.EMPTY)
     for rank in sorted({*filled, *arrivals}):
         if rank not in filled:
-            text = f"ring {ring.name}: the slot of tile {rank} is freed{where}, which is never filled"
+            text = f"ring {ring.name}: the slot of tile {rank} is freed{where}, which is never filled{reuse}"
             yield finding("arrivals", text, line)
             return
         if arrivals[rank] == 0:
-            text = f"ring {ring.name}: arrivals differ from uses: the slot of tile {rank} is never freed{where}"
+            text = f"ring {ring.name}: arrivals differ from uses: the slot of tile {rank} is never freed{where}{reuse}"
             yield finding("arrivals", text, line or ring.line)
             return
         if arrivals[rank] != expected:
-            text = f"ring {ring.name}: the count of empty is {expected}{where}, but {arrivals[rank]} arrive each phase"
+            text = f"ring {ring.name}: the count of empty is {expected}{where}, but {arrivals[rank]} arrive{reuse}"
             yield finding("count", text, ring.line or line)
             return
 
@@ -159,7 +191,11 @@ def _awaited(run: Execution, ring: Ring, block: int) -> Iterator[Finding]:
             continue
         if not happens.before[run.phase(ring.name, side, block, free)]:
             never = f"tile {free} is never filled" if side is Side.FULL else f"the slot of tile {free} is never freed"
-            yield finding("deadlock", f"{happens.events[run.issued[member][number]].label}: {never}", step.node.line)
+            yield finding(
+                "deadlock",
+                f"{happens.events[run.issued[member][number]].label}: {never}{served(run.program, ring, side)}",
+                step.node.line,
+            )
             return
 
 

@@ -173,7 +173,8 @@ class _Thread:
             event = happens.add(f"{node.op}{run.where(member.block)}", node.line, self.last)
             self.issue(number, step, node, event)
             return event
-        event = happens.add(f"{_name(node)}{run.where(member.block)}", node.line, self.last)
+        waits = isinstance(node, Wait)
+        event = happens.add(f"{_name(node)}{run.where(member.block)}", node.line, self.last, waits=waits)
         match node:
             case Commit(kind):
                 self.groups.setdefault(kind, []).append(self.open.pop(kind, []))
@@ -253,6 +254,10 @@ def _name(node: Synchronisation) -> str:
     match node:
         case Wait(ring, side, rank):
             return f"wait {ring}{{{rank}}} {side.value}"
+        case RegisterFence():
+            return "register fence"
+        case ProxyFence():
+            return "proxy fence"
         case Arrive(ring, rank):
             return f"arrive {ring}{{{rank}}} empty"
         case Expect(ring, rank):

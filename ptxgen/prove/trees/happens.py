@@ -11,24 +11,25 @@ from ptxgen.errors import Place
 
 @frozen(eq=False)
 class Event:
-    """What happens once in a run: its name, and the line that asks for it."""
+    """What happens once in a run: its name, the line that asks for it, and whether it waits for a barrier."""
 
     label: str
     line: Place | None
+    waits: bool = False
 
 
 @define(eq=False)
 class Happens:
-    """Events by number, and for each of them those directly before it. `past[e]` has a bit for each event before e, once
-    the graph is closed."""
+    """Events by number, and for each of them those directly before it. Once the graph is closed, `past[e]` has a bit
+    for each event before e."""
 
     events: list[Event] = field(factory=list)
     before: list[list[int]] = field(factory=list)
     past: list[int] = field(factory=list)
 
-    def add(self, label: str, line: Place | None = None, *after: int) -> int:
+    def add(self, label: str, line: Place | None = None, *after: int, waits: bool = False) -> int:
         """A new event, behind others."""
-        self.events.append(Event(label, line))
+        self.events.append(Event(label, line, waits))
         self.before.append(list(after))
         return len(self.events) - 1
 
@@ -61,7 +62,9 @@ class Happens:
         while event not in seen:
             seen.append(event)
             event = next(first for first in self.before[event] if first in stuck)
-        return tuple(reversed(seen[seen.index(event) :]))
+        ring = seen[seen.index(event) :][::-1]
+        first = next((place for place, each in enumerate(ring) if self.events[each].waits), 0)
+        return (*ring[first:], *ring[:first])
 
     def ordered(self, first: int, second: int) -> bool:
         """Whether the first event happens before the second in every run."""

@@ -231,7 +231,8 @@ def _uncovered(kind: RequirementKind, first: Use, second: Use, *, fenced: bool) 
 
 @define(eq=False)
 class _Registers:
-    """What registers hold: the number of their tile, who touched them last in program order, and the product that did."""
+    """What registers hold: the number of their tile, who touched them last in program order, and the last product that
+    did."""
 
     rank: int | None = None
     touched: Use | None = None

@@ -21,7 +21,7 @@ def read(text: str, file: str = "<tile program>") -> Program:
     """
     lines = lines_of(text, file)
     if not lines:
-        Line(file, 1, 0, "").cursor().fail("there is no program", "'program NAME for TARGET: ...'")
+        raise Line(file, 1, 0, "").cursor().failure("there is no program", "'program NAME for TARGET: ...'")
     cursor = lines[0].cursor()
     cursor.take("program")
     name = cursor.name("the kernel's name")
