@@ -23,6 +23,7 @@ from ptxgen.tile import (
     ForEachItem,
     GridRelease,
     GridWait,
+    HandWritten,
     Let,
     Loop,
     Map,
@@ -119,7 +120,7 @@ def skeleton(node: Node, indent: str = "") -> Iterator[str]:
         case Sequence(children):
             names: list[str] = []
             for child in children:
-                if isinstance(child, (Copy, Fill, Multiply, Map, Reduce)):
+                if isinstance(child, (Copy, Fill, Multiply, Map, Reduce, HandWritten)):
                     names.append(child.op)
                     continue
                 if names:
@@ -173,7 +174,7 @@ def skeleton(node: Node, indent: str = "") -> Iterator[str]:
             yield f"{indent}register fence"
         case ProxyFence():
             yield f"{indent}proxy fence"
-        case Copy() | Fill() | Multiply() | Map() | Reduce():
+        case Copy() | Fill() | Multiply() | Map() | Reduce() | HandWritten():
             yield f"{indent}{node.op}"
         case _:
             assert_never(node)

@@ -1,5 +1,6 @@
 """How to compute: the immutable list of schedule steps (see README.md)."""
 
+from ptxgen.plan.by_hand import Completes, Issued
 from ptxgen.plan.instructions import (
     MatrixInstruction,
     m8n8k4,
@@ -16,6 +17,7 @@ from ptxgen.plan.plan import Plan
 from ptxgen.plan.rewriting import Chains, Hybrid, flaw, hybrid
 from ptxgen.plan.steps import (
     Assume,
+    ByHand,
     Cluster,
     Drain,
     Finish,
@@ -79,8 +81,10 @@ __all__ = [
     "Assume",
     "BlockOrder",
     "By",
+    "ByHand",
     "Chains",
     "Cluster",
+    "Completes",
     "Drain",
     "Fact",
     "Finish",
@@ -90,6 +94,7 @@ __all__ = [
     "IntoRegisters",
     "IntoShared",
     "Isolate",
+    "Issued",
     "LayoutWish",
     "MatrixInstruction",
     "Multiple",

@@ -8,6 +8,7 @@ from typing import assert_never
 
 from attrs import evolve
 
+from isa.mechanisms import Group
 from polyhedral import Affine, var
 from ptxgen.compute import Constant, Expression, Load, Operand, Scalar, decimal, rebuild
 from ptxgen.compute import show as show_expression
@@ -31,6 +32,7 @@ from ptxgen.tile.nodes import (
     Grid,
     GridRelease,
     GridWait,
+    HandWritten,
     Iteration,
     Let,
     Loop,
@@ -212,6 +214,8 @@ def node_lines(node: Node) -> Iterator[str]:
             yield multiply_text(node)
         case Map() | Reduce():
             yield from map_lines(node)
+        case HandWritten():
+            yield from hand_lines(node)
         case Meet(barrier, covers):
             yield f"meet {barrier}" + ("" if covers else ", covers nothing")
             yield from (INDENT + f"covers {line}" for line in covers_lines(covers))
@@ -248,6 +252,17 @@ def node_lines(node: Node) -> Iterator[str]:
             yield from (INDENT + f"covers {line}" for line in covers_lines(covers))
         case _:
             assert_never(node)
+
+
+def hand_lines(node: HandWritten) -> Iterator[str]:
+    """Hand-written code, what it touches and how, and who holds what."""
+    reads, writes = (", ".join(map(region_text, found)) or "nothing" for found in (node.reads, node.writes))
+    own = node.mechanism
+    completes = f"in groups of {own.completes.kind.value}" if isinstance(own.completes, Group) else "at issue"
+    how = f"by each {own.issued_by.value}, complete {completes}"
+    moved = box_text(node.distribution.shape)
+    yield f"{node.op}: by hand {node.code.name}, {moved}, reads {reads}; writes {writes}; {how}"
+    yield f"{INDENT}as {node.distribution}"
 
 
 def covers_lines(covers: Items[Covered]) -> Iterator[str]:

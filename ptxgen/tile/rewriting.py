@@ -16,6 +16,7 @@ from ptxgen.tile.nodes import (
     Factor,
     Fill,
     ForEachItem,
+    HandWritten,
     Let,
     Loop,
     Map,
@@ -185,6 +186,8 @@ def _with_buffer(node: Node, old: Buffer, new: Buffer) -> Node:
             return evolve(node, c=factor(node.c), a=factor(node.a), b=factor(node.b))
         case Map() | Reduce():
             return evolve(node, target=region(node.target), operands=operands(node.operands))
+        case HandWritten():
+            return evolve(node, reads=tuple(map(region, node.reads)), writes=tuple(map(region, node.writes)))
         case Ordering():
             return node
         case _:

@@ -13,6 +13,8 @@ from ptxgen.tile.nodes import (
     Covered,
     Fill,
     ForEachItem,
+    HandWritten,
+    Leaf,
     Let,
     Loop,
     Map,
@@ -25,8 +27,6 @@ from ptxgen.tile.nodes import (
     When,
 )
 
-Leaf = Copy | Fill | Multiply | Map | Reduce
-
 
 def flattened(node: Node) -> Node:
     """The tree without sequences inside of sequences: a body is one node, or a sequence of none or several."""
@@ -37,7 +37,7 @@ def flattened(node: Node) -> Node:
             return evolve(node, body=flattened(body))
         case When(conditions, then, otherwise):
             return When(conditions, flattened(then), None if otherwise is None else flattened(otherwise))
-        case Copy() | Fill() | Multiply() | Map() | Reduce() | Ordering():
+        case Copy() | Fill() | Multiply() | Map() | Reduce() | HandWritten() | Ordering():
             return node
         case _:
             assert_never(node)

@@ -24,7 +24,7 @@ from tests.derive.test_derived_programs import matmul_case
 from tests.derive.test_persistent_programs import persisted, small_hopper
 
 SIZES = ("M", "N", "K", "lda", "ldb", "ldd")
-FACTS: tuple[Fact, ...] = (*(multiple(name, 8) for name in SIZES), aligned("A", "B", "D", bytes=16))
+FACTS: tuple[Fact, ...] = (*(multiple(name, 8) for name in SIZES), *aligned("A", "B", "D", bytes=16))
 
 
 def of(spec: MatmulSpec, target: str, tiling: MatmulTiling | None = None) -> Program:

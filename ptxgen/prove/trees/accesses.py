@@ -20,9 +20,8 @@ from isa.mechanisms import (
     Mechanism,
 )
 from ptxgen.order.requirements import EventKind
-from ptxgen.tile import Carrier, Copy, Fill, Map, Multiply, Reduce, Region, Space
+from ptxgen.tile import Carrier, Copy, Fill, HandWritten, Leaf, Map, Multiply, Reduce, Region, Space
 
-Leaf = Copy | Fill | Multiply | Map | Reduce
 READ_DONE, DONE = EventKind.READ_DONE, EventKind.DONE
 
 
@@ -51,6 +50,9 @@ def accesses(leaf: Leaf) -> tuple[Access, ...]:
         case Reduce():
             read = tuple(Access(operand.region, True, False) for operand in leaf.operands)
             return (*read, Access(leaf.target, True, True))
+        case HandWritten():
+            read = tuple(Access(region, True, False) for region in leaf.reads)
+            return (*read, *(Access(region, False, True) for region in leaf.writes))
         case _:
             assert_never(leaf)
 
@@ -67,6 +69,8 @@ def mechanism_of(leaf: Leaf) -> Mechanism:
             return LOAD if memory else REGISTERS
         case Fill():
             return REGISTERS
+        case HandWritten():
+            return leaf.mechanism
         case _:
             assert_never(leaf)
 

@@ -51,7 +51,7 @@ def _under_way(run: Execution, member: Member, number: int, step: Step) -> Itera
         return
     done = run.completed[member.block, member, number].done
     if not run.happens.ordered(done, run.ends[member]):
-        assert isinstance(node, Copy)
-        covered = Covered(RequirementKind.REWRITE, node.op, "leave", 0, node.destination.buffer.name)
+        written = next(access.region.buffer.name for access in step.touched if access.writes)
+        covered = Covered(RequirementKind.REWRITE, node.op, "leave", 0, written)
         text = f"{covered}: {member.role} may end before {node.op} is complete"
         yield Finding("synchronisation.covered", Severity.ERROR, text, node.line)

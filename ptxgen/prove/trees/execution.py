@@ -8,8 +8,9 @@ from collections.abc import Iterator, Mapping
 from attrs import define, field, frozen
 
 from isa.mechanisms import Group, GroupKind, IssuedBy, Transaction
+from ptxgen.errors import InternalError
 from ptxgen.order.clusters import ranks_in
-from ptxgen.prove.trees.accesses import Leaf, mechanism_of
+from ptxgen.prove.trees.accesses import mechanism_of
 from ptxgen.prove.trees.happens import Happens
 from ptxgen.prove.trees.tracing import Step
 from ptxgen.tile import (
@@ -20,6 +21,7 @@ from ptxgen.tile import (
     Commit,
     Copy,
     Expect,
+    Leaf,
     Meet,
     Multiply,
     Ordering,
@@ -214,7 +216,8 @@ class _Thread:
                 self.open.setdefault(kind, []).append(done)
                 run.completed[member.block, member, number] = done
             case Transaction():
-                assert isinstance(leaf, Copy)
+                if not isinstance(leaf, Copy):
+                    raise InternalError(f"{leaf.op}: nothing but copies lands on the barriers of a ring")
                 for block in reached_from(leaf.masks, member.block):
                     landed = run.happens.add(f"{leaf.op}{run.where(block)} lands", leaf.line, event)
                     run.completed[block, member, number] = Done(landed, landed)

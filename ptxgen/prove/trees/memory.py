@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptxgen.errors import Finding, Severity
-from ptxgen.prove.trees.accesses import Leaf, accesses
-from ptxgen.tile import Copy, Fill, Map, Multiply, Program, Reduce, Space
+from ptxgen.prove.trees.accesses import accesses
+from ptxgen.tile import Copy, Leaf, Map, Ordering, Program, Reduce, Space
 from ptxgen.tile.trees import ends_of
 
 
 def memory_faults(program: Program) -> Iterator[Finding]:
     """Loads of an array that other threads of the kernel may store to."""
-    leaves = [
-        n for role in program.roles for n in ends_of(role.body) if isinstance(n, Copy | Fill | Multiply | Map | Reduce)
-    ]
+    leaves = [n for role in program.roles for n in ends_of(role.body) if not isinstance(n, Ordering)]
     stores = [n for n in leaves if isinstance(n, Copy) and n.destination.buffer.space is Space.GLOBAL]
     for store in stores:
         for other in leaves:

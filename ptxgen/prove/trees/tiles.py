@@ -10,10 +10,10 @@ from attrs import define, field, frozen
 from isa.mechanisms import Proxy
 from ptxgen.errors import Finding, Severity
 from ptxgen.order.requirements import EventKind
-from ptxgen.prove.trees.accesses import Access, Leaf, mechanism_of
+from ptxgen.prove.trees.accesses import Access, mechanism_of
 from ptxgen.prove.trees.execution import Execution, Member, is_product, reached_from
 from ptxgen.prove.trees.tracing import Step
-from ptxgen.tile import Buffer, Copy, Covered, Ordering, ProxyFence, RegisterFence, RequirementKind, Space
+from ptxgen.tile import Buffer, Copy, Covered, Leaf, Ordering, ProxyFence, RegisterFence, RequirementKind, Space
 
 FLOW, REUSE, REWRITE = RequirementKind.FLOW, RequirementKind.REUSE, RequirementKind.REWRITE
 

@@ -10,7 +10,7 @@ from attrs import field, frozen
 
 from polyhedral import Affine
 from ptxgen.errors import Finding, Severity
-from ptxgen.prove.trees.accesses import Access, Leaf, accesses
+from ptxgen.prove.trees.accesses import Access, accesses
 from ptxgen.tile import (
     Advance,
     Arrive,
@@ -19,6 +19,8 @@ from ptxgen.tile import (
     Expect,
     Fill,
     ForEachItem,
+    HandWritten,
+    Leaf,
     Let,
     Loop,
     Map,
@@ -131,7 +133,7 @@ def _follow(
             if variable not in values:
                 raise Untraceable(f"{variable} is advanced, which nothing counts here")
             values[variable] += _floor(by, values)
-        case Copy() | Fill() | Multiply() | Map() | Reduce() | Ordering():
+        case Copy() | Fill() | Multiply() | Map() | Reduce() | HandWritten() | Ordering():
             yield node, values
         case _:
             assert_never(node)

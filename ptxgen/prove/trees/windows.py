@@ -9,11 +9,12 @@ from attrs import frozen
 
 from isa.mechanisms import GroupKind
 from ptxgen.errors import Finding, Severity
-from ptxgen.prove.trees.accesses import Leaf, accesses
+from ptxgen.prove.trees.accesses import accesses
 from ptxgen.prove.trees.execution import is_product
 from ptxgen.tile import (
     Counter,
     ForEachItem,
+    Leaf,
     Let,
     Loop,
     Multiply,

@@ -24,7 +24,7 @@ from ptxgen.tile.machine.numbers import NUMPY_TYPES
 from ptxgen.tile.machine.overlays import lay_over
 from ptxgen.tile.machine.rings import RingState
 from ptxgen.tile.machine.schedule import Blocked, Thread, interleave
-from ptxgen.tile.machine.state import Block, Launch, Leaf, Step, Storage, Warp, evaluate
+from ptxgen.tile.machine.state import Block, Launch, Step, Storage, Warp, evaluate
 from ptxgen.tile.machine.walking import leaves_of, meets_of, walk_tree
 from ptxgen.tile.nodes import (
     Advance,
@@ -37,6 +37,7 @@ from ptxgen.tile.nodes import (
     Expect,
     GridRelease,
     GridWait,
+    Leaf,
     Meet,
     ParameterKind,
     Program,

@@ -12,7 +12,6 @@ from ptxgen.tile.nodes import (
     Advance,
     Arrive,
     Arriving,
-    Buffer,
     ClusterArrive,
     ClusterWait,
     Commit,
@@ -34,7 +33,7 @@ from ptxgen.tile.nodes import (
     When,
 )
 from ptxgen.tile.reading.cursor import Cursor, Line
-from ptxgen.tile.reading.leaves import blocks, leaf
+from ptxgen.tile.reading.leaves import Scope, blocks, leaf
 from ptxgen.tile.reading.quantities import affine, bounds, condition, quotient
 from ptxgen.tile.trees import sequence, with_instance
 
@@ -47,33 +46,33 @@ OP = re.compile(r"[^\s\[\]]+")
 INSTANCES = re.compile(r"\[([^\]]*)\]")
 
 
-def body(lines: Iterable[Line], buffers: dict[str, Buffer]) -> Node:
+def body(lines: Iterable[Line], scope: Scope) -> Node:
     """The nodes that lines at one indentation spell, one after the other."""
     found: list[Node] = []
     for line in lines:
         cursor = line.cursor()
         if cursor.took("otherwise:"):
             cursor.end()
-            found.append(_otherwise(found.pop() if found else None, line, buffers))
+            found.append(_otherwise(found.pop() if found else None, line, scope))
         elif cursor.took("nothing"):
             cursor.end()
             line.alone()
         else:
-            found.append(node(line, buffers))
+            found.append(node(line, scope))
     return sequence(found)
 
 
-def _otherwise(before: Node | None, line: Line, buffers: dict[str, Buffer]) -> Node:
+def _otherwise(before: Node | None, line: Line, scope: Scope) -> Node:
     match before:
         case When(conditions, then, None):
-            return When(conditions, then, body(line.below, buffers))
+            return When(conditions, then, body(line.below, scope))
         case _:
             raise line.cursor().failure("no condition stands before", "a 'when' on the line above at this indentation")
 
 
-def node(line: Line, buffers: dict[str, Buffer]) -> Node:
+def node(line: Line, scope: Scope) -> Node:
     """The node that a line, with those below it, spells."""
-    found = leaf(line, buffers) or _control(line, buffers)
+    found = leaf(line, scope) or _control(line, scope)
     if found is not None:
         return found
     cursor = line.cursor()
@@ -84,29 +83,29 @@ def node(line: Line, buffers: dict[str, Buffer]) -> Node:
     return made
 
 
-def _control(line: Line, buffers: dict[str, Buffer]) -> Node | None:
+def _control(line: Line, scope: Scope) -> Node | None:
     cursor = line.cursor()
     if cursor.took("for each item, number"):
         variable = cursor.name("a name for the number")
-        return ForEachItem(variable, _inside(cursor, line, buffers))
+        return ForEachItem(variable, _inside(cursor, line, scope))
     if cursor.took("for"):
-        return _loop(cursor, line, buffers)
+        return _loop(cursor, line, scope)
     if cursor.took("let"):
         variable = cursor.name()
         cursor.take("=")
         value = quotient(cursor)
-        return Let(variable, value, _inside(cursor, line, buffers))
+        return Let(variable, value, _inside(cursor, line, scope))
     if cursor.took("when"):
         held = [] if cursor.took("always") else [condition(cursor) for _ in cursor.separated("and")]
-        return When(tuple(held), _inside(cursor, line, buffers))
+        return When(tuple(held), _inside(cursor, line, scope))
     if cursor.took("count"):
         variable = cursor.name()
         cursor.take("from", "0")
-        return Counter(variable, _inside(cursor, line, buffers))
+        return Counter(variable, _inside(cursor, line, scope))
     return None
 
 
-def _loop(cursor: Cursor, line: Line, buffers: dict[str, Buffer]) -> Loop:
+def _loop(cursor: Cursor, line: Line, scope: Scope) -> Loop:
     variable = cursor.name("the name of a loop")
     cursor.take("=")
     lower = bounds(cursor, "max")
@@ -115,13 +114,13 @@ def _loop(cursor: Cursor, line: Line, buffers: dict[str, Buffer]) -> Loop:
     step = cursor.integer("a step") if cursor.took("step") else 1
     if step < 1:
         raise cursor.failure(f"a step of {step}", "a positive one")
-    return Loop(variable, lower, upper, step, _inside(cursor, line, buffers))
+    return Loop(variable, lower, upper, step, _inside(cursor, line, scope))
 
 
-def _inside(cursor: Cursor, line: Line, buffers: dict[str, Buffer]) -> Node:
+def _inside(cursor: Cursor, line: Line, scope: Scope) -> Node:
     cursor.take(":")
     cursor.end()
-    return body(line.below, buffers)
+    return body(line.below, scope)
 
 
 def _synchronising(cursor: Cursor, line: Line) -> Synchronisation | None:

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import re
 
-from attrs import evolve
+from attrs import evolve, frozen
 
+from isa.mechanisms import AT_ISSUE, Completion, Group, GroupKind, IssuedBy, Mechanism, Proxy
 from ptxgen.compute import ReductionOp
 from ptxgen.tile.distribution import Distribution, MatrixRows
 from ptxgen.tile.nodes import (
     Buffer,
     Carrier,
+    Code,
     Copy,
     Factor,
     Fill,
+    HandWritten,
     Iteration,
+    Leaf,
     Map,
     MapOperand,
     MatrixOrder,
@@ -30,7 +34,6 @@ from ptxgen.tile.reading.cursor import DIMENSION, Cursor, Line
 from ptxgen.tile.reading.expressions import ELEMENTS, Elements, expression, tile
 from ptxgen.tile.reading.quantities import distribution, listed
 
-Leaf = Copy | Fill | Multiply | Map | Reduce
 Buffers = dict[str, Buffer]
 NAMED = re.compile(r"(\S+): ")
 SHAPE = re.compile(r"m(\d+)n(\d+)k(\d+)\.")
@@ -39,8 +42,17 @@ OUTSIDES = {word: outside for outside, word in EFFECTS.items()}
 JOINS = {join.label: join for join in ReductionOp}
 
 
-def leaf(line: Line, buffers: Buffers) -> Leaf | None:
+@frozen
+class Scope:
+    """What names stand for: buffers, and code that is written by hand."""
+
+    buffers: Buffers
+    codes: dict[str, Code]
+
+
+def leaf(line: Line, scope: Scope) -> Leaf | None:
     """The leaf that a line, with those below it, spells; None where it begins with none of their words."""
+    buffers = scope.buffers
     cursor = line.cursor()
     found = NAMED.match(cursor.rest)
     if found:
@@ -56,6 +68,8 @@ def leaf(line: Line, buffers: Buffers) -> Leaf | None:
         made = mapped(cursor, buffers)
     elif cursor.took("reduce"):
         made = reduced(cursor, buffers)
+    elif cursor.took("by hand"):
+        made = written_by_hand(cursor, scope)
     else:
         return None
     return evolve(made, op=name) if name is not None else made
@@ -261,6 +275,42 @@ def reduced(cursor: Cursor, buffers: Buffers) -> Reduce:
     below.end()
     places = tuple(place for place in target_dims if place is not None)
     return Reduce(target.buffer.name, join, iteration, target, places, value, operands, cursor.line.place)
+
+
+ISSUERS = {f"by each {by.value}": by for by in (IssuedBy.LANE, IssuedBy.WARP)}
+COMPLETIONS: dict[str, Completion] = {
+    "complete at issue": AT_ISSUE,
+    "complete in groups of cp.async": Group(GroupKind.CP_ASYNC, IssuedBy.LANE),
+}
+
+
+def written_by_hand(cursor: Cursor, scope: Scope) -> HandWritten:
+    """`by hand NAME, 16x32, reads X{0}; writes Y{0}; by each lane, complete at issue`, below it who holds what."""
+    name = cursor.name("the name of code")
+    if name not in scope.codes:
+        raise cursor.failure(f"no code is called {name!r}", f"one of {', '.join(scope.codes) or 'none'}")
+    cursor.take(",")
+    shape = cursor.box()
+    cursor.take(",", "reads")
+    reads = _regions(cursor, scope.buffers)
+    cursor.take(";", "writes")
+    writes = _regions(cursor, scope.buffers)
+    cursor.take(";")
+    issuer = cursor.chosen(ISSUERS, "who issues it")
+    cursor.take(",")
+    completes = cursor.chosen(COMPLETIONS, "when it is complete")
+    cursor.end()
+    held, _ = _distribution(cursor.line, shape, ())
+    proxies = [
+        Proxy.GENERIC if any(r.buffer.space is not Space.REGISTERS for r in found) else None
+        for found in (reads, writes)
+    ]
+    mechanism = Mechanism(proxies[0], proxies[1], issuer, completes)
+    return HandWritten("", scope.codes[name], reads, writes, held, mechanism, cursor.line.place)
+
+
+def _regions(cursor: Cursor, buffers: Buffers) -> tuple[Region, ...]:
+    return () if cursor.took("nothing") else tuple(region(cursor, buffers) for _ in cursor.separated())
 
 
 def _iterated(cursor: Cursor) -> tuple[Cursor, tuple[str, ...]]:

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from attrs import define, field
 
-from ptxgen.tile.nodes import Buffer, ClusterArrive, ClusterWait, Program, Role
+from ptxgen.tile.nodes import ClusterArrive, ClusterWait, Code, Program, Role
 from ptxgen.tile.reading.bodies import body, node
 from ptxgen.tile.reading.cursor import Line, lines_of
 from ptxgen.tile.reading.declarations import buffer, fact, grid, parameter, ring, tensor_box
+from ptxgen.tile.reading.leaves import Scope
 
 SECTIONS = ("parameters", "requires", "grid", "buffers", "rings", "tensor maps", "all threads")
 HEADINGS = ", ".join((*SECTIONS, "role NAME, N warps"))
 
 
-def read(text: str, file: str = "<tile program>") -> Program:
+def read(text: str, file: str = "<tile program>", codes: Iterable[Code] = ()) -> Program:
     """The program that `show` prints as `text`; every node keeps its line. What a line tells for the reader alone is
-    passed over: the warps and bytes of the program, the bytes and values of a buffer.
+    passed over: the warps and bytes of the program, the bytes and values of a buffer. `codes` are what is written by
+    hand, of which the text has the names.
 
     PtxSyntaxError, with the line and what was wanted there, for anything else.
     """
@@ -31,6 +35,7 @@ def read(text: str, file: str = "<tile program>") -> Program:
     lines[0].alone()
     found = _sections(lines[1:])
     buffers = {each.name: each for each in map(buffer, found.of("buffers"))}
+    scope = Scope(buffers, {code.name: code for code in codes})
     heading = found.headings.get("grid")
     if heading is None:
         raise lines[0].cursor().failure("the program has no grid", "a section 'grid'")
@@ -41,7 +46,7 @@ def read(text: str, file: str = "<tile program>") -> Program:
         tuple(map(fact, found.of("requires"))),
         grid(heading.below, heading),
         tuple(buffers.values()),
-        tuple(_role(line, buffers) for line in found.roles),
+        tuple(_role(line, scope) for line in found.roles),
         tuple(map(ring, found.of("rings"))),
         tuple(map(tensor_box, found.of("tensor maps"))),
         tuple(map(_entering, found.of("all threads"))),
@@ -73,7 +78,7 @@ def _sections(lines: list[Line]) -> _Sections:
     return found
 
 
-def _role(line: Line, buffers: dict[str, Buffer]) -> Role:
+def _role(line: Line, scope: Scope) -> Role:
     cursor = line.cursor()
     cursor.take("role")
     name = cursor.name("a role's name")
@@ -86,11 +91,11 @@ def _role(line: Line, buffers: dict[str, Buffer]) -> Role:
         registers = cursor.integer("registers of a thread")
         cursor.take("registers a thread")
     cursor.end()
-    return Role(name, warps, body(line.below, buffers), elected, registers)
+    return Role(name, warps, body(line.below, scope), elected, registers)
 
 
 def _entering(line: Line) -> ClusterArrive | ClusterWait:
-    match node(line, {}):
+    match node(line, Scope({}, {})):
         case (ClusterArrive() | ClusterWait()) as entering:
             return entering
         case _:
