@@ -210,7 +210,7 @@ def test_mistakes_of_the_code_are_on_its_lines() -> None:
 
 
 def test_steps_that_make_no_sense_are_refused() -> None:
-    with pytest.raises(PlanError, match="no op 'Q.shared' to write by hand; there are A.registers"):
+    with pytest.raises(PlanError, match=r"no op 'Q.shared' to write by hand; there are A.registers"):
         volta().by_hand("Q.shared", put, writes=["A.shared"])
     with pytest.raises(PlanError, match="is written by hand already"):
         putting().by_hand("A.shared", put, writes=["A.shared"])
