@@ -47,8 +47,8 @@ def changes(synchronised: Synchronised) -> Iterator[Change]:
     for place, ring in enumerate(synchronised.rings):
         for by in (-1, 1):
             counts = tuple(count + by for count in ring.counts_by_rank)
-            other = evolve(ring, empty_count=ring.empty_count + by, counts_by_rank=counts)
-            rings = (*synchronised.rings[:place], other, *synchronised.rings[place + 1 :])
+            miscounted = evolve(ring, empty_count=ring.empty_count + by, counts_by_rank=counts)
+            rings = (*synchronised.rings[:place], miscounted, *synchronised.rings[place + 1 :])
             yield Change(f"count {by:+}", f"ring {ring.name}", evolve(synchronised, rings=rings))
     for place, entering in enumerate(synchronised.enter):
         rest = synchronised.enter[:place] + synchronised.enter[place + 1 :]
@@ -150,8 +150,7 @@ def program_with(derivation: Derivation, number: int, synchronised: Synchronised
         body = bodies[role.name]
         if len(derivation.parts) == 2:
             assert isinstance(role.body, When)
-            sides = {"then": body} if number == 0 else {"otherwise": body}
-            body = evolve(role.body, **sides)
+            body = evolve(role.body, then=body) if number == 0 else evolve(role.body, otherwise=body)
         roles.append(evolve(role, body=flattened(body)))
     rings = tuple(rings_of(part)) or derivation.program.rings
     return evolve(derivation.program, roles=tuple(roles), rings=rings, enter=entered([part]))

@@ -85,35 +85,48 @@ def cases(program: Program) -> Iterator[Case]:
     control = _Control()
     for role in program.roles:
         control.collect(role.body)
-    known = [p.name for p in program.parameters if p.kind in (ParameterKind.SIZE, ParameterKind.STRIDE)]
     looping = {name for q in control.quotients for name in q.numerator.names}
-    depth = max((b.depth for b in program.buffers if b.space is Space.SHARED), default=1)
-    choices: dict[str, list[int]] = {}
+    many: dict[str, list[int]] = {}
     few: dict[str, list[int]] = {}
-    for name in known:
-        turning = [a for a in control.conditions if name in a.names]
-        if name not in looping and not turning:
-            choices[name] = few[name] = [0]
-            continue
-        own = [q for q in control.quotients if name in q.numerator.names] + [Quotient(a, 1) for a in turning]
-        choices[name] = list(_values(name, own, depth, program, loops=name in looping))
-        few[name] = choices[name] if name not in looping else choices[name][:FEW]
-    many = [name for name in choices if len(choices[name]) > FEW and name in looping]
+    for name in (p.name for p in program.parameters if p.kind in (ParameterKind.SIZE, ParameterKind.STRIDE)):
+        turning = [affine for affine in control.conditions if name in affine.names]
+        if name in looping:
+            own = [q for q in control.quotients if name in q.numerator.names] + [Quotient(a, 1) for a in turning]
+            many[name] = _loop_values(name, own, program)
+            few[name] = many[name][:FEW]
+        else:
+            few[name] = _edge_values(name, turning, program) if turning else [0]
     for count in ITEMS if control.counts_items else (1,):
         for one in many or [""]:
-            held = {name: choices[name] if name == one else few[name] for name in choices}
+            held = {name: many[name] if name == one else values for name, values in few.items()}
             yield from (Case(dict(zip(held, values, strict=True)), count) for values in product(*held.values()))
 
 
-def _values(name: str, own: list[Quotient], depth: int, program: Program, *, loops: bool) -> Iterator[int]:
-    """Values of a size at which control differs, in ascending order."""
-    period = lcm(*(_period(name, quotient) for quotient in own))
-    modulus = lcm(*(fact.modulus for fact in program.facts if fact.value.terms == ((name, 1),)))
-    thresholds = [abs(q.numerator.constant) for q in own]
-    rounds = 2 * depth + 2 + -(-max(thresholds) // period) if loops else program.grid.cluster
+def _modulus(name: str, program: Program) -> int:
+    """What a size is known to be a multiple of."""
+    return lcm(*(fact.modulus for fact in program.facts if fact.value.terms == ((name, 1),)))
+
+
+def _loop_values(name: str, own: list[Quotient], program: Program) -> list[int]:
+    """Values of a size that loops run over, at which control differs, in ascending order."""
+    depth = max((b.depth for b in program.buffers if b.space is Space.SHARED), default=1)
+    period, modulus = lcm(*(_period(name, quotient) for quotient in own)), _modulus(name, program)
+    rounds = 2 * depth + 2 + -(-max(abs(q.numerator.constant) for q in own) // period)
     residues = {0, 1, *(_turn(name, quotient, period) for quotient in own)}
     found = {-(-(turn * period + residue) // modulus) * modulus for turn in range(rounds + 1) for residue in residues}
-    yield from sorted(found)
+    return sorted(found)
+
+
+def _edge_values(name: str, turning: list[Affine], program: Program) -> list[int]:
+    """Values of a size that decides nothing but where the edge is: those at which a condition turns in some block of
+    the first cluster, and those just below."""
+    modulus, found = _modulus(name, program), set[int]()
+    for affine, indices in product(turning, tiles_of(program.grid)):
+        own = affine.coefficient(name)
+        rest = sum(c * indices.get(other, 0) for other, c in affine.terms if other != name) + affine.constant
+        turn = -(rest // own) if own > 0 else rest // -own + 1
+        found |= {-(-turn // modulus) * modulus, (turn - 1) // modulus * modulus}
+    return sorted(value for value in found if value >= 0)
 
 
 def _period(name: str, quotient: Quotient) -> int:
