@@ -40,6 +40,8 @@ def some() -> Iterator[tuple[str, Program]]:
     yield "ampere", of(MatmulSpec(epilogue=parse_epilogue("row_sum,column_sum")), "sm_80")
     yield "batched", of(MatmulSpec(batched=True), "sm_80", MatmulTiling(drain=32))
     yield "cluster", of(nt, "sm_90a", MatmulTiling(i=128, j=128, k=64, warps=8, depth=3, cluster=(2, 1), drain=32))
+    yield "overlapped", of(nt, "sm_90a", MatmulTiling(i=64, j=32, k=64, warps=4, depth=2, isolate=False, overlap=True))
+    yield "swapped", of(nt, "sm_90a", MatmulTiling(i=16, j=64, k=64, warps=4, depth=2, isolate=False, swap=True))
     yield "walking", of(nt, "sm_90a", MatmulTiling(i=128, j=128, k=64, warps=8, depth=3, workers=sms, drain=32))
 
 

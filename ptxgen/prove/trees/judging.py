@@ -8,6 +8,7 @@ from attrs import evolve
 
 from ptxgen.errors import Finding, Severity
 from ptxgen.prove.checker import Verdict
+from ptxgen.prove.launches import launch_faults
 from ptxgen.prove.trees.barriers import count_faults, declared, phase_faults
 from ptxgen.prove.trees.ends import end_faults
 from ptxgen.prove.trees.execution import Execution, executed
@@ -31,7 +32,7 @@ def check_program(program: Program) -> Verdict:
     want, no thread waits for ever, and no wait can take one phase of a barrier for another. Only the first case of a
     fault is told, with its sizes, on the line of the op that would come too early.
     """
-    found = [*declared(program), *window_faults(program), *memory_faults(program)]
+    found = [*declared(program), *window_faults(program), *memory_faults(program), *launch_faults(program)]
     if not found:
         found = list(_first_faults(program))
     return Verdict(tuple(found))

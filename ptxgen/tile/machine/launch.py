@@ -37,11 +37,13 @@ from ptxgen.tile.nodes import (
     Expect,
     GridRelease,
     GridWait,
+    HandWritten,
     Leaf,
     Meet,
     ParameterKind,
     Program,
     ProxyFence,
+    Region,
     RegisterFence,
     Retire,
     Side,
@@ -297,7 +299,14 @@ def warp_steps(warp: Warp, variables: dict[str, int], tiles: list[dict[str, int]
 
 def is_global(leaf: Leaf) -> bool:
     """Whether a leaf reads or writes global memory."""
-    return isinstance(leaf, Copy) and Space.GLOBAL in (leaf.source.buffer.space, leaf.destination.buffer.space)
+    match leaf:
+        case Copy(source=source, destination=destination):
+            regions: tuple[Region, ...] = (source, destination)
+        case HandWritten(reads=reads, writes=writes):
+            regions = (*reads, *writes)
+        case _:
+            return False
+    return any(region.buffer.space is Space.GLOBAL for region in regions)
 
 
 def wait(warp: Warp, name: str, side: Side, rank: int) -> Blocked:

@@ -19,6 +19,8 @@ from ptxgen.tile.nodes import (
     Covered,
     Expect,
     ForEachItem,
+    GridRelease,
+    GridWait,
     Let,
     Loop,
     Meet,
@@ -37,6 +39,7 @@ from ptxgen.tile.reading.leaves import Scope, blocks, leaf
 from ptxgen.tile.reading.quantities import affine, bounds, condition, quotient
 from ptxgen.tile.trees import sequence, with_instance
 
+BEGIN_BEHIND = "let the grids behind begin"
 WANTED = "a copy, fill, multiply, map, reduce, loop, condition, or a word of synchronisation"
 REQUIREMENTS = {kind.value: kind for kind in RequirementKind}
 GROUPS = {kind.value: kind for kind in GroupKind}
@@ -90,6 +93,8 @@ def _control(line: Line, scope: Scope) -> Node | None:
         return ForEachItem(variable, _inside(cursor, line, scope))
     if cursor.took("for"):
         return _loop(cursor, line, scope)
+    if cursor.sees(BEGIN_BEHIND):
+        return None
     if cursor.took("let"):
         variable = cursor.name()
         cursor.take("=")
@@ -139,6 +144,12 @@ def _synchronising(cursor: Cursor, line: Line) -> Synchronisation | None:
     if cursor.took("wait for the cluster's barrier"):
         line.alone()
         return ClusterWait(line=place)
+    if cursor.took(BEGIN_BEHIND):
+        line.alone()
+        return GridRelease(line=place)
+    if cursor.took("wait for the grids ahead"):
+        line.alone()
+        return GridWait(line=place)
     return _covering(cursor, _covers(line), place)
 
 

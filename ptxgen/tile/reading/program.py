@@ -6,12 +6,13 @@ from collections.abc import Iterable
 
 from attrs import define, field
 
-from ptxgen.tile.nodes import ClusterArrive, ClusterWait, Code, Program, Role
+from ptxgen.tile.nodes import ClusterArrive, ClusterWait, Code, Entering, GridRelease, GridWait, Program, Role
 from ptxgen.tile.reading.bodies import body, node
 from ptxgen.tile.reading.cursor import Line, lines_of
 from ptxgen.tile.reading.declarations import buffer, fact, grid, parameter, ring, tensor_box
 from ptxgen.tile.reading.leaves import Scope
 
+OVERLAPPED = ", launches overlapped"
 SECTIONS = ("parameters", "requires", "grid", "buffers", "rings", "tensor maps", "all threads")
 HEADINGS = ", ".join((*SECTIONS, "role NAME, N warps"))
 
@@ -32,6 +33,7 @@ def read(text: str, file: str = "<tile program>", codes: Iterable[Code] = ()) ->
     cursor.take("for")
     target = cursor.name("a target")
     cursor.take(":")
+    overlapped = cursor.rest.endswith(OVERLAPPED)
     lines[0].alone()
     found = _sections(lines[1:])
     buffers = {each.name: each for each in map(buffer, found.of("buffers"))}
@@ -50,6 +52,7 @@ def read(text: str, file: str = "<tile program>", codes: Iterable[Code] = ()) ->
         tuple(map(ring, found.of("rings"))),
         tuple(map(tensor_box, found.of("tensor maps"))),
         tuple(map(_entering, found.of("all threads"))),
+        overlapped,
     )
 
 
@@ -94,9 +97,12 @@ def _role(line: Line, scope: Scope) -> Role:
     return Role(name, warps, body(line.below, scope), elected, registers)
 
 
-def _entering(line: Line) -> ClusterArrive | ClusterWait:
+def _entering(line: Line) -> Entering:
     match node(line, Scope({}, {})):
-        case (ClusterArrive() | ClusterWait()) as entering:
+        case (ClusterArrive() | ClusterWait() | GridRelease() | GridWait()) as entering:
             return entering
         case _:
-            raise line.cursor().failure("only barriers of the cluster stand before the roles", "an arrival or a wait")
+            raise line.cursor().failure(
+                "only barriers of the cluster, and what is between grids, stand before the roles",
+                "an arrival or a wait",
+            )
