@@ -82,6 +82,16 @@ def test_a_sample_of_changes(name: str) -> None:
     assert row.refused > row.harmless
 
 
+def test_a_register_fence_at_other_steps_than_the_product_is_none() -> None:
+    """One step late it stands before every product but the first, which needs it."""
+    derivation = MENU["sm_90a, 3 slabs"].derivation
+    (late,) = [
+        c for c in changes(derivation.parts[0].synchronised) if "register fence" in c.what and c.how == "shift -1"
+    ]
+    assert is_refused(derivation, 0, late)
+    assert MENU["sm_90a, 3 slabs"].faults(program_with(derivation, 0, late.result), [1], 1) == "tile.fence"
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MENU)
 def test_every_change_of_every_atom_is_refused_or_harmless(name: str) -> None:

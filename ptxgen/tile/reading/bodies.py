@@ -35,8 +35,9 @@ from ptxgen.tile.nodes import (
     When,
 )
 from ptxgen.tile.reading.cursor import Cursor, Line
-from ptxgen.tile.reading.leaves import Scope, blocks, leaf
+from ptxgen.tile.reading.leaves import blocks, leaf
 from ptxgen.tile.reading.quantities import affine, bounds, condition, quotient
+from ptxgen.tile.reading.regions import Scope
 from ptxgen.tile.trees import sequence, with_instance
 
 BEGIN_BEHIND = "let the grids behind begin"

@@ -10,7 +10,7 @@ from ptxgen.tile.nodes import ClusterArrive, ClusterWait, Code, Entering, GridRe
 from ptxgen.tile.reading.bodies import body, node
 from ptxgen.tile.reading.cursor import Line, lines_of
 from ptxgen.tile.reading.declarations import buffer, fact, grid, parameter, ring, tensor_box
-from ptxgen.tile.reading.leaves import Scope
+from ptxgen.tile.reading.regions import Scope
 
 OVERLAPPED = ", launches overlapped"
 SECTIONS = ("parameters", "requires", "grid", "buffers", "rings", "tensor maps", "all threads")
