@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from polyhedral import Affine, Constraint, const, var
-from ptxgen.tile.distribution import Coordinate, Distribution, SharedLayout, bit_count
+from ptxgen.tile.cropping import Coordinate, CroppingError, coordinate_bits
+from ptxgen.tile.distribution import Distribution, SharedLayout
 from ptxgen.tile.nodes import Quotient
 from ptxgen.tile.reading.cursor import INTEGER, Cursor
 
@@ -81,7 +82,10 @@ def distribution(cursor: Cursor, shape: tuple[int, ...]) -> Distribution:
         cursor.take(word)
         parts.append(_images(cursor, len(shape)))
     cursor.end()
-    return Distribution(shape, *parts)
+    try:
+        return Distribution(shape, *parts)
+    except CroppingError as error:
+        raise cursor.failure(str(error), "another distribution") from None
 
 
 def _images(cursor: Cursor, rank: int) -> tuple[Coordinate, ...]:
@@ -114,10 +118,13 @@ def layout(cursor: Cursor, shape: tuple[int, ...]) -> SharedLayout:
         images: list[int] = []
         while not cursor.took("-") and cursor.rest.lstrip(" ")[:1].isdigit():
             images.append(cursor.integer())
-        if len(images) != bit_count(extent):
+        if len(images) != coordinate_bits(extent):
             raise cursor.failure(
-                f"{len(images)} offsets along d{place} of extent {extent}", f"{bit_count(extent)} offsets"
+                f"{len(images)} offsets along d{place} of extent {extent}", f"{coordinate_bits(extent)} offsets"
             )
         offsets.append(tuple(images))
     cursor.end()
-    return SharedLayout(shape, tuple(offsets))
+    try:
+        return SharedLayout(shape, tuple(offsets))
+    except CroppingError as error:
+        raise cursor.failure(str(error), "another layout") from None
