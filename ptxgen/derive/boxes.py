@@ -7,6 +7,7 @@ from polyhedral import Affine, const
 from ptxgen.compute import Array
 from ptxgen.derive.access import Reach
 from ptxgen.derive.draft import Draft, op
+from ptxgen.derive.hinting import eviction_of
 from ptxgen.derive.layouts import swizzled
 from ptxgen.derive.loops import Path
 from ptxgen.derive.placement import unit
@@ -32,6 +33,7 @@ from ptxgen.tile import (
 )
 
 MAP_UNIT_BYTES = 16
+PROMOTED_BYTES = 256
 TENSOR_COPY = "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
 
 
@@ -91,6 +93,7 @@ def copy_box(draft: Draft, step: Stage, access: Reach, path: Path, ring: Buffer)
         step.line,
         Carrier.TENSOR,
         masks=masks,
+        eviction=eviction_of(draft.space, step.op),
     )
     filled = Touch(ring, TouchKind.WRITE, rank, masks=masks, shares=shares)
     touches = (Touch(source.buffer, TouchKind.READ, const(0)), filled)
@@ -128,9 +131,10 @@ def by_one_thread(shape: tuple[int, ...]) -> Distribution:
     return Distribution(shape, values, (zero(rank),) * LANE_BITS, ())
 
 
-def tensor_box(array: Array, copy: Copy) -> TensorBox:
+def tensor_box(array: Array, copy: Copy, *, early: bool = False) -> TensorBox:
     """The map of an array that is copied tile by tile or piece by piece; a box has rows of the swizzle's span, and of
-    the rest what lies together. Dimensions of extent 1 that nothing moves along are left out."""
+    the rest what lies together. Dimensions of extent 1 that nothing moves along are left out. What is brought comes to
+    the L2 cache with its neighbours in memory, which the next slab or the block beside asks for."""
     buffer = next(side.buffer for side in (copy.source, copy.destination) if side.buffer.space is Space.SHARED)
     contiguous = array.contiguous_dimension
     assert contiguous is not None
@@ -138,7 +142,9 @@ def tensor_box(array: Array, copy: Copy) -> TensorBox:
     others = [d for d in reversed(range(len(buffer.shape))) if d != contiguous and distribution_moves(array, d)]
     extents = (row, *(_together(copy.distribution, buffer.layout, d) for d in others))
     span = row * array.element.byte_count
-    return TensorBox(f"{copy.op.replace('.', '_')}_map", copy.op, array.name, (contiguous, *others), extents, span)
+    brought = copy.source.buffer.space is Space.GLOBAL
+    name, order = f"{copy.op.replace('.', '_')}_map", (contiguous, *others)
+    return TensorBox(name, copy.op, array.name, order, extents, span, PROMOTED_BYTES if brought else 0, early)
 
 
 def _together(moved: Distribution, layout: SharedLayout, dimension: int) -> int:

@@ -96,6 +96,10 @@ def _synchronising(item: Synchronisation) -> tile.Synchronisation:
             return ProxyFence(covers)
         case atoms.Fence():
             return RegisterFence(covers)
+        case atoms.TakeTurn(turns=turns):
+            return Wait(turns, Side.EMPTY, item.rank, covers)
+        case atoms.PassTurn(turns=turns):
+            return Arrive(turns, item.rank, Arriving.WARP, covers)
         case atoms.Advance(counter=counter, by=by):
             return Advance(counter, _quotient(by))
 

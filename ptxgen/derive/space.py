@@ -13,7 +13,7 @@ from ptxgen.compute import Compute, Statement
 from ptxgen.derive.loops import Path, RolledLoop
 from ptxgen.derive.placement import unit
 from ptxgen.errors import PlanError
-from ptxgen.plan import Cluster, Isolate, Onto, Persist, Plan, Roles, Tile, Unroll, placement, tile_levels
+from ptxgen.plan import Cluster, Isolate, Onto, Persist, Plan, Roles, Tile, Turns, Unroll, placement, tile_levels
 from ptxgen.tile import Coordinate, bit_count, coordinate_bits, is_power
 
 GROUP_BITS = 2
@@ -34,6 +34,11 @@ class IndexSpace:
     def persistent(self) -> Persist | None:
         """The step that has blocks walk a work list, if there is one."""
         return next((step for step in self.plan.steps if isinstance(step, Persist)), None)
+
+    @cached_property
+    def turns(self) -> Turns | None:
+        """The step that has units of a role take work items in turn, if there is one."""
+        return next((step for step in self.plan.steps if isinstance(step, Turns)), None)
 
     @property
     def compute(self) -> Compute:

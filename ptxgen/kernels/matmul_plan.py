@@ -20,6 +20,8 @@ from ptxgen.kernels.matmul_drain import BARRIERS_BYTES, by_boxes, by_rows
 from ptxgen.plan import (
     BlockOrder,
     By,
+    Drain,
+    Eviction,
     Fact,
     LayoutWish,
     MatrixInstruction,
@@ -69,8 +71,11 @@ class MatmulTiling:
     through shared memory, columns of a warpgroup's tile (fewer where it does not divide those) or rows of a warp's; 0:
     they leave from registers, as they do where the facts allow no other way. With `swap` the factors change places: the
     rows of a warpgroup's product are columns of the result, of which a tile may then have few rows. With `overlap` a
-    launch may begin before those ahead of it have ended. Only tiles of warpgroups may have extents along i and j that
-    are no powers of two, and 12 warps. `default_tiling` gives one for an epilogue and a target."""
+    launch may begin before those ahead of it have ended. With `turns` each of several warpgroups takes every n-th tile
+    that its block walks, and one multiplies while another finishes. `evict` tells the L2 cache which lines of A, B and
+    the results it gives up first or last, `maps_early` has tensor maps fetched as the kernel begins; both where tensor
+    copies move them. Only tiles of warpgroups may have extents along i and j that are no powers of two, and 12 warps.
+    `default_tiling` gives one for an epilogue and a target."""
 
     i: int = 128
     j: int = 128
@@ -86,6 +91,9 @@ class MatmulTiling:
     drain: int = 0
     swap: bool = False
     overlap: bool = False
+    turns: bool = False
+    evict: tuple[Eviction | None, Eviction | None, Eviction | None] = (None, None, None)
+    maps_early: bool = False
 
     @property
     def walking(self) -> str:
@@ -109,7 +117,13 @@ class MatmulTiling:
         that lies across."""
         along, across = (self.j, self.i) if self.swap else (self.i, self.j)
         fits = across in range(COLUMN_STEP, MOST_COLUMNS + 1, COLUMN_STEP)
-        return along == GROUP_ROWS * (self.warps // 4) and self.warps % 4 == 0 and fits
+        together = self.warps // self.units
+        return along == GROUP_ROWS * (together // 4) and together % 4 == 0 and fits
+
+    @property
+    def units(self) -> int:
+        """How many warpgroups have a tile each; 1 where all warps share one."""
+        return max(1, self.warps // 4) if self.turns else 1
 
     @property
     def for_warps(self) -> MatmulTiling:
@@ -136,6 +150,9 @@ class MatmulTiling:
             + (f", drained by {self.drain}" if self.drain else "")
             + (", factors swapped" if self.swap else "")
             + (", launches overlapped" if self.overlap else "")
+            + (", in turns" if self.turns else "")
+            + (f", L2 {' '.join(wish.value if wish else '-' for wish in self.evict)}" if any(self.evict) else "")
+            + (", maps early" if self.maps_early else "")
         )
 
 
@@ -205,7 +222,7 @@ def _by_warps_instead(tiling: MatmulTiling, spec: MatmulSpec, generation: Genera
     i = max(dealt.i, 2 * rows * 8) if tiling.swap else dealt.i
     j = max(dealt.j, columns * generation.instruction.n)
     k = max(min(tiling.k, SLAB_BYTES // spec.input.byte_count), generation.step, spec.promote or 0)
-    return evolve(dealt, i=i, j=j, k=k, workers=None, cluster=(1, 1), swap=False)
+    return evolve(dealt, i=i, j=j, k=k, workers=None, cluster=(1, 1), swap=False, turns=False)
 
 
 def _by_warpgroups(plan: Plan, spec: MatmulSpec, tiling: MatmulTiling, product: MatrixInstruction) -> Plan:
@@ -219,13 +236,18 @@ def _by_warpgroups(plan: Plan, spec: MatmulSpec, tiling: MatmulTiling, product: 
     for name, span in row_spans(spec, tiling).items():
         plan = plan.stage(name, at="cta.k", into=shared(tiling.depth, swizzle(span)), by=tensor)
     budgets = ROLE_REGISTERS.get(groups, (None, None))
-    plan = plan.roles(load=role("A.shared", "B.shared", warps=4, registers=budgets[0]), math=role(registers=budgets[1]))
+    each = groups if tiling.turns else 0
+    math = role(warpgroups=each, registers=budgets[1])
+    plan = plan.roles(load=role("A.shared", "B.shared", warps=4, registers=budgets[0]), math=math)
     window = min(1, tiling.depth - 1) if tiling.prefetch and not spec.promote else 0
     plan = plan.multiply("AB", product, at="group", in_flight=window, rows="j" if tiling.swap else None)
+    if tiling.turns:
+        plan = plan.turns("math", "cta", "AB", split_items=True)
     for statement in plan.compute.statements[1:]:
         plan = plan.finish(statement.name, at="group")
     over = tiling.workers is None
-    plan = by_boxes(plan, _piece(tiling), tiling.i, _ring_bytes(spec, tiling), may_lie_over=over)
+    plan = by_boxes(plan, _piece(tiling), tiling.i * tiling.units, _ring_bytes(spec, tiling), may_lie_over=over)
+    plan = _hinted(plan, tiling)
     return plan.isolate("cta") if tiling.isolates else plan
 
 
@@ -234,6 +256,16 @@ def _piece(tiling: MatmulTiling) -> int:
     beside each other in a piece, and both its extents are no powers of two."""
     both = tiling.swap and not is_power(tiling.i) and not is_power(tiling.j)
     return 0 if both else min(tiling.drain, granule(tiling.j))
+
+
+def _hinted(plan: Plan, tiling: MatmulTiling) -> Plan:
+    """What caches are told of the operands, and of results that leave in boxes."""
+    boxed = [step for step in plan.steps if isinstance(step, Drain) and step.by == tensor]
+    results = [f"{step.array}.global" for step in boxed]
+    for ops, wish in zip((["A.shared"], ["B.shared"], results), tiling.evict, strict=True):
+        if wish is not None and ops:
+            plan = plan.hint(*ops, l2=wish)
+    return plan.hint("A.shared", "B.shared", *results, map_early=True) if tiling.maps_early else plan
 
 
 def _on_blocks(plan: Plan, tiling: MatmulTiling) -> Plan:

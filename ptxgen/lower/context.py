@@ -175,6 +175,15 @@ class Context:
             return stride
         return self.once(("widened", name), lambda: self.widened(self._narrow_symbol(name)))
 
+    def divided(self, number: Number, divisor: Number) -> tuple[Number, Number]:
+        """Quotient and remainder of 32-bit numbers that are not negative."""
+        if isinstance(number, int) and isinstance(divisor, int):
+            return divmod(number, divisor)
+        if isinstance(divisor, int) and divisor == 1:
+            return number, 0
+        quotient: Value = self.k.div.u32(number, divisor)
+        return quotient, self.narrow.subtract(number, self.narrow.multiply(quotient, divisor))
+
     def widened(self, value: Value) -> Value:
         """An s32 value as s64."""
         result: Value = self.k.cvt.s64.s32(value)

@@ -178,7 +178,7 @@ class Checks:
     def placing(self, level: str, onto: Onto, raster: BlockOrder) -> Tile:
         """A level that is dealt for the first time, in an order that means something."""
         self.word("onto", onto, Onto, "blocks or warps")
-        self.word("raster", raster, BlockOrder, "rows or grouped(count)")
+        self.word("raster", raster, BlockOrder, "rows, grouped(count) or hilbert(side)")
         tile = self.level(level)
         if placement(self.steps, level):
             raise self.refused(f"level {level!r} is placed already")

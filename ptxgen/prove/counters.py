@@ -26,18 +26,27 @@ def miscounted(synchronised: Synchronised) -> Iterator[Finding]:
 
 def misnumbered(synchronised: Synchronised) -> Iterator[Finding]:
     """Atoms of a ring for another tile than the ring's ops use at the same index; a wait behind a loop may be for the
-    tile that would next have the slot (code `synchronisation.rank`)."""
-    uses: dict[str, dict[tuple[Affine, int], None]] = {}
+    tile that would next have the slot, behind all items for those that would next have the slots of the last tiles that
+    the counter tells of (code `synchronisation.rank`)."""
+    uses: dict[str, dict[tuple[Affine, str, int], None]] = {}
     for op in synchronised.ops:
         for touch in op.touches:
-            uses.setdefault(touch.buffer.name, {})[touch.rank, touch.buffer.depth] = None
+            loop = op.time.loops[-1] if op.time.loops else ""
+            uses.setdefault(touch.buffer.name, {})[touch.rank, loop, touch.buffer.depth] = None
     for atom in synchronised.atoms:
         if isinstance(atom.atom, Wait | Arrive | Expect):
-            for rank, depth in {use: None for covered in atom.covers for use in uses.get(covered.buffer, {})}:
-                next_one = rank + depth if atom.tail and isinstance(atom.atom, Wait) else rank
-                if atom.rank not in (rank, next_one):
+            for rank, loop, depth in {use: None for covered in atom.covers for use in uses.get(covered.buffer, {})}:
+                if atom.rank not in _ranks(atom, rank, loop, depth):
                     text = f"{atom.atom} by {atom.role} is for tile {atom.rank}, the ring's ops use tile {rank}"
                     yield Finding("synchronisation.rank", Severity.ERROR, text)
+
+
+def _ranks(atom: Synchronisation, rank: Affine, loop: str, depth: int) -> tuple[Affine, ...]:
+    """The tiles that an atom may be for, where ops use tile `rank`."""
+    if not (atom.tail and isinstance(atom.atom, Wait)):
+        return (rank,)
+    last = rank.substitute({loop: -1})
+    return (rank, rank + depth) if atom.time.loops else tuple(last + slot for slot in range(1, depth + 1))
 
 
 def _counts(atom: Synchronisation, counter: str) -> bool:
@@ -51,7 +60,11 @@ def _wrong(users: list[Op], waits: list[Synchronisation], own: list[Synchronisat
     atom = own[0].atom
     assert isinstance(atom, Advance)
     behind = own[0].time.place
-    everything: list[Op | Synchronisation] = [*users, *waits]
+    leaving = [wait for wait in waits if wait.tail and not wait.time.loops]
+    for wait in leaving:
+        if wait.time.place[0] <= behind[0]:
+            yield f"is asked for by {wait} before all items are counted"
+    everything: list[Op | Synchronisation] = [*users, *(wait for wait in waits if wait not in leaving)]
     for user in everything:
         if user.time.place[:1] != behind[:1] or user.time.loops[:1] != own[0].time.loops or len(behind) != 2:
             yield f"is advanced elsewhere than in the loop of the items around {user}"

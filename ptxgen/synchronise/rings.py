@@ -111,7 +111,7 @@ def ring_atoms(
     The writer waits until the slot is free and announces the bytes before the first copy of a step. The reader waits
     for them before its first use, and releases the slot behind its last one: `window` steps later where its reads are
     in flight, the last of them behind the loop. Where other blocks release slots, the writer waits for the last of them
-    behind its loop.
+    behind its loop, or behind all work items.
     """
     yield from _writing(use, ops, places)
     first, last = use.readers[0], use.readers[-1]
@@ -128,8 +128,9 @@ def _writing(use: RingUse, ops: tuple[Op, ...], places: Nest) -> Iterator[RingAt
     expect = _atom(use, ops[first], Expect(use.name, use.byte_count))
     yield RingAtoms(body, places.positions[first][-1], (wait, expect))
     if is_remote(use.masks):
-        last = before_leaving(use, ops[first], ops[use.readers[-1]])
-        yield RingAtoms(Body(body.role, body.path[:-1]), places.positions[first][-2] + 1, (last,))
+        last, outside = before_leaving(use, ops[first], ops[use.readers[-1]]), 2 if use.counter else 1
+        around = Body(body.role, body.path[:-outside])
+        yield RingAtoms(around, places.positions[first][-1 - outside] + 1, last)
 
 
 def _releasing(use: RingUse, ops: tuple[Op, ...], places: Nest, last: int, *, is_complete: bool) -> Iterator[RingAtoms]:

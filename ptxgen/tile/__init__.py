@@ -16,6 +16,7 @@ from ptxgen.tile.nodes import (
     Counter,
     Covered,
     Entering,
+    Eviction,
     Expect,
     Fact,
     Factor,
@@ -67,11 +68,11 @@ from ptxgen.tile.printer import show
 
 __all__ = [
     "LANE_BITS", "Advance", "Arrive", "Arriving", "Buffer", "Carrier", "ClusterArrive", "ClusterWait", "Code", "Commit",
-    "Coordinate", "Copy", "Counter", "Covered", "CroppingError", "Distribution", "Entering", "Expect", "Fact", "Factor",
-    "Fill", "ForEachItem", "GlobalPlacement", "Grid", "GridDim", "GridRelease", "GridWait", "HandWritten", "Iteration",
-    "Leaf", "Let", "Loop", "Map", "MapOperand", "MatrixOrder", "MatrixRows", "Meet", "Multiply", "MultiplyRow", "Node",
-    "Ordering", "Outside", "Parameter", "ParameterKind", "Program", "ProxyFence", "Quotient", "Raster", "Reduce",
-    "Region", "RegisterFence", "RequirementKind", "Retire", "Ring", "Role", "Sequence", "SharedLayout", "Side", "Space",
-    "Synchronisation", "TensorBox", "Wait", "When", "WorkList", "bit_count", "coordinate_bits", "granule", "is_power",
-    "matrix_rows", "power_below", "rank_name", "show", "zero",
+    "Coordinate", "Copy", "Counter", "Covered", "CroppingError", "Distribution", "Entering", "Eviction", "Expect",
+    "Fact", "Factor", "Fill", "ForEachItem", "GlobalPlacement", "Grid", "GridDim", "GridRelease", "GridWait",
+    "HandWritten", "Iteration", "Leaf", "Let", "Loop", "Map", "MapOperand", "MatrixOrder", "MatrixRows", "Meet",
+    "Multiply", "MultiplyRow", "Node", "Ordering", "Outside", "Parameter", "ParameterKind", "Program", "ProxyFence",
+    "Quotient", "Raster", "Reduce", "Region", "RegisterFence", "RequirementKind", "Retire", "Ring", "Role", "Sequence",
+    "SharedLayout", "Side", "Space", "Synchronisation", "TensorBox", "Wait", "When", "WorkList", "bit_count",
+    "coordinate_bits", "granule", "is_power", "matrix_rows", "power_below", "rank_name", "show", "zero",
 ]  # fmt: skip

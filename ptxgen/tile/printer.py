@@ -122,11 +122,15 @@ def grid_lines(grid: Grid) -> Iterator[str]:
     for dim in grid.dims:
         yield f"{dim.variable} = 0 .. {dim.count} - 1" + (f", clusters of {dim.cluster}" if dim.cluster > 1 else "")
     group = grid.raster.group
-    yield "last dim fastest" if group == 1 else f"bands of {group} tiles, walked column by column"
+    if grid.raster.curve:
+        yield f"squares of {group} by {group} tiles along a curve, every second band of them backwards"
+    else:
+        yield "last dim fastest" if group == 1 else f"bands of {group} tiles, walked column by column"
     if grid.work_list is not None:
         most = grid.work_list.workers
         workers = "as many blocks as run at once" if most is None else f"{most} blocks"
-        yield f"walked by {workers}: of W number w takes tiles w, w + W, ..."
+        what = "W number w takes" if grid.cluster == 1 else "W clusters number w takes clusters of"
+        yield f"walked by {workers}: of {what} tiles w, w + W, ..."
 
 
 def buffer_lines(buffers: Items[Buffer]) -> Iterator[str]:
@@ -168,8 +172,10 @@ def layout_text(layout: SharedLayout) -> str:
 def tensor_line(box: TensorBox) -> str:
     """What a tensor map describes."""
     order = ", ".join(f"d{place}" for place in box.order)
+    promoted = f", {box.promotion} bytes at once to L2" if box.promotion else ""
+    early = ", fetched early" if box.early else ""
     boxes = f"{box.array} in boxes of {box_text(box.extents)} over {order}, swizzled over {box.span} bytes"
-    return f"{box.name} for {box.op}: {boxes}"
+    return f"{box.name} for {box.op}: {boxes}{promoted}{early}"
 
 
 def ring_line(ring: Ring) -> str:
@@ -202,8 +208,11 @@ def node_lines(node: Node) -> Iterator[str]:
             yield from block(f"when {' and '.join(map(str, conditions)) or 'always'}", then)
             if otherwise is not None:
                 yield from block("otherwise", otherwise)
-        case ForEachItem(variable, body):
-            yield from block(f"for each item, number {variable}", body)
+        case ForEachItem(variable, body, first, step):
+            which = (
+                "each item" if (first, step) == (0, 1) else f"items {first}, {first + step}, {first + 2 * step}, ..."
+            )
+            yield from block(f"for {which}, number {variable}", body)
         case Counter(variable, body):
             yield from block(f"count {variable} from 0", body)
         case Copy():
@@ -299,7 +308,8 @@ def copy_lines(copy: Copy) -> Iterator[str]:
     moved = f"{box_text(copy.distribution.shape)} by {copy.vector}{carrier_text(copy)}"
     if copy.guarded or copy.outside is not usual_outside(copy.source.buffer.space, copy.destination.buffer.space):
         moved += f", {EFFECTS[copy.outside]} outside {dims_text(copy.guarded) or 'none'}"
-    line = f"copy {region_text(copy.destination)} <- {region_text(copy.source)}, {moved}{masks_text(copy.masks)}"
+    moved += masks_text(copy.masks) + (f", {copy.eviction.value} in L2" if copy.eviction else "")
+    line = f"copy {region_text(copy.destination)} <- {region_text(copy.source)}, {moved}"
     yield named(copy.op, copy.destination, line)
     held = [side.buffer.placement for side in (copy.source, copy.destination) if side.buffer.space is Space.REGISTERS]
     if copy.distribution not in held:

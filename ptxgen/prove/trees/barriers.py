@@ -73,11 +73,42 @@ def _by_one_thread(program: Program, role: Role, node: object) -> Iterator[Findi
 
 def count_faults(run: Execution) -> Iterator[Finding]:
     """Counts and bytes of every phase, and phases that never are."""
+    turns = turn_rings(run.program)
     for ring in run.program.rings:
         for block in run.blocks:
-            filled = _fillings(run, ring, block)
-            yield from _counted(run, ring, block, filled)
+            if ring.name in turns:
+                yield from _passed(run, ring, block)
+            else:
+                yield from _counted(run, ring, block, _fillings(run, ring, block))
             yield from _awaited(run, ring, block)
+
+
+def turn_rings(program: Program) -> frozenset[str]:
+    """Rings that nothing ever fills, and nobody waits to see filled: units of a role pass turns on by them."""
+    filled = set[str]()
+    for node in (node for role in program.roles for node in ends_of(role.body)):
+        match node:
+            case Wait(ring=name, side=Side.FULL) | Expect(ring=name) | Copy(ring=name):
+                filled.add(name)
+            case _:
+                pass
+    return frozenset(ring.name for ring in program.rings if ring.name not in filled)
+
+
+def _passed(run: Execution, ring: Ring, block: int) -> Iterator[Finding]:
+    """Turns that are not passed on one after the other, each by as many as the ring counts."""
+    expected = ring.counts_by_rank[block] if ring.counts_by_rank else ring.empty_count
+    arrivals, line = _arrivals(run, ring, block)
+    where = run.where(block)
+    if sorted(arrivals) != list(range(len(arrivals))):
+        text = f"ring {ring.name}: turns {sorted(arrivals)} are passed on{where}, not each one in turn"
+        yield finding("arrivals", text, line)
+        return
+    for rank, count in sorted(arrivals.items()):
+        if count != expected:
+            text = f"ring {ring.name}: the count of empty is {expected}{where}, but {count} pass turn {rank} on"
+            yield finding("count", text, ring.line or line)
+            return
 
 
 def phase_faults(run: Execution) -> Iterator[Finding]:

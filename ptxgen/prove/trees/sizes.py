@@ -32,8 +32,8 @@ from ptxgen.tile import (
     rank_name,
 )
 
-ITEMS = (1, 2, 3)
 LEAST_PERIOD = 1
+ROUNDS = 2
 FEW = 6
 
 
@@ -51,7 +51,7 @@ class _Control:
 
     quotients: list[Quotient] = field(factory=list)
     conditions: list[Affine] = field(factory=list)
-    counts_items: bool = False
+    most_items: int = 1
 
     def collect(self, node: Node) -> None:
         match node:
@@ -69,8 +69,8 @@ class _Control:
                 self.collect(then)
                 if otherwise is not None:
                     self.collect(otherwise)
-            case ForEachItem(_, body):
-                self.counts_items = True
+            case ForEachItem(_, body, first, step):
+                self.most_items = max(self.most_items, first + 1, ROUNDS * step + 1)
                 self.collect(body)
             case Counter(_, body):
                 self.collect(body)
@@ -96,7 +96,7 @@ def cases(program: Program) -> Iterator[Case]:
             few[name] = many[name][:FEW]
         else:
             few[name] = _edge_values(name, turning, program) if turning else [0]
-    for count in ITEMS if control.counts_items else (1,):
+    for count in range(1, control.most_items + 1):
         for one in many or [""]:
             held = {name: many[name] if name == one else values for name, values in few.items()}
             yield from (Case(dict(zip(held, values, strict=True)), count) for values in product(*held.values()))

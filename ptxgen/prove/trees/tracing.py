@@ -124,8 +124,8 @@ def _follow(
             chosen = then if holds else otherwise
             if chosen is not None:
                 yield from _follow(chosen, values, items)
-        case ForEachItem(variable, body):
-            for number, item in enumerate(items):
+        case ForEachItem(variable, body, first, step):
+            for number, item in list(enumerate(items))[first::step]:
                 yield from _within(body, values, {**item, variable: number}, items)
         case Counter(variable, body):
             yield from _within(body, values, {variable: 0}, items)

@@ -92,6 +92,8 @@ def _control(line: Line, scope: Scope) -> Node | None:
     if cursor.took("for each item, number"):
         variable = cursor.name("a name for the number")
         return ForEachItem(variable, _inside(cursor, line, scope))
+    if cursor.took("for items"):
+        return _some_items(cursor, line, scope)
     if cursor.took("for"):
         return _loop(cursor, line, scope)
     if cursor.sees(BEGIN_BEHIND):
@@ -109,6 +111,20 @@ def _control(line: Line, scope: Scope) -> Node | None:
         cursor.take("from", "0")
         return Counter(variable, _inside(cursor, line, scope))
     return None
+
+
+def _some_items(cursor: Cursor, line: Line, scope: Scope) -> ForEachItem:
+    """`for items 1, 3, 5, ..., number n`."""
+    numbers = [cursor.integer("the number of an item")]
+    for _ in range(2):
+        cursor.take(",")
+        numbers.append(cursor.integer("the number of an item"))
+    first, second, third = numbers
+    if first < 0 or second <= first or third - second != second - first:
+        raise cursor.failure(f"items {first}, {second}, {third}", "items at equal distances, in ascending order")
+    cursor.take(", ..., number")
+    variable = cursor.name("a name for the number")
+    return ForEachItem(variable, _inside(cursor, line, scope), first, second - first)
 
 
 def _loop(cursor: Cursor, line: Line, scope: Scope) -> Loop:

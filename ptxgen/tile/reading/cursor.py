@@ -11,8 +11,8 @@ from attrs import define, field
 from ptxgen.compute import SourceLine
 from ptxgen.errors import PtxSyntaxError
 
-NAME = re.compile(r"[A-Za-z_][\w.#]*(?://\d+)?")
-LABEL = re.compile(r"[A-Za-z_][\w.#+]*")
+NAME = re.compile(r"[A-Za-z_][\w.#]*(?://\d+)?(?: of \d+)?")
+LABEL = re.compile(r"(?:turns of )?[A-Za-z_][\w.#+]*")
 INTEGER = re.compile(r"-?\d+")
 NUMBER = re.compile(r"-?(?:inf|nan|\d+(?:\.\d*)?(?:e[-+]?\d+)?)")
 BOX = re.compile(r"scalar|\d+(?:x\d+)*")

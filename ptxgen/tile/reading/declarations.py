@@ -72,8 +72,10 @@ def grid(lines: Iterable[Line], heading: Line) -> Grid:
         elif cursor.took("bands of"):
             raster = Raster(cursor.integer("tiles of a band"))
             cursor.take("tiles, walked column by column")
+        elif cursor.took("squares of"):
+            raster = _along_a_curve(cursor)
         elif cursor.took("walked by"):
-            work_list = _work_list(cursor)
+            work_list = _work_list(cursor, clusters=any(dim.cluster > 1 for dim in dims))
         else:
             dims.append(_grid_dim(cursor))
         cursor.end()
@@ -84,12 +86,21 @@ def grid(lines: Iterable[Line], heading: Line) -> Grid:
     return Grid(tuple(dims), raster, work_list)
 
 
-def _work_list(cursor: Cursor) -> WorkList:
+def _along_a_curve(cursor: Cursor) -> Raster:
+    side = cursor.integer("tiles of a square's side")
+    if side < 1 or side & side - 1:
+        raise cursor.failure(f"squares of {side} by {side} tiles", "a power of two, which curves go through")
+    cursor.take("by", str(side), "tiles along a curve, every second band of them backwards")
+    return Raster(side, curve=True)
+
+
+def _work_list(cursor: Cursor, *, clusters: bool) -> WorkList:
     workers = None
     if not cursor.took("as many blocks as run at once"):
         workers = cursor.integer("a number of blocks, or 'as many blocks as run at once'")
         cursor.take("blocks")
-    cursor.take(": of W number w takes tiles w, w + W, ...")
+    cursor.take(": of W clusters number w takes clusters of" if clusters else ": of W number w takes")
+    cursor.take("tiles w, w + W, ...")
     return WorkList(workers)
 
 
@@ -155,7 +166,8 @@ def ring(line: Line) -> Ring:
 
 
 def tensor_box(line: Line) -> TensorBox:
-    """`A_shared_map for A.shared: A in boxes of 64x128 over d1, d0, swizzled over 128 bytes`."""
+    """`A_shared_map for A.shared: A in boxes of 64x128 over d1, d0, swizzled over 128 bytes`, and behind it
+    `, 256 bytes at once to L2` and `, fetched early` where that is so."""
     line.alone()
     cursor = line.cursor()
     name = cursor.name("a tensor map's name")
@@ -172,5 +184,11 @@ def tensor_box(line: Line) -> TensorBox:
         cursor.take(",")
     span = cursor.integer("bytes")
     cursor.take("bytes")
+    early = cursor.took(", fetched early")
+    promotion = 0
+    if not early and cursor.took(","):
+        promotion = cursor.integer("how many bytes come to L2 at once")
+        cursor.take("bytes at once to L2")
+        early = cursor.took(", fetched early")
     cursor.end()
-    return TensorBox(name, op, array, tuple(order), extents, span)
+    return TensorBox(name, op, array, tuple(order), extents, span, promotion, early)

@@ -10,6 +10,7 @@ from ptxgen.tile.distribution import Distribution, MatrixRows
 from ptxgen.tile.nodes import (
     Carrier,
     Copy,
+    Eviction,
     Factor,
     Fill,
     Leaf,
@@ -29,6 +30,7 @@ from ptxgen.tile.reading.regions import Buffers, Scope, distributed, region
 NAMED = re.compile(r"(\S+): ")
 SHAPE = re.compile(r"m(\d+)n(\d+)k(\d+)\.")
 ORDERS = {order.value: order for order in MatrixOrder}
+EVICTIONS = {eviction.value: eviction for eviction in Eviction}
 OUTSIDES = {word: outside for outside, word in EFFECTS.items()}
 
 
@@ -68,7 +70,7 @@ def fill(cursor: Cursor, buffers: Buffers) -> Fill:
 
 
 def copy(cursor: Cursor, buffers: Buffers) -> Copy:
-    """`copy X{n} <- Y{m}, 16x32 by 8 in cp.async, zero outside d0, d1, in blocks 0: 0 1; 1: 0 1`."""
+    """`copy X{n} <- Y{m}, 16x32 by 8 in cp.async, zero outside d0, d1, in blocks 0: 0 1; 1: 0 1, evict_first in L2`."""
     destination = region(cursor, buffers)
     cursor.take("<-")
     source = region(cursor, buffers)
@@ -79,12 +81,13 @@ def copy(cursor: Cursor, buffers: Buffers) -> Copy:
     carrier, transposed, matrices, ring = _carrier(cursor)
     guarded, outside = _outside(cursor, source, destination)
     masks = blocks(cursor)
+    eviction = _eviction(cursor)
     cursor.end()
     held, reach = distributed(cursor.line, shape, (source, destination))
     made = Copy(
         destination.buffer.name, source, destination, held, vector, guarded, outside, cursor.line.place, carrier
     )
-    made = evolve(made, ring=ring, masks=masks)
+    made = evolve(made, ring=ring, masks=masks, eviction=eviction)
     return evolve(made, rows=_rows(cursor, made, reach, transposed, matrices)) if matrices else made
 
 
@@ -98,6 +101,14 @@ def _carrier(cursor: Cursor) -> tuple[Carrier, bool, int, str]:
     if transposed or cursor.took("in matrices of"):
         return Carrier.MATRIX, transposed, cursor.integer("how many matrices at once"), ""
     return Carrier.ACCESS, False, 0, ""
+
+
+def _eviction(cursor: Cursor) -> Eviction | None:
+    if not cursor.took(","):
+        return None
+    found = cursor.chosen(EVICTIONS, "what the cache gives up first or last")
+    cursor.take("in L2")
+    return found
 
 
 def _outside(cursor: Cursor, source: Region, destination: Region) -> tuple[tuple[int, ...], Outside]:

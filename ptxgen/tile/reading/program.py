@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from attrs import define, field
@@ -12,6 +13,7 @@ from ptxgen.tile.reading.cursor import Line, lines_of
 from ptxgen.tile.reading.declarations import buffer, fact, grid, parameter, ring, tensor_box
 from ptxgen.tile.reading.regions import Scope
 
+ROLE = re.compile(r"[A-Za-z_][\w.#]*(?: \d+)?")
 OVERLAPPED = ", launches overlapped"
 SECTIONS = ("parameters", "requires", "grid", "buffers", "rings", "tensor maps", "all threads")
 HEADINGS = ", ".join((*SECTIONS, "role NAME, N warps"))
@@ -84,7 +86,7 @@ def _sections(lines: list[Line]) -> _Sections:
 def _role(line: Line, scope: Scope) -> Role:
     cursor = line.cursor()
     cursor.take("role")
-    name = cursor.name("a role's name")
+    name = cursor.match(ROLE, "a role's name")
     cursor.take(",")
     warps = cursor.integer("how many warps")
     cursor.take("warps")
