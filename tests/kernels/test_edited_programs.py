@@ -7,6 +7,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from attrs import evolve
 
 from ptxgen.compute import bf16, e4m3, f64, s8, tf32
 from ptxgen.derive import derive
@@ -14,7 +15,7 @@ from ptxgen.errors import KernelError, UnsupportedError
 from ptxgen.kernels import Layout, Matmul, MatmulSpec, MatmulTiling, parse_epilogue
 from ptxgen.kernels.generated import build, generate
 from ptxgen.kernels.matmul_plan import menu
-from ptxgen.plan import Fact, aligned, multiple, sms
+from ptxgen.plan import Fact, aligned, evict_first, evict_last, hilbert, multiple, sms
 from ptxgen.prove.trees import check_program
 from ptxgen.tile import Copy, Program, Space, show
 from ptxgen.tile.reading import read
@@ -43,6 +44,14 @@ def some() -> Iterator[tuple[str, Program]]:
     yield "overlapped", of(nt, "sm_90a", MatmulTiling(i=64, j=32, k=64, warps=4, depth=2, isolate=False, overlap=True))
     yield "swapped", of(nt, "sm_90a", MatmulTiling(i=16, j=64, k=64, warps=4, depth=2, isolate=False, swap=True))
     yield "walking", of(nt, "sm_90a", MatmulTiling(i=128, j=128, k=64, warps=8, depth=3, workers=sms, drain=32))
+
+    walking = MatmulTiling(i=64, j=32, k=64, warps=4, depth=3, workers=4, drain=32)
+    yield "walking clusters", of(nt, "sm_90a", evolve(walking, cluster=(2, 2)))
+    yield "turns", of(nt, "sm_90a", evolve(walking, warps=8, turns=True))
+    yield "told", of(nt, "sm_90a", evolve(walking, evict=(evict_last, None, evict_first), maps_early=True))
+    yield "along a curve", of(nt, "sm_90a", evolve(walking, raster=hilbert(4)))
+    everything = evolve(walking, warps=8, turns=True, cluster=(2, 1), raster=hilbert(2), evict=(evict_last,) * 3)
+    yield "all of these", of(nt, "sm_90a", everything)
 
 
 def all_of_them() -> Iterator[tuple[str, Program]]:

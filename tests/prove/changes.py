@@ -8,13 +8,14 @@ from collections.abc import Iterator
 from attrs import evolve, frozen
 
 from isa.mechanisms import GroupKind, IssuedBy
+from polyhedral import Constraint
 from ptxgen.derive import Derivation
 from ptxgen.derive.clusters import entered
-from ptxgen.derive.derivation import Part, context, rings_of
+from ptxgen.derive.derivation import Part, context, rings_of, role_names, roles_of
 from ptxgen.derive.items import walking
 from ptxgen.derive.scanning import scan_program
 from ptxgen.derive.space import IndexSpace
-from ptxgen.order.atoms import Advance, Arrive, Expect, Fence, FenceKind, Retire, Wait
+from ptxgen.order.atoms import Advance, Arrive, Expect, Fence, FenceKind, PassTurn, Retire, TakeTurn, Wait
 from ptxgen.order.ops import Op
 from ptxgen.order.synchronisation import Synchronisation, Synchronised
 from ptxgen.tile import Program, When
@@ -64,7 +65,7 @@ def _altered(atom: Synchronisation) -> Iterator[tuple[str, Synchronisation]]:
     """The atom with another number in it, or at another step."""
     for by in (-1, 1):
         match atom.atom:
-            case Wait() | Arrive() | Expect():
+            case Wait() | Arrive() | Expect() | TakeTurn() | PassTurn():
                 yield f"parity: tile {by:+}", evolve(atom, rank=atom.rank + by)
             case Retire(pending=pending) if pending + by >= 0:
                 yield f"pending {by:+}", evolve(atom, atom=evolve(atom.atom, pending=pending + by))
@@ -145,12 +146,12 @@ def program_with(derivation: Derivation, number: int, synchronised: Synchronised
     bodies = {role: scan_program(synchronised, role, context(space)) for role in part.bodies}
     if space.persistent is not None:
         bodies = {role: walking(body, synchronised, role) for role, body in bodies.items()}
-    roles = []
-    for role in derivation.program.roles:
-        body = bodies[role.name]
-        if len(derivation.parts) == 2:
-            assert isinstance(role.body, When)
-            body = evolve(role.body, then=body) if number == 0 else evolve(role.body, otherwise=body)
-        roles.append(evolve(role, body=flattened(body)))
+    parts = [evolve(part, bodies=bodies) if place == number else own for place, own in enumerate(derivation.parts)]
+    full: tuple[Constraint, ...] = ()
+    first = derivation.program.roles[0].body
+    if isinstance(first, When) and len(parts) == 2:
+        full = first.conditions
+    roles = [own for name in role_names(part, space) for own in roles_of(space, name, parts, full)]
+    roles = [evolve(role, body=flattened(role.body)) for role in roles]
     rings = tuple(rings_of(part)) or derivation.program.rings
     return evolve(derivation.program, roles=tuple(roles), rings=rings, enter=entered([part]))

@@ -48,7 +48,7 @@ class Planned:
         k = max(0, self.tiling.k * slabs - (8 if slabs else 0))
         arrays, sizes, wanted = memories(self.layout, rows - 8, columns, k)
         walked = program.grid.work_list is not None
-        left = run(program, arrays, sizes, seed=seed, workers=1 if walked else None).arrays["D"]
+        left = run(program, arrays, sizes, seed=seed, workers=program.grid.cluster if walked else None).arrays["D"]
         assert np.abs(left - wanted).max(initial=0) < 3e-2
         return left.tobytes()
 
@@ -87,3 +87,6 @@ def menu() -> Iterator[tuple[str, Planned]]:
     yield "sm_90a, cluster of 1x2, drained", Planned("sm_90a", tiled(HOPPER, cluster=(1, 2), drain=16))
     yield "sm_90a, cluster of 2x1, two warpgroups", Planned("sm_90a", tiled(PAIR, cluster=(2, 1)))
     yield "sm_90a, chains", Planned("sm_90a", HOPPER, promote=16)
+    yield "sm_90a, walking clusters of 2x1", Planned("sm_90a", tiled(HOPPER, workers=2, cluster=(2, 1)))
+    yield "sm_90a, in turns", Planned("sm_90a", tiled(PAIR, i=64, workers=1, turns=True))
+    yield "sm_90a, in turns, drained", Planned("sm_90a", tiled(PAIR, i=64, workers=1, turns=True, drain=16))

@@ -20,6 +20,7 @@ from ptxgen.tile.rewriting import spots
 from tests.derive.computes import ampere, chained, hopper, softmax, transpose, volta
 from tests.derive.test_derived_programs import matmul_case
 from tests.derive.test_persistent_programs import persisted, run_hopper, small_hopper
+from tests.kernels import clusters
 
 PLANS: dict[str, Callable[[], Plan]] = {
     "transpose": transpose,
@@ -186,3 +187,50 @@ def test_what_is_written_by_hand_needs_no_covers() -> None:
     kinds = [type(node) for _, node in spots(program) if isinstance(node, Wait | Retire | Meet)]
     assert kinds == [type(node) for _, node in spots(read(WALKING)) if isinstance(node, Wait | Retire | Meet)]
     assert evolve(program, roles=()) == evolve(read(WALKING), roles=())
+
+
+TURNS = show(clusters.derived((1, 1), tiling=evolve(clusters.TINY, warps=8, workers=1, turns=True)).program)
+SEVERAL = ((264, 40, 16 * 4), (200, 24, 16), (72, 40, 16 * 7))
+
+
+@pytest.mark.parametrize("cluster", [(1, 1), (2, 1)])
+@pytest.mark.parametrize("warps", [8, 12])
+def test_units_that_take_items_in_turn_are_accepted(cluster: tuple[int, int], warps: int) -> None:
+    tiling = evolve(clusters.TINY, warps=warps, workers=2, drain=16, turns=True)
+    verdict = check_program(clusters.derived(cluster, tiling=tiling).program)
+    assert verdict.accepted, str(verdict)
+
+
+def test_machine_and_judge_agree_on_each_missing_piece_of_turns() -> None:
+    """But for the fences of later products all is missed by both."""
+    harmless = []
+    for mutant in list(without_each_synchronisation(read(TURNS)))[::2]:
+        accepted = check_program(mutant.program).accepted
+        assert accepted == (not clusters.faults(mutant.program, SEVERAL)), mutant.removed
+        harmless += [type(mutant.removed)] if accepted else []
+    assert set(harmless) <= {RegisterFence}
+
+
+WRONG_TURNS = {
+    "both take the same items": (TURNS.replace("items 1, 3, 5", "items 0, 2, 4"), "count"),
+    "items of each other": (
+        TURNS.replace("items 1, 3, 5", "X").replace("items 0, 2, 4", "items 1, 3, 5").replace("X", "items 0, 2, 4"),
+        "arrivals",
+    ),
+    "an item that nobody takes": (
+        TURNS.replace("items 1, 3, 5", "items 1, 4, 7").replace("items 0, 2, 4", "items 0, 3, 6"), "arrivals",
+    ),
+    "one unit takes each item": (TURNS.replace("items 1, 3, 5, ...", "each item"), "count"),
+    "another count": (TURNS.replace("and 0 bytes, empty by 4", "and 0 bytes, empty by 1"), "count"),
+    "one slot": (TURNS.replace("turns of AB x 2", "turns of AB x 1"), "deadlock"),
+    "a turn too late": (TURNS.replace("turns of AB{t0 + 1} empty", "turns of AB{t0 + 2} empty"), "deadlock"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WRONG_TURNS)
+def test_wrong_turns_are_refused(name: str) -> None:
+    text, code = WRONG_TURNS[name]
+    assert text != TURNS
+    program = read(text)
+    assert f"synchronisation.{code}" in check_program(program).codes
+    assert clusters.faults(program, SEVERAL)
