@@ -206,9 +206,10 @@ class Guarded:
 
 
 class Attributed:
-    """Statements of the with-block are said to come from a given line instead of the line that wrote them."""
+    """Statements of the with-block are said to come from a given line instead of the line that wrote them; None: from
+    the line that wrote them after all."""
 
-    def __init__(self, kernel: Draft, where: Origin) -> None:
+    def __init__(self, kernel: Draft, where: Origin | None) -> None:
         self._kernel, self._where = kernel, where
         self._before: Origin | None = None
 

@@ -120,8 +120,9 @@ class Kernel(Instructions):
         """`with k.guard(p):` predicates each instruction of its body with `p` (or `~p`); each needs `into=`."""
         return Guarded(self._draft, condition)
 
-    def attributed(self, origin: Origin) -> Attributed:
-        """`with k.attributed(origin):` says that the statements of its body come from that line of the user's."""
+    def attributed(self, origin: Origin | None) -> Attributed:
+        """`with k.attributed(origin):` says that the statements of its body come from that line of the user's; inside
+        of such a body None says that they come from where they are written."""
         return Attributed(self._draft, origin)
 
     def scope(self) -> Braces:

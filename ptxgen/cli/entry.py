@@ -24,7 +24,7 @@ from ptxgen.cli.texts import (
 from ptxgen.cli.unusable import Unusable
 from ptxgen.errors import AssemblerError, DriverError, KernelError, PtxgenError, PtxSyntaxError
 
-CACHE_COMMAND, TUNE_COMMAND = "cache", "tune"
+CACHE_COMMAND, TUNE_COMMAND, BUILD_COMMAND = "cache", "tune", "build"
 GOOD, WRONG, UNUSABLE, LACKING = 0, 1, 2, 3
 
 
@@ -47,6 +47,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if given and given[0] == RUN_COMMAND:
             asked = parse_run_command(given[1:])
             return GOOD if asked is None else _run_kernel(asked)
+        if given and given[0] == BUILD_COMMAND:
+            from ptxgen.cli.build import parse_build_command, run_build
+
+            wanted = parse_build_command(given[1:])
+            return GOOD if wanted is None else run_build(wanted)
         if given and given[0] == CACHE_COMMAND:
             from ptxgen.cli.cache import run_cache
 

@@ -24,6 +24,7 @@ from ptxgen.tile import (
     ForEachItem,
     GridRelease,
     GridWait,
+    HandWritten,
     Let,
     Loop,
     Map,
@@ -44,16 +45,19 @@ from ptxgen.tile.printer import show
 
 
 class Stage(Enum):
-    """What is explained: every stage, or synchronisation alone."""
+    """What is explained: every stage, synchronisation alone, or the tile program alone, which `ptxgen build` reads."""
 
     ALL = "all"
     SYNC = "sync"
+    TILE = "tile"
 
 
 def explain(kernel: GeneratedKernel, what: Stage = Stage.ALL) -> str:
     """Statements, schedule, ops, their requirements and what keeps them, tile program, loops, PTX with its origins; of
     synchronisation each wait, arrival and fence with what it covers, and which filling of a ring waits for which
     release."""
+    if what is Stage.TILE:
+        return show(kernel.program)
     if what is Stage.SYNC:
         return "\n".join(_of_parts(kernel, ops=False))
     lines = _headed("statements", str(kernel.plan.compute).splitlines())
@@ -118,7 +122,7 @@ def skeleton(node: Node, indent: str = "") -> Iterator[str]:
         case Sequence(children):
             names: list[str] = []
             for child in children:
-                if isinstance(child, (Copy, Fill, Multiply, Map, Reduce)):
+                if isinstance(child, (Copy, Fill, Multiply, Map, Reduce, HandWritten)):
                     names.append(child.op)
                     continue
                 if names:
@@ -176,7 +180,7 @@ def skeleton(node: Node, indent: str = "") -> Iterator[str]:
             yield f"{indent}register fence"
         case ProxyFence():
             yield f"{indent}proxy fence"
-        case Copy() | Fill() | Multiply() | Map() | Reduce():
+        case Copy() | Fill() | Multiply() | Map() | Reduce() | HandWritten():
             yield f"{indent}{node.op}"
         case _:
             assert_never(node)

@@ -67,11 +67,11 @@ def run_matmul(options: MatmulOptions) -> int:
     except MemoryError:
         raise Unusable("the arrays do not fit into the memory of this machine") from None
     variant = product.variant(inputs)
-    lines = [
-        figures(product, kernel, variant, seconds),
-        *([explain(kernel, Stage(options.explain))] if options.explain else []),
-        *verdict.lines,
-    ]
+    stage = Stage(options.explain) if options.explain else None
+    told = [figures(product, kernel, variant, seconds), *verdict.lines]
+    if stage is Stage.TILE:
+        told = [f"# {line}" for each in told for line in each.splitlines()]
+    lines = [told[0], *([explain(kernel, stage)] if stage else []), *told[1:]]
     if options.emit:
         lines.append(write_text(options.emit, text))
     for path, name in ((options.out, "D"), (options.second_out, "E")):

@@ -107,6 +107,7 @@ def _parser() -> argparse.ArgumentParser:
     add_text_commands(commands)
     commands.add_parser("run", help=ABOUT["run"], allow_abbrev=False)
     commands.add_parser("tune", help=ABOUT["tune"], allow_abbrev=False)
+    commands.add_parser("build", help=ABOUT["build"], allow_abbrev=False)
     commands.add_parser("cache", help=ABOUT["cache"], allow_abbrev=False)
     _add_shape(matmul)
     _add_files(matmul)
@@ -117,8 +118,8 @@ def _parser() -> argparse.ArgumentParser:
         "--explain",
         nargs="?",
         const="all",
-        choices=("all", "sync"),
-        help="print every stage from the statements to PTX, or with sync what waits for what",
+        choices=("all", "sync", "tile"),
+        help="print every stage down to PTX, with sync what waits for what, with tile what `build` reads",
     )
     return parser
 

@@ -77,6 +77,7 @@ ABOUT = {
     "run": "a kernel of a PTX file on the CPU, and what is wrong with it",
     "matmul": "a matrix product, derived, run and checked against float64",
     "tune": "the fastest plan of a matrix product on this device",
+    "build": "a kernel from the text of a tile program, printed by matmul and changed by hand",
     "cache": "the kernels that the plain call keeps on disk between processes",
 }
 HELP = """\
@@ -93,6 +94,8 @@ Kernels derived from a statement and a schedule:
   ptxgen sass kernel.ptx --target sm_80
   ptxgen run kernel.ptx axpy --grid 4 --block 256 --arg 2.0 --arg f32[1024]:random --arg f32[1024]:ones --arg 1024
   ptxgen matmul --m 256 --n 256 --k 128 --epilogue bias,relu --run cpu
+  ptxgen matmul --target sm_90a --explain tile --run none > matmul.tile
+  ptxgen build matmul.tile --emit matmul.ptx
 
 ptxgen COMMAND --help tells what a command takes. Exit status: 0 good, 1 findings or
 a wrong result, 2 unusable input, 3 the machine lacks what is needed."""

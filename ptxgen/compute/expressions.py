@@ -206,6 +206,8 @@ def show(node: Expression) -> str:
             return f"{op.value}({show(left)}, {show(right)})"
         case Binary(op, left, right):
             return f"({show(left)} {op.value} {show(right)})"
+        case Unary(UnaryOp.NEGATE, Constant() as value):
+            return f"-({show(value)})"
         case Unary(UnaryOp.NEGATE, value):
             return f"-{show(value)}"
         case Unary(op, value):

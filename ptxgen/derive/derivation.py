@@ -11,6 +11,7 @@ from isa.targets import target as target_named
 from polyhedral import Constraint, System, const, var
 from ptxgen.compute import ArrayKind, SourceLine
 from ptxgen.derive.boxes import tensor_box
+from ptxgen.derive.by_hand import written_by_hand
 from ptxgen.derive.clusters import check_clusters, entered
 from ptxgen.derive.draft import Draft, placed_all
 from ptxgen.derive.extents import croppable
@@ -218,6 +219,7 @@ def derive_part(space: IndexSpace, facts: Facts, paths: dict[str, Path], full: b
         else:
             derive_pointwise(draft, statement)
     sequenced(draft)
+    written_by_hand(draft)
     ops = on_shift_lines(space.plan, placed_all(draft))
     if space.persistent is not None:
         ops = over_items(ops)

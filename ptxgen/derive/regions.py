@@ -7,7 +7,21 @@ from collections.abc import Callable
 from attrs import evolve
 
 from polyhedral import Affine
-from ptxgen.tile import Arrive, Copy, Expect, Factor, Fill, Map, MapOperand, Multiply, Node, Reduce, Region, Wait
+from ptxgen.tile import (
+    Arrive,
+    Copy,
+    Expect,
+    Factor,
+    Fill,
+    HandWritten,
+    Map,
+    MapOperand,
+    Multiply,
+    Node,
+    Reduce,
+    Region,
+    Wait,
+)
 
 
 def rewritten(node: Node, region: Callable[[Region], Region], affine: Callable[[Affine], Affine]) -> Node:
@@ -30,6 +44,8 @@ def rewritten(node: Node, region: Callable[[Region], Region], affine: Callable[[
         case Map() | Reduce():
             iteration = evolve(node.iteration, origin=tuple(map(affine, node.iteration.origin)))
             return evolve(node, iteration=iteration, target=region(node.target), operands=operands(node.operands))
+        case HandWritten():
+            return evolve(node, reads=tuple(map(region, node.reads)), writes=tuple(map(region, node.writes)))
         case Wait() | Arrive() | Expect():
             return evolve(node, rank=affine(node.rank))
         case _:

@@ -42,6 +42,7 @@ from ptxgen.tile import (
     When,
     turns_name,
 )
+from ptxgen.tile.trees import flattened, ordered
 
 
 @frozen
@@ -60,7 +61,7 @@ def scan_program(synchronised: Synchronised, role: str, context: System) -> Node
     statements = [poly.Statement(number, run.domain, _schedule(run.time, depth)) for number, run in enumerate(runs)]
     names = [name for level in range(depth) for name in (f"place{level}", f"t{level}")] + [f"place{depth}"]
     tree = poly.scan(statements, context, names=names)
-    return _converted(tree, runs)
+    return flattened(_converted(tree, runs))
 
 
 def _runs(synchronised: Synchronised, role: str) -> list[Run]:
@@ -81,36 +82,37 @@ def _runs(synchronised: Synchronised, role: str) -> list[Run]:
 
 
 def _synchronising(item: Synchronisation) -> tile.Synchronisation:
+    covers = ordered(item.covers)
     match item.atom:
         case atoms.Join(barrier=barrier):
-            return Meet(barrier, item.covers)
+            return Meet(barrier, covers)
         case atoms.Commit(kind=kind):
             return Commit(kind)
         case atoms.Retire(kind=kind, pending=pending, reads_only=reads_only):
-            return Retire(kind, pending, item.covers, reads_only)
+            return Retire(kind, pending, covers, reads_only)
         case atoms.Wait(ring=ring, side=side):
-            return Wait(ring, Side(side.value), item.rank, item.covers)
+            return Wait(ring, Side(side.value), item.rank, covers)
         case atoms.Arrive(ring=ring, by=by, to=to):
             arriving = Arriving.WARP if by is IssuedBy.WARP else Arriving.WARPGROUP
-            return Arrive(ring, item.rank, arriving, item.covers, to)
+            return Arrive(ring, item.rank, arriving, covers, to)
         case atoms.Expect(ring=ring, byte_count=count):
-            return Expect(ring, item.rank, count, item.covers)
+            return Expect(ring, item.rank, count, covers)
         case atoms.Fence(kind=FenceKind.PROXY):
-            return ProxyFence(item.covers)
+            return ProxyFence(covers)
         case atoms.Fence():
-            return RegisterFence(item.covers)
+            return RegisterFence(covers)
         case atoms.Acquire(workspace=workspace):
-            return Acquire(turns_name(workspace), item.rank, item.covers)
+            return Acquire(turns_name(workspace), item.rank, covers)
         case atoms.Release(workspace=workspace):
-            return Release(turns_name(workspace), item.rank, item.covers)
+            return Release(turns_name(workspace), item.rank, covers)
         case atoms.ClusterArrive():
-            return ClusterArrive(item.covers)
+            return ClusterArrive(covers)
         case atoms.ClusterWait():
-            return ClusterWait(item.covers)
+            return ClusterWait(covers)
         case atoms.TakeTurn(turns=turns):
-            return Wait(turns, Side.EMPTY, item.rank, item.covers)
+            return Wait(turns, Side.EMPTY, item.rank, covers)
         case atoms.PassTurn(turns=turns):
-            return Arrive(turns, item.rank, Arriving.WARP, item.covers)
+            return Arrive(turns, item.rank, Arriving.WARP, covers)
         case atoms.Advance(counter=counter, by=by):
             return Advance(counter, _quotient(by))
 

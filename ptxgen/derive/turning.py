@@ -31,6 +31,7 @@ from ptxgen.tile import (
     Space,
     When,
 )
+from ptxgen.tile.trees import flattened
 
 
 def rotations(space: IndexSpace) -> tuple[Rotation, ...]:
@@ -74,7 +75,7 @@ def of_units(role: Role, units: int, own: tuple[Buffer, ...]) -> Iterator[Role]:
     for unit in range(units):
         mine = {buffer.name: copies(buffer, units)[unit] for buffer in own}
         body = _of_unit(role.body, unit, units, mine)
-        yield evolve(role, name=f"{role.name} {unit}", warps=role.warps // units, body=body)
+        yield evolve(role, name=f"{role.name} {unit}", warps=role.warps // units, body=flattened(body))
 
 
 def _of_unit(node: Node, unit: int, units: int, own: dict[str, Buffer]) -> Node:

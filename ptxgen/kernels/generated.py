@@ -14,7 +14,15 @@ from isa.tensor_maps import MAP_BYTES, TensorMap
 from ptxgen.compute import Element
 from ptxgen.derive.derivation import Derivation, derive
 from ptxgen.emit import Listing, emit
-from ptxgen.errors import AssemblerError, DriverError, Finding, LaunchError, describe
+from ptxgen.errors import (
+    AssemblerError,
+    DriverError,
+    Finding,
+    KernelError,
+    LaunchError,
+    UnsupportedError,
+    describe,
+)
 from ptxgen.ir import Module
 from ptxgen.kernels.binding import Bound, bind, check_size
 from ptxgen.kernels.entry import Entry, entry_of
@@ -23,6 +31,7 @@ from ptxgen.kernels.views import View, is_on_device
 from ptxgen.kernels.workspaces import DeviceWorkspaces, on_the_cpu
 from ptxgen.lower import lower
 from ptxgen.plan import Plan
+from ptxgen.prove.trees import check_program
 from ptxgen.runtime import Assembler, Cubin, LoadedKernel, assemble, load, resident_ctas
 from ptxgen.runtime.driver import stream_handle
 from ptxgen.runtime.notes import slowing_notes
@@ -63,32 +72,52 @@ class Made:
     derivation: Derivation
     module: Module
 
+    @property
+    def program(self) -> Program:
+        """The tile program."""
+        return self.derivation.program
+
+
+@frozen(eq=False)
+class Built:
+    """A tile program that somebody wrote or changed by hand, and its module."""
+
+    program: Program
+    module: Module
+
 
 @define(slots=False, frozen=True, eq=False, repr=False)
 class GeneratedKernel:
     """A kernel: what a launch must know of it, its PTX, and everything that it came from, which is made when somebody
     first asks for it where the kernel is `kept` in a store."""
 
-    make: Callable[[], Made] = field(repr=False)
+    make: Callable[[], Made | Built] = field(repr=False)
     kept: Kept | None = field(default=None, repr=False)
 
     def __repr__(self) -> str:
         return f"GeneratedKernel({self.entry.name} for {self.entry.target})"
 
     @cached_property
-    def made(self) -> Made:
+    def made(self) -> Made | Built:
         """What it came from."""
         return self.make()
 
     @property
+    def planned(self) -> Made:
+        """What it came from, if that was a plan."""
+        if isinstance(self.made, Made):
+            return self.made
+        raise UnsupportedError(f"{self.entry.name} was built from a tile program, so that it has no plan")
+
+    @property
     def plan(self) -> Plan:
         """The schedule."""
-        return self.made.plan
+        return self.planned.plan
 
     @property
     def derivation(self) -> Derivation:
         """What was derived and proved."""
-        return self.made.derivation
+        return self.planned.derivation
 
     @property
     def module(self) -> Module:
@@ -98,7 +127,7 @@ class GeneratedKernel:
     @property
     def program(self) -> Program:
         """The tile program."""
-        return self.derivation.program
+        return self.made.program
 
     @cached_property
     def entry(self) -> Entry:
@@ -253,6 +282,19 @@ def generate(plan: Plan) -> GeneratedKernel:
     """The kernel of a plan: derived, proved, lowered and verified. PlanError or UnsupportedError for what cannot be."""
     derivation = derive(plan)
     made = Made(plan, derivation, lower(derivation.program))
+    return GeneratedKernel(lambda: made)
+
+
+def build(program: Program) -> GeneratedKernel:
+    """The kernel of a tile program, whoever wrote it: judged, lowered and verified.
+
+    KernelError with what the judge finds, on the lines of the text or of the source; UnsupportedError for what cannot
+    be lowered.
+    """
+    verdict = check_program(program)
+    if not verdict.accepted:
+        raise KernelError(verdict.findings, f"{program.name} for {program.target} is refused:")
+    made = Built(program, lower(program))
     return GeneratedKernel(lambda: made)
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from ptxgen.build import Value
 from ptxgen.lower.boxes import map_address, policy
 from ptxgen.lower.context import Context
-from ptxgen.lower.trees import ends_of
 from ptxgen.tile import Copy, Node
+from ptxgen.tile.trees import ends_of
 
 
 def prepare_policies(context: Context, body: Node) -> None:

@@ -8,8 +8,8 @@ from ptxgen.build import Value
 from ptxgen.lower.bases import pool_start
 from ptxgen.lower.context import Context
 from ptxgen.lower.ranks import by_rank
-from ptxgen.lower.trees import ends_of
 from ptxgen.tile import LANE_BITS, Arrive, Arriving, Carrier, Copy, Node
+from ptxgen.tile.trees import ends_of
 
 LANES = (1 << LANE_BITS) - 1
 GROUP_LANES = (4 << LANE_BITS) - 1

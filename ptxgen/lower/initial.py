@@ -16,6 +16,8 @@ from ptxgen.tile import (
     Counter,
     Fill,
     ForEachItem,
+    HandWritten,
+    Leaf,
     Let,
     Loop,
     Map,
@@ -88,7 +90,7 @@ def _after(node: Node, filled: frozenset[Slot], bindings: Bindings, use: _Use) -
 
 
 def _after_leaf(
-    node: Copy | Fill | Multiply | Map | Reduce | Synchronisation,
+    node: Leaf | Synchronisation,
     filled: frozenset[Slot],
     bindings: Bindings,
     use: _Use,
@@ -111,6 +113,10 @@ def _after_leaf(
                 return filled | _slots(node.target, bindings)
             use.read(node.target, filled, bindings)
             return filled
+        case HandWritten():
+            for region in node.reads:
+                use.read(region, filled, bindings)
+            return filled.union(*(_slots(region, bindings) for region in node.writes))
         case Ordering():
             return filled
         case _:

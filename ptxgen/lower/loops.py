@@ -19,6 +19,7 @@ from ptxgen.tile import (
     Counter,
     Expect,
     ForEachItem,
+    HandWritten,
     Let,
     Loop,
     Multiply,
@@ -132,7 +133,7 @@ def asks_for(node: Node, variable: str) -> bool:
             return any(variable in c.names for c in conditions) or any(asks_for(side, variable) for side in sides)
         case Wait() | Arrive() | Expect():
             return variable in node.rank.names
-        case Copy(carrier=Carrier.TENSOR) | Multiply(row=MultiplyRow(warpgroup=True)):
+        case Copy(carrier=Carrier.TENSOR) | Multiply(row=MultiplyRow(warpgroup=True)) | HandWritten():
             return True
         case _:
             return False

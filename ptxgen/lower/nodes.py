@@ -9,6 +9,7 @@ from ptxgen.build.immediates import half_bits
 from ptxgen.compute import Element
 from ptxgen.errors import UnsupportedError
 from ptxgen.lower.boxes import lower_box_copy, lower_box_store
+from ptxgen.lower.by_hand import write_by_hand
 from ptxgen.lower.conditions import lower_when
 from ptxgen.lower.context import Context
 from ptxgen.lower.copies import lower_copy
@@ -38,6 +39,7 @@ from ptxgen.tile import (
     ForEachItem,
     GridRelease,
     GridWait,
+    HandWritten,
     Let,
     Loop,
     Map,
@@ -102,6 +104,8 @@ def lower_node(context: Context, node: Node) -> None:
             context.k.wgmma.fence.sync.aligned()
         case ProxyFence():
             context.k.function("fence.proxy.async.shared::cta")()
+        case HandWritten():
+            write_by_hand(context, node)
         case _:
             with context.attributed(node.line):
                 _lower_leaf(context, node)

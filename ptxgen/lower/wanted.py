@@ -16,6 +16,7 @@ from ptxgen.tile import (
     Counter,
     Fill,
     ForEachItem,
+    HandWritten,
     Let,
     Loop,
     Map,
@@ -61,7 +62,7 @@ def _collect(context: Context, node: Node, found: list[Wanted], inner: frozenset
             found += [each for each in prepared(context, node) if inner.isdisjoint(each[0].names())]
         case Map() | Reduce():
             found += [each for each in point_wanted(context, node) if inner.isdisjoint(each[0].names())]
-        case Loop() | ForEachItem() | Counter() | Fill() | Multiply() | Ordering():
+        case Loop() | ForEachItem() | Counter() | Fill() | Multiply() | HandWritten() | Ordering():
             return
         case _:
             assert_never(node)

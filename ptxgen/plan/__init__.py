@@ -1,5 +1,6 @@
 """How to compute: the immutable list of schedule steps (see README.md)."""
 
+from ptxgen.plan.by_hand import Completes, Issued
 from ptxgen.plan.instructions import (
     MatrixInstruction,
     m8n8k4,
@@ -18,6 +19,7 @@ from ptxgen.plan.splits import deal_of
 from ptxgen.plan.splitting import Deal, Join, misdealt, ordered
 from ptxgen.plan.steps import (
     Assume,
+    ByHand,
     Cluster,
     Drain,
     Finish,
@@ -90,8 +92,10 @@ __all__ = [
     "Assume",
     "BlockOrder",
     "By",
+    "ByHand",
     "Chains",
     "Cluster",
+    "Completes",
     "Deal",
     "Drain",
     "Eviction",
@@ -105,6 +109,7 @@ __all__ = [
     "IntoShared",
     "IntoWorkspace",
     "Isolate",
+    "Issued",
     "Join",
     "LayoutWish",
     "MatrixInstruction",

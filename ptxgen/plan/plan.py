@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 from attrs import evolve, field, frozen
 
 from ptxgen.compute import Array, Compute, SourceLine, caller
+from ptxgen.plan.by_hand import Completes, Issued
 from ptxgen.plan.checks import Checks
 from ptxgen.plan.drains import drainable
 from ptxgen.plan.hinting import hinted
@@ -17,6 +19,7 @@ from ptxgen.plan.splits import deal_of, splittable
 from ptxgen.plan.splitting import Join, ordered, split_into
 from ptxgen.plan.steps import (
     Assume,
+    ByHand,
     Cluster,
     Drain,
     Finish,
@@ -319,6 +322,30 @@ class Plan:
         checks = self._checks(caller())
         Uses(checks).overlapped()
         return self._with(OverlapLaunch(checks.line))
+
+    def by_hand(
+        self,
+        op: str,
+        code: Callable[..., None],
+        *,
+        reads: Iterable[str] = (),
+        writes: Iterable[str],
+        issued: Issued = Issued.LANE,
+        completes: Completes = Completes.AT_ISSUE,
+        model: Callable[..., Any] | None = None,
+    ) -> Plan:
+        """The derived copy or map `op` -> PTX that `code` writes in its place, with the builder, where and as often as
+        the op would run. `reads` and `writes` name the buffers that its instructions touch, each at the tile that the
+        op uses: `A.registers`, `A.shared`, an array in memory, the registers of a sum. Requirements and synchronisation
+        follow from what is declared here and from nothing else. `model(*read) -> written` is the same on numpy, for the
+        tile machine: arrays of the elements that each lane and value moves.
+
+        Refuses an op that is not there or is written by hand already, and code that touches nothing that it writes.
+        """
+        checks = self._checks(caller())
+        step = ByHand(op, code, tuple(reads), tuple(writes), issued, completes, checks.line, model)
+        Uses(checks).written_by_hand(step)
+        return self._with(step)
 
     def __str__(self) -> str:
         lines = [f"plan for {self.target}", str(self.compute)]

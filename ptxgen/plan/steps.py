@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from attrs import field, frozen
 
 from ptxgen.compute import SourceLine
+from ptxgen.plan.by_hand import Completes, Issued
 from ptxgen.plan.instructions import MatrixInstruction
 from ptxgen.plan.rewriting import Hybrid
 from ptxgen.plan.splitting import Join
@@ -198,6 +200,25 @@ class Order:
 
 
 @frozen
+class ByHand:
+    """`code` writes the instructions of op `op`; `reads` and `writes` are the buffers that they touch, by name. `model`
+    is what they do, on numpy."""
+
+    op: str
+    code: Callable[..., None]
+    reads: tuple[str, ...]
+    writes: tuple[str, ...]
+    issued: Issued
+    completes: Completes
+    line: SourceLine = field(eq=False)
+    model: Callable[..., Any] | None = None
+
+    def __str__(self) -> str:
+        touched = f"reads={', '.join(self.reads) or 'nothing'}, writes={', '.join(self.writes) or 'nothing'}"
+        return f"by_hand({self.op}, {self.code.__name__}, {touched}, {self.issued.value}, {self.completes.value})"
+
+
+@frozen
 class Unroll:
     loop: str
     line: SourceLine = field(eq=False)
@@ -303,5 +324,5 @@ class Hint:
 
 Step = (
     Assume | Rewrite | Roles | Tile | Place | Cluster | Split | Stage | MultiplyBy | Finish | Drain | Shift | Order
-    | Unroll | Isolate | OverlapLaunch | Turns | Hint
+    | Unroll | Isolate | OverlapLaunch | Turns | Hint | ByHand
 )  # fmt: skip

@@ -14,6 +14,7 @@ from ptxgen.plan.nest import placement, tile_levels
 from ptxgen.plan.rewriting import Hybrid, chains_of, flaw
 from ptxgen.plan.running import bodies, rolled, shiftable
 from ptxgen.plan.steps import (
+    ByHand,
     Cluster,
     Finish,
     Isolate,
@@ -203,6 +204,21 @@ class Uses:
             if (at if "." in at else "") not in where[op]:
                 directly = ", ".join(loop or "no loop" for loop in where[op])
                 raise checks.refused(f"{op} does not run directly in {at}, but in {directly}")
+
+    def written_by_hand(self, step: ByHand) -> None:
+        """An op of the plan, not written by hand yet, and code that writes something."""
+        checks = self.checks
+        where = bodies(checks.compute, checks.steps)
+        if step.op not in where:
+            raise checks.refused(f"no op {step.op!r} to write by hand; there are {', '.join(where)}")
+        if any(isinstance(other, ByHand) and other.op == step.op for other in checks.steps):
+            raise checks.refused(f"{step.op} is written by hand already")
+        if not callable(step.code):
+            raise checks.refused(f"code is a function that writes instructions, got {step.code!r}")
+        for name in (*step.reads, *step.writes):
+            checks.word("a buffer", name, str, "a buffer's name")
+        if not step.writes:
+            raise checks.refused(f"{step.op} by hand writes nothing: what nobody sees need not run")
 
     def unrolled(self, loop: str) -> None:
         """A loop of constant length over a summed dim, still rolled."""

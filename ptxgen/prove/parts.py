@@ -19,7 +19,7 @@ from ptxgen.order.atoms import (
     TakeTurn,
     Wait,
 )
-from ptxgen.order.ops import Op
+from ptxgen.order.ops import Op, time_domain
 from ptxgen.order.requirements import Event, Requirement
 from ptxgen.order.synchronisation import Synchronisation, Synchronised
 from ptxgen.order.threads import Threads
@@ -114,13 +114,19 @@ def _lifted(
         if inner == outer:
             continue
         for atom in atoms.get(inner, ()):
-            before = atom.time.place[-1] < sink.time.place[-1] and sink.domain.is_subset(atom.domain)
-            if atom.atom == Fence(FenceKind.REGISTER) and before:
+            before = atom.time.place[-1] < sink.time.place[-1]
+            if atom.atom == Fence(FenceKind.REGISTER) and before and _runs_with(atom, sink):
                 lifted.setdefault(outer, {})[sink.time.place[depth]] = atom
     taken = [atom for own in lifted.values() for atom in own.values()]
     for key, own in atoms.items():
         atoms[key] = tuple(atom for atom in own if not any(atom is other for other in taken))
     return lifted
+
+
+def _runs_with(atom: Synchronisation, op: Op) -> bool:
+    """Whether an atom runs at every step at which an op of its body does."""
+    steps = time_domain(op.domain, op.time.ahead)
+    return steps.is_subset(time_domain(atom.domain, atom.time.ahead))
 
 
 _Atoms = dict[Key, tuple[Synchronisation, ...]]

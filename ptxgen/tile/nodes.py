@@ -6,12 +6,14 @@ keeps the user's line that asked for it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import Enum
 from math import prod
+from typing import Any
 
 from attrs import field, frozen
 
-from isa.mechanisms import GroupKind
+from isa.mechanisms import GroupKind, Mechanism
 from polyhedral import Affine, Constraint
 from ptxgen.compute import Element, Expression, ReductionOp, SourceLine
 from ptxgen.tile.distribution import Distribution, MatrixRows, SharedLayout
@@ -305,8 +307,34 @@ class Reduce:
 
 
 @frozen
+class Code:
+    """Instructions that somebody writes with the builder: `write(hand)`, of which `ptxgen.lower` knows what `hand` is.
+    `model` is the same on numpy, None where nobody has told."""
+
+    name: str
+    write: Callable[..., None]
+    model: Callable[..., Any] | None = None
+
+
+@frozen
+class HandWritten:
+    """`code` in place of a derived leaf. It reads and writes the regions declared, of each the elements of the
+    `distribution` from the region's corner on, by `mechanism`; nothing else, as far as anybody knows."""
+
+    op: str
+    code: Code
+    reads: tuple[Region, ...]
+    writes: tuple[Region, ...]
+    distribution: Distribution
+    mechanism: Mechanism
+    line: SourceLine = field(eq=False)
+
+
+@frozen
 class Ordering:
-    """A node that is there for order alone."""
+    """A node that is there for order alone; `line` where somebody wrote it by hand."""
+
+    line: SourceLine | None = field(default=None, eq=False, kw_only=True, repr=False)
 
 
 @frozen
@@ -520,21 +548,12 @@ class Counter:
 
 
 Entering = ClusterArrive | ClusterWait | GridRelease | GridWait
+Passing = Acquire | Release
 Synchronisation = (
-    Meet
-    | Commit
-    | Retire
-    | Wait
-    | Arrive
-    | Expect
-    | RegisterFence
-    | ProxyFence
-    | Advance
-    | Acquire
-    | Release
-    | Entering
+    Meet | Commit | Retire | Wait | Arrive | Expect | RegisterFence | ProxyFence | Advance | Passing | Entering
 )
-Node = Sequence | Loop | Let | When | ForEachItem | Counter | Copy | Fill | Multiply | Map | Reduce | Synchronisation
+Leaf = Copy | Fill | Multiply | Map | Reduce | HandWritten
+Node = Sequence | Loop | Let | When | ForEachItem | Counter | Leaf | Synchronisation
 
 
 class ParameterKind(Enum):
@@ -690,6 +709,7 @@ class Ring:
     byte_count: int
     empty_count: int
     counts_by_rank: tuple[int, ...] = ()
+    line: SourceLine | None = field(default=None, eq=False, kw_only=True, repr=False)
 
 
 @frozen

@@ -8,15 +8,17 @@ from typing import assert_never
 
 from attrs import evolve
 
+from isa.mechanisms import Group
 from polyhedral import Affine, var
-from ptxgen.compute import Expression, Load, Operand, rebuild
+from ptxgen.compute import Constant, Expression, Load, Operand, Scalar, decimal, rebuild
 from ptxgen.compute import show as show_expression
-from ptxgen.tile.distribution import Distribution, SharedLayout
+from ptxgen.tile.distribution import Distribution, MatrixRows, SharedLayout, matrix_rows
 from ptxgen.tile.nodes import (
     Acquire,
     Advance,
     Arrive,
     Buffer,
+    Carrier,
     ClusterArrive,
     ClusterWait,
     Commit,
@@ -31,6 +33,7 @@ from ptxgen.tile.nodes import (
     Grid,
     GridRelease,
     GridWait,
+    HandWritten,
     Iteration,
     Let,
     Loop,
@@ -58,6 +61,7 @@ from ptxgen.tile.nodes import (
     When,
     Workspace,
 )
+from ptxgen.tile.trees import products
 
 INDENT = "  "
 EFFECTS = {Outside.NEVER: "nothing", Outside.ZERO: "zero", Outside.ANY: "any value"}
@@ -65,8 +69,8 @@ EFFECTS = {Outside.NEVER: "nothing", Outside.ZERO: "zero", Outside.ANY: "any val
 
 def show(item: Program | Node) -> str:
     """A program, or one node with all below it, as text: everything that decides its meaning, the same bytes for equal
-    programs (a constant is shown to six digits). Lines of the user's source are left out, and the name of an op that
-    is named by the buffer it fills.
+    programs, so that `read` gives an equal one. Lines of the user's source are left out, and the name of an op that is
+    named by the buffer it fills.
 
     `X{n}` is tile number n of buffer X, `X[...]` the corner of a box in it or, in a map, one element; there the name of
     a dim counts from the corner of the iteration.
@@ -176,8 +180,8 @@ def tensor_line(box: TensorBox) -> str:
     order = ", ".join(f"d{place}" for place in box.order)
     promoted = f", {box.promotion} bytes at once to L2" if box.promotion else ""
     early = ", fetched early" if box.early else ""
-    boxes = f"{box.array} in boxes of {box_text(box.extents)} over {order}"
-    return f"{box.name}: {boxes}, swizzled over {box.span} bytes{promoted}{early}"
+    boxes = f"{box.array} in boxes of {box_text(box.extents)} over {order}, swizzled over {box.span} bytes"
+    return f"{box.name} for {box.op}: {boxes}{promoted}{early}"
 
 
 def workspace_line(found: Workspace) -> str:
@@ -218,7 +222,9 @@ def node_lines(node: Node) -> Iterator[str]:
             if otherwise is not None:
                 yield from block("otherwise", otherwise)
         case ForEachItem(variable, body, first, step):
-            which = "each item" if step == 1 else f"items {first}, {first + step}, {first + 2 * step}, ..."
+            which = (
+                "each item" if (first, step) == (0, 1) else f"items {first}, {first + step}, {first + 2 * step}, ..."
+            )
             yield from block(f"for {which}, number {variable}", body)
         case Counter(variable, body):
             yield from block(f"count {variable} from 0", body)
@@ -230,6 +236,8 @@ def node_lines(node: Node) -> Iterator[str]:
             yield multiply_text(node)
         case Map() | Reduce():
             yield from map_lines(node)
+        case HandWritten():
+            yield from hand_lines(node)
         case Meet(barrier, covers):
             yield f"meet {barrier}" + ("" if covers else ", covers nothing")
             yield from (INDENT + f"covers {line}" for line in covers_lines(covers))
@@ -276,30 +284,30 @@ def node_lines(node: Node) -> Iterator[str]:
             assert_never(node)
 
 
+def hand_lines(node: HandWritten) -> Iterator[str]:
+    """Hand-written code, what it touches and how, and who holds what."""
+    reads, writes = (", ".join(map(region_text, found)) or "nothing" for found in (node.reads, node.writes))
+    own = node.mechanism
+    completes = f"in groups of {own.completes.kind.value}" if isinstance(own.completes, Group) else "at issue"
+    how = f"by each {own.issued_by.value}, complete {completes}"
+    moved = box_text(node.distribution.shape)
+    yield f"{node.op}: by hand {node.code.name}, {moved}, reads {reads}; writes {writes}; {how}"
+    yield f"{INDENT}as {node.distribution}"
+
+
 def covers_lines(covers: Items[Covered]) -> Iterator[str]:
     """The requirements of a meeting, those that differ only in the instances of an unrolled op on one line."""
-    instances: dict[Covered, tuple[dict[str, None], dict[str, None]]] = {}
-    for covered in covers:
-        (source, source_instance), (sink, sink_instance) = split_instance(covered.source), split_instance(covered.sink)
-        sources, sinks = instances.setdefault(evolve(covered, source=source, sink=sink), ({}, {}))
-        sources[source_instance] = sinks[sink_instance] = None
-    for covered, (sources, sinks) in instances.items():
+    for covered, sources, sinks in products(covers):
         source, sink = covered.source + instances_text(sources), covered.sink + instances_text(sinks)
         yield str(evolve(covered, source=source, sink=sink))
 
 
-def split_instance(op: str) -> tuple[str, str]:
-    """The name of an op and the instance that its text ends with: `A[1]` is `A` and `1`."""
-    name, _, instance = op.removesuffix("]").partition("[")
-    return name, instance
-
-
 def instances_text(instances: Iterable[str]) -> str:
-    """`[0..7]` for instances that follow each other in any order, `[0; 2]` for others, nothing for the only one."""
+    """`[0..7]` for instances that follow each other, `[0; 2]` for others, nothing for the only one."""
     held = list(instances)
     if held == [""]:
         return ""
-    numbers = sorted(int(one) for one in held if one.isdecimal())
+    numbers = [int(one) for one in held if one.isdecimal()]
     if len(numbers) == len(held) > 1 and numbers == list(range(numbers[0], numbers[-1] + 1)):
         return f"[{numbers[0]}..{numbers[-1]}]"
     return f"[{'; '.join(held)}]"
@@ -318,15 +326,50 @@ def bound(join: str, quotients: tuple[Quotient, ...]) -> str:
 
 def copy_lines(copy: Copy) -> Iterator[str]:
     """A copy, and who moves what where the register side's own distribution does not say it."""
-    moved = f"{box_text(copy.distribution.shape)} by {copy.vector}"
-    if copy.guarded:
-        moved += f", {EFFECTS[copy.outside]} outside {dims_text(copy.guarded)}"
+    moved = f"{box_text(copy.distribution.shape)} by {copy.vector}{carrier_text(copy)}"
+    if copy.guarded or copy.outside is not usual_outside(copy.source.buffer.space, copy.destination.buffer.space):
+        moved += f", {EFFECTS[copy.outside]} outside {dims_text(copy.guarded) or 'none'}"
     moved += masks_text(copy.masks) + (f", {copy.eviction.value} in L2" if copy.eviction else "")
     line = f"copy {region_text(copy.destination)} <- {region_text(copy.source)}, {moved}"
     yield named(copy.op, copy.destination, line)
     held = [side.buffer.placement for side in (copy.source, copy.destination) if side.buffer.space is Space.REGISTERS]
     if copy.distribution not in held:
         yield INDENT + f"as {copy.distribution}"
+    if copy.rows is not None and copy.rows not in usual_rows(copy):
+        yield INDENT + f"reach {copy.rows.reach}"
+
+
+def carrier_text(copy: Copy) -> str:
+    """What carries a copy other than loads and stores."""
+    match copy.carrier:
+        case Carrier.ACCESS:
+            return ""
+        case Carrier.LANE_COPY:
+            return " in cp.async"
+        case Carrier.TENSOR:
+            return " in boxes" + (f" on {copy.ring}" if copy.ring else "")
+        case Carrier.MATRIX:
+            assert copy.rows is not None
+            return f" in {'transposed ' if copy.rows.transposed else ''}matrices of {copy.rows.matrices}"
+        case _:
+            assert_never(copy.carrier)
+
+
+def usual_outside(source: Space, destination: Space) -> Outside:
+    """What holds outside the array of a copy that is not guarded, unless it says otherwise."""
+    if destination is Space.GLOBAL or source is Space.REGISTERS:
+        return Outside.NEVER
+    return Outside.ZERO if source is Space.GLOBAL else Outside.ANY
+
+
+def usual_rows(copy: Copy) -> Iterator[MatrixRows]:
+    """The rows by which matrices move what a copy distributes, along each dimension of the tile."""
+    width = copy.source.buffer.element.byte_count
+    for contiguous in range(copy.distribution.rank):
+        for most in (4, 2, 1):
+            found = matrix_rows(copy.distribution, width, contiguous, most)
+            if found is not None:
+                yield found
 
 
 def masks_text(masks: tuple[int, ...]) -> str:
@@ -347,6 +390,7 @@ def multiply_text(node: Multiply) -> str:
     row = node.row
     inputs = f"{row.input}" if row.input is row.b_input else f"{row.input} by {row.b_input}"
     shape = f"{row.shape}.{row.a_order.value}.{row.b_order.value} {inputs} to {row.accumulate}"
+    shape = f"wgmma {shape}" if row.warpgroup else shape
     c, a, b = map(factor_text, (node.c, node.a, node.b))
     sign = "=" if node.fresh else "+="
     return named(node.op, node.c.region, f"multiply {c} {sign} {a} * {b}, {box_text(node.repeats)} of {shape}")
@@ -364,7 +408,13 @@ def map_lines(node: Map | Reduce) -> Iterator[str]:
     operands = tuple(element(operand.region, operand.dims, iteration) for operand in node.operands)
 
     def spell(leaf: Expression) -> Expression:
-        return operands[leaf.index] if isinstance(leaf, Operand) else leaf
+        match leaf:
+            case Operand(index):
+                return operands[index]
+            case Constant(value):
+                return Scalar(digits(value))
+            case _:
+                return leaf
 
     value = show_expression(rebuild(node.expression, spell))
     target = show_expression(element(node.target, node.target_dims, iteration))
@@ -373,7 +423,7 @@ def map_lines(node: Map | Reduce) -> Iterator[str]:
     else:
         yield named(node.op, node.target, f"map {target} = {value}")
     lines = iteration_lines(iteration, node.target.buffer, node.operands)
-    if iteration.guarded and isinstance(node, Map):
+    if isinstance(node, Map) and (iteration.guarded or node.outside is not Outside.ANY):
         first = next(lines)
         yield f"{INDENT}{first}, {EFFECTS[node.outside]} outside"
     yield from (INDENT + line for line in lines)
@@ -386,11 +436,17 @@ def iteration_lines(iteration: Iteration, target: Buffer, operands: tuple[MapOpe
     if iteration.guarded:
         line += f", guarded {', '.join(iteration.dims[place] for place in iteration.guarded)}"
     for operand in operands:
-        if operand.region.buffer.space is not Space.REGISTERS:
+        if operand.region.buffer.space is not Space.REGISTERS or operand.vector != 1:
             line += f", {operand.region.buffer.name} by {operand.vector}"
     yield line
     if target.placement != iteration.distribution:
         yield f"as {iteration.distribution}"
+
+
+def digits(value: float) -> str:
+    """The fewest digits that read back as a constant, of those that tell it from every other f32 if that will do."""
+    text = decimal(value)
+    return text if float(text) == value else repr(value)
 
 
 def element(region: Region, dims: Items[int | None], iteration: Iteration) -> Load:

@@ -80,7 +80,7 @@ def test_the_tile_program_and_the_entry_say_it() -> None:
     program = ran(TOLD).kernel.program
     text = show(program)
     assert "evict_last in L2" in text
-    assert "D_global_map: D in boxes of 64x64 over d1, d0, swizzled over 128 bytes, fetched early" in text
+    assert "D_global_map for D.global: D in boxes of 64x64 over d1, d0, swizzled over 128 bytes, fetched early" in text
     assert "swizzled over 128 bytes, 256 bytes at once to L2, fetched early" in text
     entry = entry_of(program)
     assert from_json(to_json(entry)) == entry

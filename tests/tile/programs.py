@@ -272,8 +272,8 @@ class Matmul:
         a_held, b_held = self.a_fragments, self.b_fragments
         return Sequence(
             (
-                Copy("A.fragments", a, region(a_held, rank=rank), a_held.distribution, 1, (), Outside.NEVER, here()),
-                Copy("B.fragments", b, region(b_held, rank=rank), b_held.distribution, 1, (), Outside.NEVER, here()),
+                Copy("A.fragments", a, region(a_held, rank=rank), a_held.distribution, 1, (), Outside.ANY, here()),
+                Copy("B.fragments", b, region(b_held, rank=rank), b_held.distribution, 1, (), Outside.ANY, here()),
             )
         )
 

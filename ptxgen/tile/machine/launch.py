@@ -27,7 +27,7 @@ from ptxgen.tile.machine.passing import Turns, in_order, tile_numbers, workspace
 from ptxgen.tile.machine.rasters import Place
 from ptxgen.tile.machine.rings import RingState
 from ptxgen.tile.machine.schedule import Blocked, Thread, interleave
-from ptxgen.tile.machine.state import Block, Launch, Leaf, Step, Storage, Warp, evaluate
+from ptxgen.tile.machine.state import Block, Launch, Step, Storage, Warp, evaluate
 from ptxgen.tile.machine.walking import leaves_of, meets_of, walk_tree
 from ptxgen.tile.nodes import (
     TILE_NUMBER,
@@ -42,10 +42,13 @@ from ptxgen.tile.nodes import (
     Expect,
     GridRelease,
     GridWait,
+    HandWritten,
+    Leaf,
     Meet,
     ParameterKind,
     Program,
     ProxyFence,
+    Region,
     RegisterFence,
     Release,
     Retire,
@@ -320,7 +323,14 @@ def warp_steps(warp: Warp, variables: dict[str, int], tiles: list[dict[str, int]
 
 def is_global(leaf: Leaf) -> bool:
     """Whether a leaf reads or writes global memory."""
-    return isinstance(leaf, Copy) and Space.GLOBAL in (leaf.source.buffer.space, leaf.destination.buffer.space)
+    match leaf:
+        case Copy(source=source, destination=destination):
+            regions: tuple[Region, ...] = (source, destination)
+        case HandWritten(reads=reads, writes=writes):
+            regions = (*reads, *writes)
+        case _:
+            return False
+    return any(region.buffer.space is Space.GLOBAL for region in regions)
 
 
 def wait(warp: Warp, name: str, side: Side, rank: int) -> Blocked:

@@ -6,7 +6,7 @@ from typing import assert_never
 
 import numpy as np
 
-from isa.mechanisms import GroupKind
+from isa.mechanisms import AtIssue, GroupKind
 from ptxgen.compute import BinaryOp, Element, Operand, ReductionOp
 from ptxgen.tile.machine import stores
 from ptxgen.tile.machine.access import (
@@ -38,7 +38,7 @@ from ptxgen.tile.machine.geometry import (
     projected,
     value_images,
 )
-from ptxgen.tile.machine.numbers import Floats, Numbers, narrowed, poison, widened
+from ptxgen.tile.machine.numbers import NUMPY_TYPES, Floats, Numbers, narrowed, poison, widened
 from ptxgen.tile.machine.products import issue
 from ptxgen.tile.machine.state import NEVER_WRITTEN, Step, Storage, View, Warp
 from ptxgen.tile.nodes import (
@@ -46,6 +46,7 @@ from ptxgen.tile.nodes import (
     Copy,
     Factor,
     Fill,
+    HandWritten,
     Iteration,
     Map,
     Multiply,
@@ -70,8 +71,26 @@ def perform(step: Step) -> None:
             map_points(step, node)
         case Reduce() as node:
             reduce_points(step, node)
+        case HandWritten() as node:
+            by_hand(step, node)
         case _:
             assert_never(step.node)
+
+
+def by_hand(step: Step, node: HandWritten) -> None:
+    """Does what the model of hand-written code does to the elements that the code declares: inside the arrays alone."""
+    if node.code.model is None or not isinstance(node.mechanism.completes, AtIssue):
+        text = (
+            f"{node.code.name} is written by hand; nobody has told what it does on numpy, or it runs in the background"
+        )
+        raise step.fault("tile.model", text)
+    views = [[View(r, whole(r), node.distribution, 1) for r in regions] for regions in (node.reads, node.writes)]
+    inside = [inside_array(step, view, whole(view.region)) for view in (*views[0], *views[1])]
+    wanted = np.logical_and.reduce(inside)
+    found = node.code.model(*(read(step, view, wanted) for view in views[0]))
+    for view, values in zip(views[1], found if isinstance(found, tuple) else (found,), strict=True):
+        own = wanted if view.region.buffer.space is Space.GLOBAL else every_point(view)
+        write(step, view, np.asarray(values, NUMPY_TYPES[view.region.buffer.element]), own)
 
 
 def whole(region: Region) -> tuple[int, ...]:

@@ -17,14 +17,13 @@ from ptxgen.tile.machine.clocks import Clocks, Conflict, Stamp
 from ptxgen.tile.machine.faults import MachineFault
 from ptxgen.tile.machine.geometry import Index
 from ptxgen.tile.machine.numbers import NUMPY_TYPES, Numbers
-from ptxgen.tile.nodes import Buffer, Copy, Fill, Map, Multiply, Program, Quotient, Reduce, Region, Role
+from ptxgen.tile.nodes import Buffer, Leaf, Multiply, Program, Quotient, Region, Role
 
 if TYPE_CHECKING:
     from ptxgen.tile.machine.clusters import Cluster
     from ptxgen.tile.machine.passing import Turns
     from ptxgen.tile.machine.rings import RingState
 
-Leaf = Copy | Fill | Multiply | Map | Reduce
 NEVER_WRITTEN = np.iinfo(np.int64).min
 IN_FLIGHT = NEVER_WRITTEN + 1
 

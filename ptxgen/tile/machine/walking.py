@@ -9,13 +9,15 @@ from typing import assert_never
 
 from polyhedral import Constraint
 from ptxgen.tile.machine.faults import MachineFault
-from ptxgen.tile.machine.state import Leaf, evaluate
+from ptxgen.tile.machine.state import evaluate
 from ptxgen.tile.nodes import (
     Advance,
     Copy,
     Counter,
     Fill,
     ForEachItem,
+    HandWritten,
+    Leaf,
     Let,
     Loop,
     Map,
@@ -69,7 +71,7 @@ def _walk(
                 raise MachineFault("tile.unbound", f"{variable} is advanced, which nothing counts here", None)
             owner[variable] += evaluate(by, known)
             yield node, dict(known)
-        case Copy() | Fill() | Multiply() | Map() | Reduce() | Ordering():
+        case Copy() | Fill() | Multiply() | Map() | Reduce() | HandWritten() | Ordering():
             yield node, dict(known)
         case _:
             assert_never(node)
@@ -103,7 +105,7 @@ def ends_of(node: Node) -> Iterator[End]:
             yield from ends_of(then)
             if otherwise is not None:
                 yield from ends_of(otherwise)
-        case Copy() | Fill() | Multiply() | Map() | Reduce() | Ordering():
+        case Copy() | Fill() | Multiply() | Map() | Reduce() | HandWritten() | Ordering():
             yield node
         case _:
             assert_never(node)

@@ -1,0 +1,154 @@
+"""Which sizes and work lists a program is looked at with: enough to go through all that its control can do.
+
+Control is affine: bounds and conditions change with a size from one value to the next only where a quotient steps or a
+condition turns. Between such values nothing changes, and far from all thresholds one step more of a loop repeats what
+the step before did. Sizes up to the thresholds and two rounds of the deepest ring beyond them therefore show each
+neighbourhood that a larger size has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import product
+from math import lcm
+
+from attrs import define, field, frozen
+
+from polyhedral import Affine
+from ptxgen.tile import (
+    Advance,
+    Counter,
+    ForEachItem,
+    Grid,
+    Let,
+    Loop,
+    Node,
+    ParameterKind,
+    Program,
+    Quotient,
+    Sequence,
+    Space,
+    When,
+    rank_name,
+)
+
+LEAST_PERIOD = 1
+ROUNDS = 2
+FEW = 6
+
+
+@frozen(eq=False)
+class Case:
+    """Sizes, and how many items a block has."""
+
+    sizes: Mapping[str, int]
+    items: int
+
+
+@define
+class _Control:
+    """The expressions that decide what runs: those of loops, and those of conditions alone."""
+
+    quotients: list[Quotient] = field(factory=list)
+    conditions: list[Affine] = field(factory=list)
+    most_items: int = 1
+
+    def collect(self, node: Node) -> None:
+        match node:
+            case Sequence(children):
+                for child in children:
+                    self.collect(child)
+            case Loop(_, lower, upper, _, body):
+                self.quotients += [*lower, *upper]
+                self.collect(body)
+            case Let(_, value, body):
+                self.quotients.append(value)
+                self.collect(body)
+            case When(conditions, then, otherwise):
+                self.conditions += [c.affine for c in conditions]
+                self.collect(then)
+                if otherwise is not None:
+                    self.collect(otherwise)
+            case ForEachItem(_, body, first, step):
+                self.most_items = max(self.most_items, first + 1, ROUNDS * step + 1)
+                self.collect(body)
+            case Counter(_, body):
+                self.collect(body)
+            case Advance(_, by):
+                self.quotients.append(by)
+            case _:
+                pass
+
+
+def cases(program: Program) -> Iterator[Case]:
+    """The sizes and items to look at, small ones first. Of several sizes that loops run over one at a time is large."""
+    control = _Control()
+    for role in program.roles:
+        control.collect(role.body)
+    looping = {name for q in control.quotients for name in q.numerator.names}
+    many: dict[str, list[int]] = {}
+    few: dict[str, list[int]] = {}
+    for name in (p.name for p in program.parameters if p.kind in (ParameterKind.SIZE, ParameterKind.STRIDE)):
+        turning = [affine for affine in control.conditions if name in affine.names]
+        if name in looping:
+            own = [q for q in control.quotients if name in q.numerator.names] + [Quotient(a, 1) for a in turning]
+            many[name] = _loop_values(name, own, program)
+            few[name] = many[name][:FEW]
+        else:
+            few[name] = _edge_values(name, turning, program) if turning else [0]
+    for count in range(1, control.most_items + 1):
+        for one in many or [""]:
+            held = {name: many[name] if name == one else values for name, values in few.items()}
+            yield from (Case(dict(zip(held, values, strict=True)), count) for values in product(*held.values()))
+
+
+def _modulus(name: str, program: Program) -> int:
+    """What a size is known to be a multiple of."""
+    return lcm(*(fact.modulus for fact in program.facts if fact.value.terms == ((name, 1),)))
+
+
+def _loop_values(name: str, own: list[Quotient], program: Program) -> list[int]:
+    """Values of a size that loops run over, at which control differs, in ascending order."""
+    depth = max((b.depth for b in program.buffers if b.space is Space.SHARED), default=1)
+    period, modulus = lcm(*(_period(name, quotient) for quotient in own)), _modulus(name, program)
+    rounds = 2 * depth + 2 + -(-max(abs(q.numerator.constant) for q in own) // period)
+    residues = {0, 1, *(_turn(name, quotient, period) for quotient in own)}
+    found = {-(-(turn * period + residue) // modulus) * modulus for turn in range(rounds + 1) for residue in residues}
+    return sorted(found)
+
+
+def _edge_values(name: str, turning: list[Affine], program: Program) -> list[int]:
+    """Values of a size that decides nothing but where the edge is: those at which a condition turns in some block of
+    the first cluster, and those just below."""
+    modulus, found = _modulus(name, program), set[int]()
+    for affine, indices in product(turning, tiles_of(program.grid)):
+        own = affine.coefficient(name)
+        rest = sum(c * indices.get(other, 0) for other, c in affine.terms if other != name) + affine.constant
+        turn = -(rest // own) if own > 0 else rest // -own + 1
+        found |= {-(-turn // modulus) * modulus, (turn - 1) // modulus * modulus}
+    return sorted(value for value in found if value >= 0)
+
+
+def _period(name: str, quotient: Quotient) -> int:
+    """After how many values of a size an expression has stepped by a whole: its divisor, or what the other names are
+    multiplied by."""
+    own = abs(quotient.numerator.coefficient(name))
+    others = [abs(c) for n, c in quotient.numerator.terms if n != name]
+    whole = quotient.divisor if quotient.divisor > 1 else max(others, default=LEAST_PERIOD)
+    return max(1, whole // own)
+
+
+def _turn(name: str, quotient: Quotient, period: int) -> int:
+    """The residue of a size at which an expression steps."""
+    sign = 1 if quotient.numerator.coefficient(name) > 0 else -1
+    return -sign * quotient.numerator.constant % period
+
+
+def tiles_of(grid: Grid) -> list[dict[str, int]]:
+    """The tile indices of each block of the first cluster, by rank."""
+    found: list[dict[str, int]] = []
+    for ranks in product(*(range(dim.cluster) for dim in grid.dims)):
+        indices = {dim.variable: rank for dim, rank in zip(grid.dims, ranks, strict=True)}
+        own = {rank_name(d.variable): r for d, r in zip(grid.dims, ranks, strict=True) if d.cluster > 1}
+        found.append(indices | own)
+    return found

@@ -1,0 +1,136 @@
+"""Kernels of tile programs that were printed, changed by hand and read again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+
+import numpy as np
+import pytest
+from attrs import evolve
+
+from ptxgen.compute import bf16, e4m3, f64, s8, tf32
+from ptxgen.derive import derive
+from ptxgen.errors import KernelError, UnsupportedError
+from ptxgen.kernels import Layout, Matmul, MatmulSpec, MatmulTiling, parse_epilogue
+from ptxgen.kernels.generated import build, generate
+from ptxgen.kernels.matmul_plan import menu
+from ptxgen.plan import Fact, aligned, evict_first, evict_last, hilbert, multiple, sms
+from ptxgen.prove.trees import check_program
+from ptxgen.tile import Copy, Program, Space, show
+from ptxgen.tile.reading import read
+from ptxgen.tile.rewriting import Spot, moved, spots, with_buffer, with_ring
+from tests.derive.computes import hopper
+from tests.derive.test_derived_programs import matmul_case
+from tests.derive.test_persistent_programs import persisted, small_hopper
+
+SIZES = ("M", "N", "K", "lda", "ldb", "ldd")
+FACTS: tuple[Fact, ...] = (*(multiple(name, 8) for name in SIZES), *aligned("A", "B", "D", bytes=16))
+
+
+def of(spec: MatmulSpec, target: str, tiling: MatmulTiling | None = None) -> Program:
+    facts = FACTS if target != "sm_70" else ()
+    return derive(Matmul(spec, target, tiling).kernel(facts).plan).program
+
+
+def some() -> Iterator[tuple[str, Program]]:
+    """A program of each generation, with clusters, work lists, drains and other epilogues."""
+    nt = MatmulSpec(layout=Layout.NT)
+    yield "volta", of(MatmulSpec(epilogue=parse_epilogue("bias,gelu")), "sm_70")
+    yield "turing", of(MatmulSpec(epilogue=parse_epilogue("clamp,keep")), "sm_75")
+    yield "ampere", of(MatmulSpec(epilogue=parse_epilogue("row_sum,column_sum")), "sm_80")
+    yield "batched", of(MatmulSpec(batched=True), "sm_80", MatmulTiling(drain=32))
+    yield "cluster", of(nt, "sm_90a", MatmulTiling(i=128, j=128, k=64, warps=8, depth=3, cluster=(2, 1), drain=32))
+    yield "overlapped", of(nt, "sm_90a", MatmulTiling(i=64, j=32, k=64, warps=4, depth=2, isolate=False, overlap=True))
+    yield "swapped", of(nt, "sm_90a", MatmulTiling(i=16, j=64, k=64, warps=4, depth=2, isolate=False, swap=True))
+    yield "walking", of(nt, "sm_90a", MatmulTiling(i=128, j=128, k=64, warps=8, depth=3, workers=sms, drain=32))
+
+    walking = MatmulTiling(i=64, j=32, k=64, warps=4, depth=3, workers=4, drain=32)
+    yield "walking clusters", of(nt, "sm_90a", evolve(walking, cluster=(2, 2)))
+    yield "turns", of(nt, "sm_90a", evolve(walking, warps=8, turns=True))
+    yield "told", of(nt, "sm_90a", evolve(walking, evict=(evict_last, None, evict_first), maps_early=True))
+    yield "along a curve", of(nt, "sm_90a", evolve(walking, raster=hilbert(4)))
+    everything = evolve(walking, warps=8, turns=True, cluster=(2, 1), raster=hilbert(2), evict=(evict_last,) * 3)
+    yield "all of these", of(nt, "sm_90a", everything)
+
+
+def all_of_them() -> Iterator[tuple[str, Program]]:
+    yield from some()
+    for tiling in menu():
+        yield str(tiling), of(MatmulSpec(epilogue=parse_epilogue("bias,silu")), "sm_70", tiling)
+    for element, target in product((bf16, tf32, f64, s8, e4m3), ("sm_80", "sm_90a")):
+        if (element, target) != (e4m3, "sm_80"):
+            yield f"{element} {target}", of(MatmulSpec.of(element), target)
+    for workers, cluster, drain in product((None, sms, 5), ((1, 1), (2, 1), (1, 2), (2, 2)), (0, 32)):
+        if not workers or cluster == (1, 1):
+            tiling = MatmulTiling(
+                i=128, j=128, k=64, warps=8, depth=4, workers=workers, cluster=cluster, drain=drain, isolate=False
+            )
+            yield str(tiling), of(MatmulSpec(layout=Layout.NT), "sm_90a", tiling)
+    yield "chains", of(MatmulSpec(promote=64, layout=Layout.NT), "sm_90a")
+
+
+def test_programs_are_read_as_they_were_printed() -> None:
+    for name, program in some():
+        assert read(show(program)) == program, name
+
+
+@pytest.mark.slow
+def test_every_program_of_the_menus_is_read_as_it_was_printed_and_accepted() -> None:
+    count = 0
+    for name, program in all_of_them():
+        assert read(show(program)) == program, name
+        assert check_program(program).accepted, name
+        count += 1
+    assert count > 50
+
+
+def test_a_program_that_was_read_gives_the_same_kernel() -> None:
+    for plan in (hopper(), persisted(small_hopper())):
+        kernel = generate(plan)
+        again = build(read(show(kernel.program)))
+        assert str(again.listing) == str(kernel.listing)
+        assert again.entry == kernel.entry
+
+
+def test_another_depth_gives_the_same_bits_in_the_simulator() -> None:
+    program = derive(persisted(small_hopper())).program
+    found = []
+    for depth in (3, 2):
+        changed = with_ring(program, "A.shared+B.shared", depth=depth)
+        for name in ("A.shared", "B.shared"):
+            changed = with_buffer(changed, name, depth=depth)
+        arrays, _, reference = matmul_case("nt", 64, 32, 200)
+        kernel = build(changed)
+        shared = kernel.program.shared_bytes
+        assert shared == depth * (64 * 64 + 64 * 16) * 2
+        report = kernel.simulate({**arrays, "B": arrays["B"].T}, sizes={"ldd": 32})
+        assert report is not None
+        report.raise_findings()
+        assert np.abs(arrays["D"].astype(float) - reference).max() < 1.0
+        found.append(arrays["D"].tobytes())
+    assert len(set(found)) == 1
+
+
+def copies(program: Program) -> list[Spot]:
+    return [s for s, n in spots(program) if isinstance(n, Copy) and n.destination.buffer.space is Space.SHARED]
+
+
+def test_copies_change_places_but_not_with_their_barrier() -> None:
+    program = derive(persisted(small_hopper())).program
+    first, second = copies(program)
+    swapped = moved(program, second, first)
+    assert swapped != program
+    build(swapped)
+    expect = Spot(first.role, (*first.steps[:-1], first.steps[-1] - 2))
+    with pytest.raises(KernelError) as caught:
+        build(moved(program, first, expect))
+    assert "is refused" in str(caught.value)
+    assert {f.code for f in caught.value.findings} >= {"synchronisation.covered"}
+    assert "reuse C -> A.shared (A.shared, distance 3)" in str(caught.value)
+
+
+def test_a_built_kernel_has_no_plan() -> None:
+    kernel = build(derive(hopper()).program)
+    with pytest.raises(UnsupportedError, match="built from a tile program"):
+        _ = kernel.plan

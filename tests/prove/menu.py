@@ -1,0 +1,92 @@
+"""Plans of all generations that synchronise: products with one block a tile and with blocks that stay, in clusters and
+alone, from registers and drained, in one chain and in several."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from attrs import evolve, frozen
+
+from ptxgen.derive import Derivation, derive
+from ptxgen.kernels import Layout, MatmulSpec, MatmulTiling, matmul_compute, matmul_plan
+from ptxgen.plan import sms
+from ptxgen.tile import Program
+from ptxgen.tile.machine import MachineFault, run
+from tests.kernels.clusters import FACTS, memories
+
+TURING = MatmulTiling(i=32, j=32, k=32, warps=1, isolate=False)
+AMPERE = MatmulTiling(i=32, j=32, k=32, warps=1, depth=3, isolate=False)
+HOPPER = MatmulTiling(i=64, j=16, k=16, warps=4, depth=3, isolate=False)
+PAIR = MatmulTiling(i=128, j=16, k=16, warps=8, depth=3, isolate=False)
+
+
+@frozen
+class Planned:
+    """A product with a plan that has a name; `tile` are the rows, columns and terms of a block's step."""
+
+    target: str
+    tiling: MatmulTiling
+    promote: int | None = None
+    layout: Layout = Layout.NN
+
+    @property
+    def derivation(self) -> Derivation:
+        spec = MatmulSpec(self.layout, promote=self.promote)
+        return derive(matmul_plan(matmul_compute(spec), spec, FACTS, self.tiling, self.target))
+
+    @property
+    def slab_counts(self) -> list[int]:
+        """0, 1, S - 1, S, S + 1 and 2S + 1."""
+        depth = self.tiling.depth
+        return sorted({0, 1, depth - 1, depth, depth + 1, 2 * depth + 1})
+
+    def run(self, program: Program, slabs: int, tiles: int, seed: int | None = None) -> bytes:
+        """So many tiles of so many slabs by one worker, or one cluster of blocks; the result, held against float64."""
+        rows, columns = self.tiling.i * self.tiling.cluster[0], self.tiling.j * self.tiling.cluster[1] * tiles
+        k = max(0, self.tiling.k * slabs - (8 if slabs else 0))
+        arrays, sizes, wanted = memories(self.layout, rows - 8, columns, k)
+        walked = program.grid.work_list is not None
+        left = run(program, arrays, sizes, seed=seed, workers=program.grid.cluster if walked else None).arrays["D"]
+        assert np.abs(left - wanted).max(initial=0) < 3e-2
+        return left.tobytes()
+
+    def faults(self, program: Program, slabs: list[int], tiles: int) -> str:
+        """The first fault, or nothing."""
+        for count in slabs:
+            for seed in (None, count):
+                try:
+                    self.run(program, count, tiles, seed)
+                except MachineFault as fault:
+                    return fault.code
+        return ""
+
+
+def menu() -> Iterator[tuple[str, Planned]]:
+    """Each plan with what is told apart by it."""
+
+    def tiled(base: MatmulTiling, **others: Any) -> MatmulTiling:
+        return evolve(base, **others)
+
+    yield "sm_75", Planned("sm_75", TURING)
+    yield "sm_75, one slab", Planned("sm_75", tiled(TURING, depth=1, prefetch=False))
+    yield "sm_75, drained, full tiles apart", Planned("sm_75", tiled(TURING, drain=16, isolate=True))
+    yield "sm_75, walking", Planned("sm_75", tiled(TURING, workers=1))
+    yield "sm_80, 3 slabs", Planned("sm_80", AMPERE)
+    yield "sm_80, 4 slabs, walking", Planned("sm_80", tiled(AMPERE, depth=4, workers=1))
+    yield "sm_80, drained, walking", Planned("sm_80", tiled(AMPERE, drain=16, workers=sms))
+    yield "sm_80, chains", Planned("sm_80", AMPERE, promote=32)
+    yield "sm_90a, 3 slabs", Planned("sm_90a", HOPPER)
+    yield "sm_90a, 2 slabs, none in flight", Planned("sm_90a", tiled(HOPPER, depth=2, prefetch=False))
+    yield "sm_90a, two warpgroups", Planned("sm_90a", PAIR)
+    yield "sm_90a, walking", Planned("sm_90a", tiled(HOPPER, workers=sms))
+    yield "sm_90a, two warpgroups, walking, drained", Planned("sm_90a", tiled(PAIR, workers=sms, drain=16))
+    yield "sm_90a, drained", Planned("sm_90a", tiled(HOPPER, drain=16))
+    yield "sm_90a, cluster of 2x1", Planned("sm_90a", tiled(HOPPER, cluster=(2, 1)))
+    yield "sm_90a, cluster of 1x2, drained", Planned("sm_90a", tiled(HOPPER, cluster=(1, 2), drain=16))
+    yield "sm_90a, cluster of 2x1, two warpgroups", Planned("sm_90a", tiled(PAIR, cluster=(2, 1)))
+    yield "sm_90a, chains", Planned("sm_90a", HOPPER, promote=16)
+    yield "sm_90a, walking clusters of 2x1", Planned("sm_90a", tiled(HOPPER, workers=2, cluster=(2, 1)))
+    yield "sm_90a, in turns", Planned("sm_90a", tiled(PAIR, i=64, workers=1, turns=True))
+    yield "sm_90a, in turns, drained", Planned("sm_90a", tiled(PAIR, i=64, workers=1, turns=True, drain=16))
