@@ -8,13 +8,13 @@ from ptxgen.compute import ArrayKind, Statement, loads
 from ptxgen.derive.access import Reach, reach
 from ptxgen.derive.draft import Draft, divided
 from ptxgen.derive.loops import Path
-from ptxgen.derive.placement import within_warps
+from ptxgen.derive.placement import by_matrices, within_warps
 from ptxgen.derive.staging import (
     ACCESS_BYTES,
     Chain,
 )
 from ptxgen.errors import PlanError
-from ptxgen.plan import Drain
+from ptxgen.plan import Drain, Transport
 from ptxgen.tile import (
     Distribution,
     Iteration,
@@ -99,7 +99,8 @@ def kept_dims(statement: Statement, access: Reach) -> tuple[int, ...]:
 
 
 def iteration_distribution(draft: Draft, statement: Statement) -> Distribution:
-    """Who computes what: as an operand that is in registers already lies, else so that memory accesses coalesce."""
+    """Who computes what: as an operand that is in registers already lies, else as matrices of rows bring one, else so
+    that memory accesses coalesce."""
     names = dim_names(statement)
     for access in loads(statement.value):
         held = draft.held(access.array)
@@ -108,14 +109,27 @@ def iteration_distribution(draft: Draft, statement: Statement) -> Distribution:
             continue
         return held.distribution.project(tuple(found.dims.index(name) for name in names))
     shape = tuple(draft.space.block_extent(name) for name in names)
-    guide = _guide(draft, statement)
+    by_rows = _by_rows(draft, statement)
+    guide = by_rows or _guide(draft, statement)
     array = draft.space.compute.array(guide.array)
     contiguous = array.contiguous_dimension
     fastest = guide.dims[contiguous] if contiguous is not None else guide.named[-1]
     place = names.index(fastest) if fastest in names else len(names) - 1
     width = array.element.byte_count
+    if by_rows:
+        return by_matrices(shape, place, width, draft.space.warp_images(statement, names))
     vector = min(shape[place], max(1, _guide_bytes(draft, statement) // width))
     return within_warps(shape, place, width, vector, draft.space.warp_images(statement, names))
+
+
+def _by_rows(draft: Draft, statement: Statement) -> Reach | None:
+    """The largest operand whose fragments come by matrices, if one does."""
+    found = [
+        reach(statement, access)
+        for access in loads(statement.value)
+        if (step := Chain.of(draft, access.array).fragments) and step.by.transport is Transport.LDMATRIX
+    ]
+    return max(found, key=lambda access: len(access.named), default=None)
 
 
 def _guide(draft: Draft, statement: Statement) -> Reach:

@@ -9,13 +9,13 @@ from isa.mechanisms import REGISTERS, WARPGROUP_MULTIPLY
 from polyhedral import const
 from ptxgen.compute import ReductionOp
 from ptxgen.derive.access import Reach
-from ptxgen.derive.boxes import box_ring, copy_box
+from ptxgen.derive.boxes import boxes
 from ptxgen.derive.draft import Draft, before_reduction, op, whole
 from ptxgen.derive.loops import Path, below
 from ptxgen.derive.operands import Product
 from ptxgen.derive.placement import Axis, axis, operand_distribution
 from ptxgen.derive.promotion import Sums, promoted_every, promotion, summed_type
-from ptxgen.derive.staging import Chain, path_at, rank_of, tile_shape
+from ptxgen.derive.staging import Chain, rank_of
 from ptxgen.errors import PlanError
 from ptxgen.order.ops import Op, Touch, TouchKind
 from ptxgen.plan import Transport
@@ -35,9 +35,7 @@ def derive_warpgroup_product(draft: Draft, work: Product) -> None:
     fill = Fill(f"{statement.name}.fill", whole(sums.total), ReductionOp.ADD.identity, statement.line)
     touch = Touch(sums.total, TouchKind.WRITE, const(0))
     filled = op(fill.op, outer, draft.domain(outer), REGISTERS, (touch,), fill, statement.line)
-    own = draft.role_of(statement.name)
     rings = [_operand(draft, work, access, path) for access in (work.a, work.b)]
-    draft.role = own
     draft.before_loop(outer, below(path, len(outer)), [filled])
     if sums.chains and draft.space.persistent:
         raise PlanError(
@@ -61,12 +59,8 @@ def _operand(draft: Draft, work: Product, access: Reach, path: Path) -> Buffer:
             f"stage({access.array}, into=shared(depth, swizzle(128)), by=tensor)",
             line=work.step.line,
         )
-    ring = box_ring(draft, step, tile_shape(draft, work.statement, access, step.at))
     _check_major(draft, work, access)
-    inside = path_at(draft, path, step.at)
-    draft.role = draft.role_of(step.op)
-    draft.append(inside, [copy_box(draft, step, access, inside, ring)])
-    return ring
+    return boxes(draft, work.statement, step, access, path)
 
 
 def _check_major(draft: Draft, work: Product, access: Reach) -> None:

@@ -13,6 +13,8 @@ from ptxgen.lower.context import Context
 from ptxgen.lower.pool import BARRIER_BYTES
 from ptxgen.tile import Arrive, Arriving, ClusterWait, Expect, Program, Ring, Side, Wait
 
+ALL_LANES = 0xFFFFFFFF
+
 
 def ring_of(program: Program, name: str) -> Ring:
     """The ring called `name`."""
@@ -86,7 +88,8 @@ def lower_wait(context: Context, node: Wait) -> None:
 
 
 def lower_arrive(context: Context, node: Arrive) -> None:
-    """One thread of each warp or warpgroup arrives; at several blocks one for each of them.
+    """One thread of each warp or warpgroup arrives; at several blocks one for each of them. That of a warp vouches for
+    what its lanes have read each by itself: it waits for them. Products of a warpgroup are done for all when they are.
 
     Other blocks are told that products have read a tile, which they have when their group is complete: no generic
     access has to be seen there, so the arrival releases to its own block only. To the whole cluster it would be a
@@ -107,6 +110,8 @@ def lower_arrive(context: Context, node: Arrive) -> None:
         return
     where = barrier_at(context, ring, Side.EMPTY, slot)
     mask = LANES if node.by is Arriving.WARP else GROUP_LANES
+    if node.by is Arriving.WARP:
+        context.k.bar.warp.sync(ALL_LANES)
     chosen = first_replica(context, mask)
     with context.k.guard(chosen):
         context.k.mbarrier.arrive.shared.b64(where, into=context.k.register(b64))

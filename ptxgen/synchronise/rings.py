@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator
 
 from attrs import evolve, frozen
 
-from isa.mechanisms import AtIssue, Group, GroupKind, IssuedBy, Transaction
+from isa.mechanisms import AtIssue, Group, GroupKind, IssuedBy, Proxy, Transaction
 from polyhedral import Affine, Set, var
 from ptxgen.errors import PlanError, UnsupportedError
-from ptxgen.order.atoms import Arrive, Commit, Expect, Retire, Side, Wait
+from ptxgen.order.atoms import Arrive, Commit, Expect, Fence, FenceKind, Retire, Side, Wait
 from ptxgen.order.clusters import is_remote
 from ptxgen.order.nest import Body, Nest
 from ptxgen.order.ops import Op, TouchKind
@@ -137,7 +137,9 @@ def _releasing(use: RingUse, ops: tuple[Op, ...], places: Nest, last: int, *, is
     body, behind = Body(op.role, places.paths[last]), places.positions[last][-1] + 1
     match op.mechanism.completes:
         case AtIssue():
-            yield RingAtoms(body, behind, (_atom(use, op, Arrive(use.name, Side.EMPTY, IssuedBy.WARP, use.masks)),))
+            release = _atom(use, op, Arrive(use.name, Side.EMPTY, IssuedBy.WARP, use.masks))
+            fence = _atom(use, op, Fence(FenceKind.PROXY))
+            yield RingAtoms(body, behind, (fence, release) if op.mechanism.reads is Proxy.GENERIC else (release,))
         case Group(kind=GroupKind.WGMMA) if is_complete:
             release = Arrive(use.name, Side.EMPTY, IssuedBy.ELECTED, use.masks)
             yield RingAtoms(body, behind, (_atom(use, op, release),))
@@ -173,9 +175,9 @@ def _rest(use: RingUse, domain: Set) -> Set:
     return domain - Set(domain.dims, tuple(piece.substitute(moved) for piece in domain.pieces))
 
 
-def _atom(use: RingUse, op: Op, atom: Wait | Arrive | Expect | Commit | Retire) -> Synchronisation:
+def _atom(use: RingUse, op: Op, atom: Wait | Arrive | Expect | Commit | Retire | Fence) -> Synchronisation:
     """An atom that runs at the steps of an op."""
-    frees = isinstance(atom, Arrive | Retire) or (isinstance(atom, Wait) and atom.side is Side.EMPTY)
+    frees = isinstance(atom, Arrive | Retire | Fence) or (isinstance(atom, Wait) and atom.side is Side.EMPTY)
     kind = RequirementKind.REUSE if frees else RequirementKind.FLOW
     covers = tuple(covered for covered in use.covers if covered.kind is kind)
     return Synchronisation(op.role, atom, op.domain, op.time, covers, use.rank)
