@@ -12,6 +12,7 @@ from polyhedral import Constraint, System, var
 from ptxgen.compute import ArrayKind, SourceLine
 from ptxgen.derive.boxes import tensor_box
 from ptxgen.derive.clusters import check_clusters, entered
+from ptxgen.derive.counting import counted, counting
 from ptxgen.derive.draft import Draft, placed_all
 from ptxgen.derive.facts import Facts
 from ptxgen.derive.fusion import fused_paths
@@ -186,7 +187,7 @@ def derive_part(space: IndexSpace, facts: Facts, paths: dict[str, Path], full: b
     ops = on_shift_lines(space.plan, placed_all(draft))
     if space.persistent is not None:
         ops = over_items(ops)
-    ops = with_ends(ops)
+    ops = with_ends(counted(ops))
     needed = requirements(ops)
     threads = threads_of(space)
     synchronised = widened(discharge(ops, needed, threads))
@@ -197,7 +198,8 @@ def derive_part(space: IndexSpace, facts: Facts, paths: dict[str, Path], full: b
         )
     bodies = {role: scan_program(synchronised, role, context(space)) for role in draft.roots}
     if space.persistent is not None:
-        bodies = {role: walking(body, synchronised, role) for role, body in bodies.items()}
+        bodies = {role: walking(body) for role, body in bodies.items()}
+    bodies = {role: counting(body, synchronised, role) for role, body in bodies.items()}
     return Part(ops, needed, synchronised, verdict, tuple(draft.buffers.values()), bodies)
 
 

@@ -1,5 +1,5 @@
-"""Numbers of tiles: atoms of a ring act for the tiles that its ops use, and counters that go on across the items of a
-work list are moved on by what an item uses."""
+"""Numbers of tiles: atoms of a ring act for the tiles that its ops use, and counters that go on from round to round are
+moved on by what a round uses."""
 
 from __future__ import annotations
 
@@ -13,15 +13,29 @@ from ptxgen.order.synchronisation import Synchronisation, Synchronised
 
 
 def miscounted(synchronised: Synchronised) -> Iterator[Finding]:
-    """Counters of which tile numbers would not follow each other from item to item: in each role that uses one, one
-    advance must stand behind all uses of it in the body of the items, at every item, and go on by as many tiles as
-    every use of the item has (code `synchronisation.counter`)."""
-    counters = {(op.role, touch.counter): None for op in synchronised.ops for touch in op.touches if touch.counter}
-    for role, counter in counters:
-        users = [op for op in synchronised.ops if op.role == role and any(t.counter == counter for t in op.touches)]
-        waits = [atom for atom in synchronised.atoms if atom.role == role and counter in atom.rank.names]
-        own = [a for a in synchronised.atoms if a.role == role and _counts(a, counter)]
-        yield from (_finding(role, counter, text) for text in _wrong(users, waits, own))
+    """Counters of which tile numbers would not follow each other from round to round (code `synchronisation.counter`):
+    all roles must use the ring in the same loops in one order; behind each of them, and before the next one, a role
+    advances the counter once, wherever the loop is run, by as many tiles as every use of the loop has."""
+    counters: dict[str, dict[str, list[Op]]] = {}
+    for op in synchronised.ops:
+        for counter in {touch.counter for touch in op.touches if touch.counter}:
+            counters.setdefault(counter, {}).setdefault(op.role, []).append(op)
+    for counter, by_role in counters.items():
+        orders = {role: [loops for loops, _ in _rounds(users)] for role, users in by_role.items()}
+        if any(order != next(iter(orders.values())) for order in orders.values()):
+            yield _finding(", ".join(orders), counter, "is used in other loops, or in another order, by each of them")
+        for role, users in by_role.items():
+            waits = [atom for atom in synchronised.atoms if atom.role == role and counter in atom.rank.names]
+            own = [a for a in synchronised.atoms if a.role == role and _counts(a, counter)]
+            yield from (_finding(role, counter, text) for text in _wrong(users, waits, own))
+
+
+def _rounds(users: list[Op]) -> list[tuple[tuple[str, ...], list[Op]]]:
+    """The loops that use a ring, each with its ops, in the order in which a role comes to them."""
+    found: dict[tuple[str, ...], list[Op]] = {}
+    for op in sorted(users, key=lambda op: op.time.place):
+        found.setdefault(op.time.loops, []).append(op)
+    return list(found.items())
 
 
 def misnumbered(synchronised: Synchronised) -> Iterator[Finding]:
@@ -45,27 +59,44 @@ def _counts(atom: Synchronisation, counter: str) -> bool:
 
 
 def _wrong(users: list[Op], waits: list[Synchronisation], own: list[Synchronisation]) -> Iterator[str]:
-    if len(own) != 1:
-        yield f"is advanced {len(own)} times in the body of an item, once is wanted"
+    rounds = _rounds(users)
+    if len(own) != len(rounds):
+        yield f"is advanced {len(own)} times, once behind each of {len(rounds)} loops is wanted"
         return
-    atom = own[0].atom
+    advances = sorted(own, key=lambda atom: atom.time.place)
+    for number, ((loops, ops), advance) in enumerate(zip(rounds, advances, strict=True)):
+        everything: list[Op | Synchronisation] = [*ops, *(atom for atom in waits if atom.time.loops == loops)]
+        later = [op for _, others in rounds[number + 1 :] for op in others]
+        yield from _misplaced(loops, everything, later, advance)
+        yield from (text for op in ops for text in _uneven(op, advance))
+    strays = [atom for atom in waits if all(atom.time.loops != loops for loops, _ in rounds)]
+    yield from (f"numbers a tile for {atom}, in a loop without the ring" for atom in strays)
+
+
+def _misplaced(
+    loops: tuple[str, ...], uses: list[Op | Synchronisation], later: list[Op], advance: Synchronisation
+) -> Iterator[str]:
+    """An advance that does not stand in the body around its loop, behind all uses there and before those of the next
+    loop."""
+    depth, behind = len(loops) - 1, advance.time.place
+    for use in uses:
+        if use.time.place[:depth] != behind[:depth] or advance.time.loops != loops[:-1] or len(behind) != depth + 1:
+            yield f"is advanced elsewhere than in the body around {use}"
+        elif use.time.place[depth] >= behind[depth]:
+            yield f"is advanced before {use} of the same round"
+    yield from (f"is advanced behind {use} of the next loop" for use in later if use.time.place < behind)
+
+
+def _uneven(op: Op, advance: Synchronisation) -> Iterator[str]:
+    """An advance that goes on by another number than an op has steps, or not wherever its loop is run."""
+    atom, loop = advance.atom, op.time.loops[-1]
     assert isinstance(atom, Advance)
-    behind = own[0].time.place
-    everything: list[Op | Synchronisation] = [*users, *waits]
-    for user in everything:
-        if user.time.place[:1] != behind[:1] or user.time.loops[:1] != own[0].time.loops or len(behind) != 2:
-            yield f"is advanced elsewhere than in the loop of the items around {user}"
-        elif user.time.place[1] >= behind[1]:
-            yield f"is advanced before {user} of the same item"
-    for op in users:
-        items, loop = op.time.loops[0], op.time.loops[-1]
-        whole = Set((items,), tuple(piece.split_on(items)[0] for piece in op.domain.pieces))
-        steps = System.of(var(loop) >= 0, (var(loop) + 1) * atom.by.divisor <= atom.by.affine)
-        if not own[0].domain.equals(whole):
-            yield f"is not advanced at every item of {op}"
-        counted = Set(op.domain.dims, tuple(piece & steps for piece in whole.pieces))
-        if len(op.time.loops) != 2 or not counted.equals(op.domain):
-            yield f"goes on by {atom.by}, which is not how often {op} runs in an item"
+    around = tuple(piece.split_on(loop)[1] for piece in op.domain.pieces)
+    if not advance.domain.equals(Set(op.time.loops[:-1], around)):
+        yield f"is not advanced wherever {op} is run"
+    steps = System.of(var(loop) >= 0, (var(loop) + 1) * atom.by.divisor <= atom.by.affine)
+    if not Set(op.domain.dims, tuple(piece & steps for piece in around)).equals(op.domain):
+        yield f"goes on by {atom.by}, which is not how often {op} runs in a round"
 
 
 def _finding(role: str, counter: str, text: str) -> Finding:

@@ -92,8 +92,13 @@ def _role(synchronised: Synchronised, part: Part, key: Key, uses: Mapping[str, t
     threads = part.threads.get(role, SEVERAL)
     tail = tuple(_tail(part.tails[key], body))
     return RoleBody(
-        role, threads.units, threads.threads, body, tail, periodic=depth > 0, resumes=bool(uses) and depth > 1
+        role, threads.units, threads.threads, body, tail, periodic=depth > 0, resumes=bool(uses) and _goes_on(part)
     )
+
+
+def _goes_on(part: Part) -> bool:
+    """Whether a ring's loop is followed by another round of it, or by another loop."""
+    return any(requirement.counter for requirement in part.requirements)
 
 
 def _issue(op: Op, depth: int, uses: Mapping[str, tuple[str, ...]]) -> Issue:

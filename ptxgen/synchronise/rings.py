@@ -17,6 +17,7 @@ from ptxgen.order.ops import Op, TouchKind
 from ptxgen.order.requirements import Requirement
 from ptxgen.order.synchronisation import RingUse, Synchronisation
 from ptxgen.synchronise.clusters import before_leaving, freed_by
+from ptxgen.synchronise.rounds import check_rounds
 from ptxgen.tile import Copy, RequirementKind
 
 
@@ -37,7 +38,9 @@ def rings(ops: tuple[Op, ...], requirements: Iterable[Requirement]) -> tuple[Rin
     for requirement in requirements:
         if requirement.kind is not RequirementKind.REWRITE:
             found.setdefault(_shared_by(requirement), []).append(requirement)
-    return tuple(_ring(ops, own) for own in found.values())
+    uses = tuple(_ring(ops, own) for own in found.values())
+    check_rounds(ops, uses)
+    return uses
 
 
 def _shared_by(requirement: Requirement) -> tuple[object, ...]:
@@ -55,7 +58,7 @@ def _shared_by(requirement: Requirement) -> tuple[object, ...]:
 
 def _ring(ops: tuple[Op, ...], own: list[Requirement]) -> RingUse:
     first = own[0]
-    if len(first.loops) != (2 if first.counter else 1):
+    if not first.loops or (len(first.loops) > 1 and not first.counter):
         raise UnsupportedError(
             f"{first}: a ring between roles is counted by one loop, {first.source.op} and {first.sink.op} share "
             f"{', '.join(first.loops) or 'none'}"
@@ -67,7 +70,7 @@ def _ring(ops: tuple[Op, ...], own: list[Requirement]) -> RingUse:
     readers: list[int] = []
     for number, op in enumerate(ops):
         for touch in op.touches:
-            if touch.buffer in buffers:
+            if touch.buffer in buffers and not (first.counter and op.time.loops != first.loops):
                 _check_counted(op, touch.rank, first.loops, rank)
                 (writers if touch.kind is TouchKind.WRITE else readers).append(number)
     covers = tuple(dict.fromkeys(requirement.covered for requirement in own))

@@ -1,0 +1,44 @@
+"""The loops that use a ring one after the other: in every role the same, in one order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ptxgen.errors import UnsupportedError
+from ptxgen.order.clusters import is_remote
+from ptxgen.order.ops import Op
+from ptxgen.order.synchronisation import RingUse
+
+
+def check_rounds(ops: tuple[Op, ...], uses: Iterable[RingUse]) -> None:
+    """UnsupportedError where a ring that goes on from round to round is used in a loop that no ring serves, in another
+    order by another role, or by blocks of a cluster for each other."""
+    found = tuple(use for use in uses if use.counter)
+    served = {(buffer.name, use.loop) for use in found for buffer in use.buffers}
+    orders: dict[str, dict[str, tuple[str, ...]]] = {}
+    for counter in dict.fromkeys(use.counter for use in found):
+        users = [op for op in ops if any(touch.counter == counter for touch in op.touches)]
+        for op in users:
+            _check_served(op, counter, served)
+        for role in dict.fromkeys(op.role for op in users):
+            own = sorted((op for op in users if op.role == role), key=lambda op: op.time.place)
+            orders.setdefault(counter, {})[role] = tuple(dict.fromkeys(op.time.loops[-1] for op in own))
+    for counter, by_role in orders.items():
+        if len(set(by_role.values())) > 1:
+            told = "; ".join(f"{role} {', '.join(loops)}" for role, loops in by_role.items())
+            raise UnsupportedError(f"{counter}: roles use a ring in the same loops in one order, here {told}")
+    for use in found:
+        if is_remote(use.masks):
+            raise UnsupportedError(
+                f"the ring {use.name} goes on from round to round of {use.loop}: blocks of a cluster fill each other's "
+                "rings in one loop that is run once"
+            )
+
+
+def _check_served(op: Op, counter: str, served: set[tuple[str, str]]) -> None:
+    for touch in op.touches:
+        if touch.counter == counter and (touch.buffer.name, op.time.loops[-1]) not in served:
+            raise UnsupportedError(
+                f"{op} ({op.line}) uses {touch.buffer.name} in the loops {', '.join(op.time.loops)}, in which no "
+                f"other role does; roles count the tiles of a ring by the loops that both run"
+            )
