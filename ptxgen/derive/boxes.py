@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import prod
+
 from isa.mechanisms import BULK_LOAD
 from polyhedral import Affine, const
 from ptxgen.compute import Array, Statement
@@ -31,6 +33,7 @@ from ptxgen.tile import (
 )
 
 MAP_UNIT_BYTES = 16
+PATTERN_ROWS = 8
 TENSOR_COPY = "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
 
 
@@ -67,6 +70,13 @@ def _layout(step: Stage, array: Array, shape: tuple[int, ...]) -> SharedLayout:
         raise PlanError(
             f"{step.op}: tensor copies lay a tile out by swizzle(32), swizzle(64) or swizzle(128) along the dimension "
             f"that lies together in memory, not as {wish.value}",
+            line=step.line,
+        )
+    tile, pattern = prod(shape) * array.element.byte_count, PATTERN_ROWS * wish.span
+    if tile % pattern:
+        raise PlanError(
+            f"{step.op}: a tile of {tile} bytes does not fill the pattern of {wish.value}, {PATTERN_ROWS} rows of it: "
+            f"take larger tiles or a narrower swizzle",
             line=step.line,
         )
     try:

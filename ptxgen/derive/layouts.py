@@ -102,7 +102,8 @@ def conflict_free(
 def swizzled(shape: tuple[int, ...], contiguous: int, element_bytes: int, span: int) -> SharedLayout:
     """The layout that tensor copies and products of warpgroups share (PTX ISA, swizzling modes): rows of `span` bytes
     along dimension `contiguous` lie one behind the other, then come the next `span` bytes of all rows; the 16-byte unit
-    of a row is XORed with the row's number. A row shorter than the span is one that the copies cannot place.
+    of a row is XORed with bits of its address: the number of the row, where the tile has eight or more of them. A row
+    shorter than the span is one that the copies cannot place.
 
     ValueError where the tile's rows are shorter than `span` bytes.
     """
@@ -113,16 +114,12 @@ def swizzled(shape: tuple[int, ...], contiguous: int, element_bytes: int, span: 
     pattern_bits = bit_count(PHASE_BYTES // element_bytes)
     images: list[list[int]] = [[] for _ in shape]
     images[contiguous] = [1 << bit for bit in range(row_bits)]
-    position = row_bits
-    for dimension in (d for d in reversed(range(len(shape))) if d != contiguous):
-        for _ in range(bit_count(shape[dimension])):
-            unit = position - pattern_bits
-            flipped = 1 << unit_bits + unit if 0 <= unit < row_bits - unit_bits else 0
-            images[dimension].append(1 << position | flipped)
-            position += 1
-    for _ in range(bit_count(shape[contiguous]) - row_bits):
-        images[contiguous].append(1 << position)
-        position += 1
+    others = [d for d in reversed(range(len(shape))) if d != contiguous for _ in range(bit_count(shape[d]))]
+    beside = [contiguous] * (bit_count(shape[contiguous]) - row_bits)
+    for position, dimension in enumerate((*others, *beside), row_bits):
+        unit = position - pattern_bits
+        flipped = 1 << unit_bits + unit if 0 <= unit < row_bits - unit_bits else 0
+        images[dimension].append(1 << position | flipped)
     return SharedLayout(shape, tuple(map(tuple, images)))
 
 

@@ -101,7 +101,7 @@ def _operand(draft: Draft, source: Source, iteration: Iteration, path: Path) -> 
     names = iteration.dims
     dims = tuple(names.index(dim) if dim else None for dim in source.reach.dims)
     if source.buffer.space is not Space.GLOBAL:
-        return MapOperand(whole(source.buffer), dims, 1)
+        return MapOperand(whole(source.buffer, source.rank), dims, 1)
     origin = draft.at_origin(path, source.reach)
     array = draft.space.compute.array(source.access.array)
     kept = tuple(place for place in dims if place is not None)
@@ -146,7 +146,7 @@ def _calculation(
         return Operand(numbers[node]) if isinstance(node, Load) else node
 
     value = rebuild(statement.value, leaf)
-    touches = [Touch(s.buffer, TouchKind.READ, const(0)) for s in sources]
+    touches = [Touch(s.buffer, TouchKind.READ, s.rank) for s in sources]
     touches.append(Touch(result, TouchKind.WRITE, const(0)))
     reads_memory = any(source.buffer.space is Space.GLOBAL for source in sources)
     if statement.reduction:

@@ -101,6 +101,12 @@ def rank_of(path: Path) -> Affine:
     return var(path[-1].name) if path else const(0)
 
 
+def in_loop(name: str, path: Path) -> str:
+    """A name for registers that are numbered by the steps of the innermost loop: of further copies of a loop their
+    own."""
+    return f"{name}#{path[-1].copy}" if path and path[-1].copy > 1 else name
+
+
 def tile_shape(draft: Draft, statement: Statement, access: Reach, at: str) -> tuple[int, ...]:
     """The box of an access that the loops inside `at` use."""
     return tuple(draft.space.inside(statement, dim, at) if dim else 1 for dim in access.dims)
@@ -314,7 +320,7 @@ def load_fragments(
     """The ops that load one fragment tile for each unrolled step from a shared ring; `steps[s]` is where the step's
     box starts inside the shared tile."""
     assert isinstance(step.into, IntoFragments)
-    buffer = register_buffer(draft, step.op, step.array, wanted.held, step.into.depth)
+    buffer = register_buffer(draft, in_loop(step.op, path), step.array, wanted.held, step.into.depth)
     vector = fitting_vector(ring.layout, wanted.reach.distribution, wanted.vector)
     if wanted.rows and vector != wanted.vector:
         raise PlanError(f"{step.op}: the layout of {ring.name} does not keep rows of 16 bytes together", line=step.line)

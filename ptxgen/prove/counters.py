@@ -41,13 +41,15 @@ def _rounds(users: list[Op]) -> list[tuple[tuple[str, ...], list[Op]]]:
 def misnumbered(synchronised: Synchronised) -> Iterator[Finding]:
     """Atoms of a ring for another tile than the ring's ops use at the same index; a wait behind a loop may be for the
     tile that would next have the slot (code `synchronisation.rank`)."""
-    uses: dict[str, dict[tuple[Affine, int], None]] = {}
+    uses: dict[str, dict[tuple[tuple[str, ...], Affine, int], None]] = {}
     for op in synchronised.ops:
         for touch in op.touches:
-            uses.setdefault(touch.buffer.name, {})[touch.rank, touch.buffer.depth] = None
+            uses.setdefault(touch.buffer.name, {})[op.time.loops, touch.rank, touch.buffer.depth] = None
     for atom in synchronised.atoms:
         if isinstance(atom.atom, Wait | Arrive | Expect):
-            for rank, depth in {use: None for covered in atom.covers for use in uses.get(covered.buffer, {})}:
+            everywhere = {use: None for covered in atom.covers for use in uses.get(covered.buffer, {})}
+            here = [use for use in everywhere if use[0] == atom.time.loops]
+            for _, rank, depth in here or everywhere:
                 next_one = rank + depth if atom.tail and isinstance(atom.atom, Wait) else rank
                 if atom.rank not in (rank, next_one):
                     text = f"{atom.atom} by {atom.role} is for tile {atom.rank}, the ring's ops use tile {rank}"

@@ -28,6 +28,7 @@ def counted(use: RingUse, atoms: Iterable[Synchronisation], threads: Mapping[str
     """The ring with the arrivals that free a slot: those of the units that read it, in all blocks whose readers free
     the slots of one block."""
     releases = [a for a in atoms if isinstance(a.atom, Arrive) and a.atom.ring == use.name and not a.tail]
+    releases = [a for a in releases if a.time.loops[-1:] == (use.loop,)]
     units = sum(_arriving(a.atom.by, threads.get(a.role, SEVERAL)) for a in releases if isinstance(a.atom, Arrive))
     counts = tuple(units * mask.bit_count() for mask in inverse(use.masks or (1,)))
     return evolve(use, empty_count=counts[0], counts_by_rank=counts if len(set(counts)) > 1 else ())

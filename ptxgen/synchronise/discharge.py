@@ -20,6 +20,7 @@ from ptxgen.synchronise.groups import lane_group
 from ptxgen.synchronise.meetings import meetings
 from ptxgen.synchronise.registers import own_waits, register_fences
 from ptxgen.synchronise.rings import between_roles, landing, ring_atoms, rings
+from ptxgen.synchronise.rounds import check_counts
 
 
 def discharge(
@@ -69,7 +70,9 @@ def discharge(
     for part in advances(uses, ops, places):
         _add(atoms, part.body, {part.gap: list(part.atoms)})
     placed = _renumbered(landing(ops, uses), places, atoms)
-    return evolve(placed, rings=tuple(counted(use, placed.atoms, threads or {}) for use in uses), enter=entering(uses))
+    uses = tuple(counted(use, placed.atoms, threads or {}) for use in uses)
+    check_counts(uses)
+    return evolve(placed, rings=uses, enter=entering(uses))
 
 
 def _add(

@@ -35,6 +35,17 @@ def check_rounds(ops: tuple[Op, ...], uses: Iterable[RingUse]) -> None:
             )
 
 
+def check_counts(uses: Iterable[RingUse]) -> None:
+    """UnsupportedError where other numbers of arrivals free a slot of a ring in one loop than in another."""
+    counts: dict[str, dict[tuple[int, ...], str]] = {}
+    for use in uses:
+        counts.setdefault(use.name, {})[use.counts_by_rank or (use.empty_count,)] = use.loop
+    for name, found in counts.items():
+        if len(found) > 1:
+            told = ", ".join(f"{'/'.join(map(str, count))} in {loop}" for count, loop in found.items())
+            raise UnsupportedError(f"the ring {name} is freed by other numbers of arrivals in each of its loops: {told}")
+
+
 def _check_served(op: Op, counter: str, served: set[tuple[str, str]]) -> None:
     for touch in op.touches:
         if touch.counter == counter and (touch.buffer.name, op.time.loops[-1]) not in served:
