@@ -53,21 +53,25 @@ LEAST_COPY_BYTES = 4
 
 @frozen
 class Chain:
-    """The stage steps of one array, in the order in which its tiles move."""
+    """The stage steps of one array, in the order in which its tiles move; `converted` instead where they stay in the
+    registers of the statement that fills them."""
 
     registers: Stage | None
     shared: Stage | None
     fragments: Stage | None
+    converted: Stage | None
 
     @classmethod
     def of(cls, draft: Draft, array: str) -> Chain:
         """The chain that the plan's stage steps give."""
         steps = [s for s in draft.space.plan.steps if isinstance(s, Stage) and s.array == array]
+        moving = [s for s in steps if s.by.transport is not Transport.CONVERT]
 
         def of_kind(kind: type) -> Stage | None:
-            return next((s for s in steps if isinstance(s.into, kind)), None)
+            return next((s for s in moving if isinstance(s.into, kind)), None)
 
-        return cls(of_kind(IntoRegisters), of_kind(IntoShared), of_kind(IntoFragments))
+        converted = next((s for s in steps if s not in moving), None)
+        return cls(of_kind(IntoRegisters), of_kind(IntoShared), of_kind(IntoFragments), converted)
 
     @property
     def fragment_depth(self) -> int:

@@ -13,13 +13,14 @@ from ptxgen.derive.boxes import boxes
 from ptxgen.derive.draft import Draft, before_reduction, op, whole
 from ptxgen.derive.loops import Path, below
 from ptxgen.derive.operands import Product
-from ptxgen.derive.placement import Axis, axis, operand_distribution
+from ptxgen.derive.placement import Axis, axis
 from ptxgen.derive.promotion import Sums, promoted_every, promotion, summed_type
+from ptxgen.derive.renaming import group_distribution, renamed
 from ptxgen.derive.staging import Chain, rank_of
 from ptxgen.errors import PlanError
 from ptxgen.order.ops import Op, Touch, TouchKind
-from ptxgen.plan import Transport
-from ptxgen.tile import Buffer, Distribution, Factor, Fill, MatrixOrder, Multiply, MultiplyRow, Space
+from ptxgen.plan import OperandPlace, Transport
+from ptxgen.tile import Buffer, Factor, Fill, MatrixOrder, Multiply, MultiplyRow, Space
 
 
 def derive_warpgroup_product(draft: Draft, work: Product) -> None:
@@ -35,7 +36,9 @@ def derive_warpgroup_product(draft: Draft, work: Product) -> None:
     fill = Fill(f"{statement.name}.fill", whole(sums.total), ReductionOp.ADD.identity, statement.line)
     touch = Touch(sums.total, TouchKind.WRITE, const(0))
     filled = op(fill.op, outer, draft.domain(outer), REGISTERS, (touch,), fill, statement.line)
-    rings = [_operand(draft, work, access, path) for access in (work.a, work.b)]
+    in_registers = work.step.a is OperandPlace.REGISTERS
+    first = renamed(draft, work, sides) if in_registers else _operand(draft, work, work.a, path)
+    rings = [first, _operand(draft, work, work.b, path)]
     draft.before_loop(outer, below(path, len(outer)), [filled])
     if sums.chains and draft.space.persistent:
         raise PlanError(
@@ -98,15 +101,13 @@ def _axes(draft: Draft, work: Product) -> tuple[Axis, Axis, Axis]:
 
 
 def _sums(draft: Draft, work: Product, sides: tuple[Axis, Axis, Axis]) -> Sums:
-    """The registers of the sums: a lane's, then the two low bits of the warp's number as the instruction has them."""
+    """The registers of the sums."""
     instruction = work.step.instruction
     shape = tuple(draft.space.block_extent(dim) if dim else 1 for dim in work.c.dims)
     dims = (work.c.dims.index(work.m), work.c.dims.index(work.n))
     piece = warpgroup_layout(instruction.name, "d", instruction.accumulate.label)
     groups = draft.space.warp_images(work.statement, work.c.dims)[2:]
-    spread = operand_distribution(shape, dims, piece, sides[0], sides[1], groups)
-    lanes, in_group = spread.lanes[:5], spread.lanes[5:]
-    spread = Distribution(spread.shape, spread.values, lanes, (*in_group, *spread.warps))
+    spread = group_distribution(shape, dims, piece, sides[:2], groups)
     held = Buffer(work.c.array, work.c.array, summed_type(draft, work), Space.REGISTERS, shape, 1, spread)
     every = promoted_every(draft, work.statement) or instruction.k
     step = instruction.k if every % instruction.k else every
@@ -142,8 +143,9 @@ def _product(
     factors: list[Factor] = []
     for ring, access, dims in zip(rings, (work.a, work.b), ((work.m, work.k), (work.k, work.n)), strict=True):
         start = tuple(number * repeats * instruction.k if dim == work.k else 0 for dim in access.dims)
-        factors.append(Factor(whole(ring, rank, start), access.dims.index(dims[0]), access.dims.index(dims[1])))
-        touches.append(Touch(ring, TouchKind.READ, rank))
+        tile = rank if ring.space is Space.SHARED else const(0)
+        factors.append(Factor(whole(ring, tile, start), access.dims.index(dims[0]), access.dims.index(dims[1])))
+        touches.append(Touch(ring, TouchKind.READ, tile))
     c_dims = (work.c.dims.index(work.m), work.c.dims.index(work.n))
     node = Multiply(
         work.statement.name,
