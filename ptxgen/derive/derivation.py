@@ -193,14 +193,23 @@ def derive_part(space: IndexSpace, facts: Facts, paths: dict[str, Path], full: b
     synchronised = widened(discharge(ops, needed, threads))
     verdict = check_meetings(synchronised, needed, threads=threads)
     if verdict.findings:
-        raise InternalError(
-            "\n".join(["the derived meetings are refused by the checker:", *map(str, verdict.findings)])
-        )
+        raise refused(space.plan, verdict)
     bodies = {role: scan_program(synchronised, role, context(space)) for role in draft.roots}
     if space.persistent is not None:
         bodies = {role: walking(body) for role, body in bodies.items()}
     bodies = {role: counting(body, synchronised, role) for role, body in bodies.items()}
     return Part(ops, needed, synchronised, verdict, tuple(draft.buffers.values()), bodies)
+
+
+def refused(plan: Plan, verdict: Verdict) -> PlanError | InternalError:
+    """The error of what the checker refuses: roles that wait for each other where ops run early are the plan's fault,
+    all else is ours."""
+    told = [str(finding) for finding in verdict.findings]
+    shifts = [step for step in plan.steps if isinstance(step, Shift)]
+    if shifts and verdict.codes == ("synchronisation.deadlock",):
+        text = f"{shifts[-1]}: a role would wait for what comes behind that wait in another one: {told[0]}"
+        return PlanError(text, line=shifts[-1].line)
+    return InternalError("\n".join(["the derived meetings are refused by the checker:", *told]))
 
 
 def on_shift_lines(plan: Plan, ops: list[Op]) -> tuple[Op, ...]:

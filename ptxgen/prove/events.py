@@ -19,7 +19,9 @@ from ptxgen.order.atoms import (
     Fence,
     FenceKind,
     Issue,
+    Edge as LoopEdge,
     Join,
+    Passage,
     Placed,
     Retire,
     RoleBody,
@@ -52,6 +54,7 @@ class _Builder:
         self.arrivals: dict[tuple[str, Side, int], list[int]] = {}
         self.joins: dict[tuple[str, int, int], int] = {}
         self.shared: dict[tuple[str, int, int, str], int] = {}
+        self.passages: dict[Passage, list[tuple[Member, int]]] = {}
         self.phases = {
             (ring.name, side, cta): self.node(f"{side.value} of {ring.name}" + self.where(cta))
             for ring in program.rings
@@ -75,6 +78,7 @@ class _Builder:
             bodies = [self.thread(role, member) for member in everybody]
             if role.name == self.variant.handover:
                 self.hand_over(role, list(zip(everybody, bodies, strict=True)))
+        self.nest()
         return Graph(
             tuple(self.labels),
             tuple(self.edges),
@@ -125,6 +129,8 @@ class _Builder:
         match atom:
             case Issue():
                 self.issue(member, atom, node)
+            case Passage():
+                self.passages.setdefault(atom, []).append((member, node))
             case Fence(kind=kind):
                 self.fences.setdefault((member, kind), []).append(node)
             case Wait(ring=ring, side=side):
@@ -205,6 +211,22 @@ class _Builder:
                     if key in self.shared:
                         source = self.shared[key] + (0 if entry.atom.reads_only else 1)
                         self.edge(source, node, steps + entry.ahead - ahead, Why.GROUP)
+
+    def nest(self) -> None:
+        """Of a nested loop with more steps than its ring has slots, nobody who uses the ring comes to the end before
+        the one who fills it, and that one not before the others have begun."""
+        for atom, nodes in self.passages.items():
+            if atom.fills or atom.edge is LoopEdge.BEGIN:
+                continue
+            filled = self.passages.get(evolve(atom, fills=True), [])
+            begun = self.passages.get(evolve(atom, edge=LoopEdge.BEGIN), [])
+            for member, end in filled:
+                for other, node in nodes:
+                    if other.cta == member.cta:
+                        self.edge(end, node, 0, Why.NESTED)
+                for other, node in begun:
+                    if other.cta == member.cta:
+                        self.edge(node, end, 0, Why.NESTED)
 
     def hand_over(self, role: RoleBody, own: list[tuple[Member, list[int | None]]]) -> None:
         for turn in self.program.turns:

@@ -13,6 +13,7 @@ from ptxgen.order.requirements import Event, Requirement
 from ptxgen.order.synchronisation import Synchronisation, Synchronised
 from ptxgen.order.threads import Threads
 from ptxgen.prove.closings import closed_for_outside
+from ptxgen.prove.nested import together
 
 Loops = tuple[tuple[int, str], ...]
 Key = tuple[str, Loops]
@@ -64,6 +65,8 @@ def parts(
             raise InternalError(f"{requirement}: its ops are not in one body of one role")
         joined[root(second)] = root(first)
         bodies.setdefault(first, []).append(requirement)
+    for first, second in together(synchronised):
+        joined[root(second)] = root(first)
     atoms, tails = _atoms(synchronised)
     lifted = _lifted(synchronised, requirements, atoms)
     closings = closed_for_outside(synchronised, requirements)

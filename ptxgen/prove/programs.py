@@ -26,6 +26,7 @@ from ptxgen.order.requirements import Requirement
 from ptxgen.order.synchronisation import Synchronisation, Synchronised
 from ptxgen.order.threads import SEVERAL
 from ptxgen.prove.clusters import reaches_others
+from ptxgen.prove.nested import passages
 from ptxgen.prove.parts import Key, Part, op_of, path_of
 
 
@@ -88,6 +89,8 @@ def _role(synchronised: Synchronised, part: Part, key: Key, uses: Mapping[str, t
         placed[place, 0] = Placed(what, atom.time.ahead[depth - 1] if depth else 0)
     for place, fence in part.lifted.get(key, {}).items():
         placed[place, -1] = Placed(fence.atom)
+    for (place, order), passage in passages(synchronised, key).items():
+        placed[place, order] = passage
     body = tuple(placed[place] for place in sorted(placed))
     threads = part.threads.get(role, SEVERAL)
     tail = tuple(_tail(part.tails[key], body))
