@@ -255,7 +255,9 @@ class Checks:
         """Fragments that a statement leaves behind, in the type that it rounds to."""
         array = self.compute.array(step.array)
         if array.kind is not ArrayKind.LOCAL:
-            raise self.refused(f"{step.op}: {array.name} is in memory; {step.by} takes what a statement left in registers")
+            raise self.refused(
+                f"{step.op}: {array.name} is in memory; {step.by} takes what a statement left in registers"
+            )
         if array.element is not step.by.element:
             raise self.refused(
                 f"{step.op}: {array.name} holds {array.element}, and what is multiplied is {step.by.element}: let its "

@@ -62,11 +62,12 @@ def _counts(atom: Synchronisation, counter: str) -> bool:
 
 def _wrong(users: list[Op], waits: list[Synchronisation], own: list[Synchronisation]) -> Iterator[str]:
     rounds = _rounds(users)
-    if len(own) != len(rounds):
-        yield f"is advanced {len(own)} times, once behind each of {len(rounds)} loops is wanted"
+    wanted = [(loops, ops) for loops, ops in rounds if len(loops) > 1 or loops != rounds[-1][0]]
+    if len(own) != len(wanted):
+        yield f"is advanced {len(own)} times, once behind each of {len(wanted)} loops with a round behind it is wanted"
         return
     advances = sorted(own, key=lambda atom: atom.time.place)
-    for number, ((loops, ops), advance) in enumerate(zip(rounds, advances, strict=True)):
+    for number, ((loops, ops), advance) in enumerate(zip(wanted, advances, strict=True)):
         everything: list[Op | Synchronisation] = [*ops, *(atom for atom in waits if atom.time.loops == loops)]
         later = [op for _, others in rounds[number + 1 :] for op in others]
         yield from _misplaced(loops, everything, later, advance)

@@ -19,7 +19,6 @@ from ptxgen.order.atoms import (
     Fence,
     FenceKind,
     Issue,
-    Edge as LoopEdge,
     Join,
     Passage,
     Placed,
@@ -28,6 +27,9 @@ from ptxgen.order.atoms import (
     Side,
     Wait,
     performed_by,
+)
+from ptxgen.order.atoms import (
+    Edge as LoopEdge,
 )
 from ptxgen.order.clusters import Masks, ranks_in, reached
 from ptxgen.order.requirements import EventKind

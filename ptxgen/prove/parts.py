@@ -101,19 +101,22 @@ def _lifted(
             before = atom.time.place[-1] < sink.time.place[-1] and sink.domain.is_subset(atom.domain)
             if atom.atom == Fence(FenceKind.REGISTER) and before:
                 lifted.setdefault(outer, {})[sink.time.place[depth]] = atom
-    taken = [atom for own in lifted.values() for atom in own.values() if not _serves_inside(synchronised, requirements, atom)]
+    taken = [
+        atom for own in lifted.values() for atom in own.values() if not _serves_inside(synchronised, requirements, atom)
+    ]
     for key, own in atoms.items():
         atoms[key] = tuple(atom for atom in own if not any(atom is other for other in taken))
     return lifted
 
 
-def _serves_inside(
-    synchronised: Synchronised, requirements: tuple[Requirement, ...], fence: Synchronisation
-) -> bool:
+def _serves_inside(synchronised: Synchronised, requirements: tuple[Requirement, ...], fence: Synchronisation) -> bool:
     """Whether a fence also serves a requirement of the body that it stands in."""
     for requirement in requirements:
         sink, depth = op_of(synchronised, requirement.sink), len(requirement.loops)
-        inside = depth == len(sink.time.loops) and (sink.role, sink.time.place[:-1]) == (fence.role, fence.time.place[:-1])
+        inside = depth == len(sink.time.loops) and (sink.role, sink.time.place[:-1]) == (
+            fence.role,
+            fence.time.place[:-1],
+        )
         if requirement.own and inside and requirement.covered in fence.covers:
             return True
     return False

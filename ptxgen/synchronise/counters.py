@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from polyhedral import FloorDiv, Set
 from ptxgen.errors import UnsupportedError
 from ptxgen.order.atoms import Advance
-from ptxgen.order.nest import Body, Nest
+from ptxgen.order.nest import Body, Nest, Path
 from ptxgen.order.ops import Op, Time
 from ptxgen.order.synchronisation import RingUse, Synchronisation
 from ptxgen.synchronise.rings import RingAtoms
@@ -15,12 +15,19 @@ from ptxgen.synchronise.rings import RingAtoms
 
 def advances(uses: Iterable[RingUse], ops: tuple[Op, ...], places: Nest) -> Iterator[RingAtoms]:
     """Directly behind its loop, each role that uses a ring moves the ring's counter on by the steps of the loop; once
-    where several rings share it."""
+    where several rings share it, and not where no round comes behind."""
     seen: set[tuple[Body, str]] = set()
-    for use in uses:
+    found = tuple(use for use in uses if use.counter)
+    last: dict[tuple[str, str], Path] = {}
+    for use in found:
+        for number in (*use.writers, *use.readers):
+            key = ops[number].role, use.counter
+            last[key] = max(last.get(key, ()), places.paths[number])
+    for use in found:
         for number in (*use.writers, *use.readers):
             op, path = ops[number], places.paths[number]
-            if use.counter and (Body(op.role, path), use.counter) not in seen:
+            ends = len(path) == 1 and path == last[op.role, use.counter]
+            if not ends and (Body(op.role, path), use.counter) not in seen:
                 seen.add((Body(op.role, path), use.counter))
                 behind = places.positions[number][len(path) - 1] + 1
                 yield RingAtoms(Body(op.role, path[:-1]), behind, (_advance(use, op),))
