@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from attrs import frozen
+from attrs import field, frozen
 
-from polyhedral import Affine, const
+from polyhedral import Affine
 from ptxgen.compute import Load, Statement
 from ptxgen.derive.access import Reach, reach
 from ptxgen.derive.draft import Draft
@@ -35,7 +35,7 @@ class Source:
     reach: Reach
     buffer: Buffer
     ops: tuple[Op, ...]
-    rank: Affine = const(0)
+    rank: Affine = field(factory=Affine)
 
     @classmethod
     def of(cls, draft: Draft, statement: Statement, access: Load, spread: Distribution, path: Path) -> Source:

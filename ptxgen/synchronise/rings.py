@@ -140,9 +140,9 @@ def _releasing(use: RingUse, ops: tuple[Op, ...], places: Nest, last: int, *, is
     body, behind = Body(op.role, places.paths[last]), places.positions[last][-1] + 1
     match op.mechanism.completes:
         case AtIssue():
-            release = _atom(use, op, Arrive(use.name, Side.EMPTY, IssuedBy.WARP, use.masks))
+            freed = _atom(use, op, Arrive(use.name, Side.EMPTY, IssuedBy.WARP, use.masks))
             fence = _atom(use, op, Fence(FenceKind.PROXY))
-            yield RingAtoms(body, behind, (fence, release) if op.mechanism.reads is Proxy.GENERIC else (release,))
+            yield RingAtoms(body, behind, (fence, freed) if op.mechanism.reads is Proxy.GENERIC else (freed,))
         case Group(kind=GroupKind.WGMMA) if is_complete:
             release = Arrive(use.name, Side.EMPTY, IssuedBy.ELECTED, use.masks)
             yield RingAtoms(body, behind, (_atom(use, op, release),))
