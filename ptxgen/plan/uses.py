@@ -106,11 +106,10 @@ class Uses:
             return found
         if not instruction.warpgroup:
             raise checks.refused(f"{instruction.name} reads fragments anyhow: a='registers' is for wgmma")
-        assert isinstance(statement.value, Binary)
-        assert isinstance(statement.value.left, Load)
-        array = checks.compute.array(statement.value.left.array)
-        if array.kind is not ArrayKind.LOCAL:
-            raise checks.refused(f"{array.name} is in memory: only what a statement leaves in registers is read there")
+        factors = [checks.compute.array(access.array) for access in statement.reads]
+        if all(array.kind is not ArrayKind.LOCAL for array in factors):
+            told = " and ".join(array.name for array in factors)
+            raise checks.refused(f"{told} are in memory: only what a statement leaves in registers is read there")
         return found
 
     def roles(self, roles: Mapping[str, Role]) -> None:

@@ -48,5 +48,5 @@ def steps_of(op: Op, loop: str) -> FloorDiv:
             last, divisor = upper[0]
             return FloorDiv(last + divisor, divisor)
     raise UnsupportedError(
-        f"{op} ({op.line}) runs in {loop} over {op.domain}; roles count on from round to round where a loop has one bound"
+        f"{op} ({op.line}) runs in {loop} over {op.domain}; roles count on where a loop has one bound"
     )

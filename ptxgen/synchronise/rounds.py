@@ -43,9 +43,7 @@ def check_counts(uses: Iterable[RingUse]) -> None:
     for name, found in counts.items():
         if len(found) > 1:
             told = ", ".join(f"{'/'.join(map(str, count))} in {loop}" for count, loop in found.items())
-            raise UnsupportedError(
-                f"the ring {name} is freed by other numbers of arrivals in each of its loops: {told}"
-            )
+            raise UnsupportedError(f"the ring {name} is not freed by as many arrivals in each of its loops: {told}")
 
 
 def _check_served(op: Op, counter: str, served: set[tuple[str, str]]) -> None:

@@ -1,4 +1,4 @@
-"""A transposition, a softmax and chained products by tensor copies: the derivation of products for Hopper, unchanged."""
+"""A transposition, a softmax and chained products by tensor copies, derived as products for Hopper are."""
 
 from __future__ import annotations
 

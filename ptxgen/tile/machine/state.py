@@ -88,7 +88,8 @@ class Block:
 class Warp:
     """A running warp: its number in the role, its place in the cluster, the clock that it has seen of each warp of the
     cluster (its own is `seen[place]`), and its registers. `busy` counts the products under way on a register buffer,
-    `lent` those that read one, `unfenced` names those touched since the last register fence. Groups of stores are the role's first warp's."""
+    `lent` those that read one; `unfenced` names those touched since the last register fence. Groups of stores are the
+    role's first warp's."""
 
     block: Block
     role: Role
