@@ -22,6 +22,7 @@ from ptxgen.derive.leaving import with_ends
 from ptxgen.derive.loops import Path
 from ptxgen.derive.pointwise import derive_pointwise
 from ptxgen.derive.products import derive_product
+from ptxgen.derive.pruning import pruned
 from ptxgen.derive.scanning import scan_program
 from ptxgen.derive.sequencing import sequenced
 from ptxgen.derive.signature import SumOrder, signature
@@ -34,7 +35,6 @@ from ptxgen.order.threads import Threads
 from ptxgen.plan import IntoShared, MultiplyBy, Onto, Order, Place, Plan, Shift, Stage
 from ptxgen.prove.checker import Verdict
 from ptxgen.prove.launches import launch_faults
-from ptxgen.prove.proof import check_meetings
 from ptxgen.synchronise.discharge import discharge
 from ptxgen.synchronise.widening import widened
 from ptxgen.tile import (
@@ -190,8 +190,7 @@ def derive_part(space: IndexSpace, facts: Facts, paths: dict[str, Path], full: b
     ops = with_ends(counted(ops))
     needed = requirements(ops)
     threads = threads_of(space)
-    synchronised = widened(discharge(ops, needed, threads))
-    verdict = check_meetings(synchronised, needed, threads=threads)
+    synchronised, verdict = pruned(widened(discharge(ops, needed, threads)), needed, threads)
     if verdict.findings:
         raise refused(space.plan, verdict)
     bodies = {role: scan_program(synchronised, role, context(space)) for role in draft.roots}

@@ -16,6 +16,7 @@ from ptxgen.derive.staging import (
 from ptxgen.errors import PlanError
 from ptxgen.plan import Drain, Transport
 from ptxgen.tile import (
+    Buffer,
     Distribution,
     Iteration,
 )
@@ -100,7 +101,27 @@ def kept_dims(statement: Statement, access: Reach) -> tuple[int, ...]:
 
 def iteration_distribution(draft: Draft, statement: Statement) -> Distribution:
     """Who computes what: as an operand that is in registers already lies, else as matrices of rows bring one, else so
-    that memory accesses coalesce."""
+    that memory accesses coalesce. Where an operand of fewer dims then lies otherwise, as it was computed."""
+    own = _own_distribution(draft, statement)
+    names, held = dim_names(statement), _held_operands(draft, statement)
+    others = (draft.dealt[name] for name in held if name in draft.dealt)
+    for spread in (own, *(spread for dims, spread in others if dims == names and spread.shape == own.shape)):
+        if all(spread.project(kept) == buffer.distribution for kept, buffer in held.values()):
+            return spread
+    return own
+
+
+def _held_operands(draft: Draft, statement: Statement) -> dict[str, tuple[tuple[int, ...], Buffer]]:
+    """The operands that are in registers, by the statement that left them there: the iteration dims of each, and it."""
+    found: dict[str, tuple[tuple[int, ...], Buffer]] = {}
+    for access in loads(statement.value):
+        held = draft.held(access.array)
+        if held is not None and not Chain.of(draft, access.array).fragments:
+            found[access.array] = kept_dims(statement, reach(statement, access)), held
+    return found
+
+
+def _own_distribution(draft: Draft, statement: Statement) -> Distribution:
     names = dim_names(statement)
     for access in loads(statement.value):
         held = draft.held(access.array)

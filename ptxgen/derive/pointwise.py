@@ -8,7 +8,7 @@ from ptxgen.compute import Array, ArrayKind, Expression, Load, Operand, Statemen
 from ptxgen.derive.access import reach
 from ptxgen.derive.draft import Draft, before_reduction, op, register_buffer, whole
 from ptxgen.derive.draining import drained
-from ptxgen.derive.iterations import Work, drain_step, iteration_distribution
+from ptxgen.derive.iterations import Work, dim_names, drain_step, iteration_distribution
 from ptxgen.derive.loops import Path, below
 from ptxgen.derive.sources import Source
 from ptxgen.derive.staging import (
@@ -37,6 +37,7 @@ def derive_pointwise(draft: Draft, statement: Statement) -> None:
     path = draft.paths[statement.name]
     outer = before_reduction(statement, path)
     spread = iteration_distribution(draft, statement)
+    draft.dealt[statement.name] = dim_names(statement), spread
     sources = [Source.of(draft, statement, access, spread, path) for access in loads(statement.value)]
     for source in sources:
         for found in source.ops:

@@ -117,7 +117,8 @@ def ring_atoms(
     behind its loop.
     """
     yield from _writing(use, ops, places)
-    first, last = use.readers[0], use.readers[-1]
+    order = _in_time(ops, places, use.readers)
+    first, last = order[0], order[-1]
     body = Body(ops[first].role, places.paths[first])
     wait = _atom(use, ops[first], Wait(use.name, Side.FULL))
     yield RingAtoms(body, places.positions[first][-1], (wait,))
@@ -125,7 +126,7 @@ def ring_atoms(
 
 
 def _writing(use: RingUse, ops: tuple[Op, ...], places: Nest) -> Iterator[RingAtoms]:
-    first = use.writers[0]
+    first = _in_time(ops, places, use.writers)[0]
     body = Body(ops[first].role, places.paths[first])
     wait = _atom(use, ops[first], Wait(use.name, Side.EMPTY))
     expect = _atom(use, ops[first], Expect(use.name, use.byte_count))
@@ -133,6 +134,11 @@ def _writing(use: RingUse, ops: tuple[Op, ...], places: Nest) -> Iterator[RingAt
     if is_remote(use.masks):
         last = before_leaving(use, ops[first], ops[use.readers[-1]])
         yield RingAtoms(Body(body.role, body.path[:-1]), places.positions[first][-2] + 1, (last,))
+
+
+def _in_time(ops: tuple[Op, ...], places: Nest, numbers: tuple[int, ...]) -> list[int]:
+    """The users of a ring in the order in which they come to one of its tiles."""
+    return sorted(numbers, key=lambda number: (-ops[number].time.ahead[-1], places.positions[number][-1]))
 
 
 def _releasing(use: RingUse, ops: tuple[Op, ...], places: Nest, last: int, *, is_complete: bool) -> Iterator[RingAtoms]:
