@@ -1,5 +1,5 @@
-"""A transposition, a softmax and chained products by tensor copies on the GPU: drawn shapes against float64, the bits of
-the plain loop where all sums are products, and the same bits in every run."""
+"""A transposition, a softmax and chained products by tensor copies on the GPU: drawn shapes against float64, the bits
+of the plain loop where all sums are products, and the same bits in every run."""
 
 from __future__ import annotations
 

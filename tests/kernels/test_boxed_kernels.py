@@ -153,6 +153,17 @@ def test_the_second_product_reads_what_the_first_left_in_registers() -> None:
     assert "ld.shared" not in text
 
 
+@pytest.mark.parametrize("name", ("transposition", "softmax"))
+def test_a_slot_is_freed_behind_what_every_lane_has_read(name: str) -> None:
+    """One lane of a warp arrives, when all of them have fenced what they read."""
+    lines = [line.strip() for line in str(kernel_of(name).listing).splitlines()]
+    arrivals = [place for place, line in enumerate(lines) if "mbarrier.arrive.shared" in line]
+    assert len(arrivals) == (3 if name == "softmax" else 1)
+    for place in arrivals:
+        before = [line for line in lines[place - 12 : place] if line.startswith(("bar.warp", "fence.proxy", "ld"))]
+        assert [line.split(".")[0] for line in before[-2:]] == ["fence", "bar"], before
+
+
 def proved(kernel: GeneratedKernel, atoms: tuple[Synchronisation, ...] | None = None) -> Verdict:
     part = kernel.derivation.parts[0]
     synchronised = part.synchronised if atoms is None else evolve(part.synchronised, atoms=atoms)

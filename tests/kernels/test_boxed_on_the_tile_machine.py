@@ -17,7 +17,7 @@ from ptxgen.kernels.generated import GeneratedKernel
 from ptxgen.kernels.softmax import by_boxes as softmax_by_boxes
 from ptxgen.kernels.transpose import by_boxes as transposed_by_boxes
 from ptxgen.plan import Plan, blocks, st, warps
-from ptxgen.tile import Program
+from ptxgen.tile import Program, RegisterFence, Retire
 from ptxgen.tile.machine import MachineFault
 from ptxgen.tile.machine import run as run_on_machine
 from ptxgen.tile.mutants import without_each_synchronisation
@@ -133,3 +133,25 @@ def test_what_every_wait_arrival_and_fence_is_for(name: str) -> None:
         if not faults:
             harmless[type(mutant.removed).__name__] += 1
     assert harmless == HARMLESS[name]
+
+
+def told(mutated: Program) -> str:
+    """What the machine says of chained products."""
+    try:
+        runs("chained", mutated, {"M": 64, "J": 192, "K": 64, "N": 64}, workers=1)
+    except MachineFault as fault:
+        return str(fault)
+    return ""
+
+
+def test_registers_that_a_product_reads_are_fenced_before_and_written_only_behind_it() -> None:
+    said = [
+        (type(mutant.removed), {covered.source for covered in mutant.removed.covers}, told(mutant.program))
+        for mutant in without_each_synchronisation(kernel_of("chained").program)
+        if isinstance(mutant.removed, RegisterFence | Retire)
+    ]
+    fenced = [text for kind, sources, text in said if kind is RegisterFence and "PD.fill" in sources]
+    assert len(fenced) == 1
+    assert "reads P, touched since the last register fence" in fenced[0]
+    retired = [text for kind, sources, text in said if kind is Retire and sources == {"PD"}]
+    assert any("P, and a product that reads it is not complete" in text for text in retired), retired

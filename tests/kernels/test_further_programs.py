@@ -54,6 +54,27 @@ def scaled_plan(plan: Plan) -> Plan:
     return plan.drain("D", through=shared(1, swizzle(128)), by=tensor, put=stmatrix(4))
 
 
+def blended() -> Compute:
+    """D[i,j] = A[i,j] * 0.25 + B[j,i], one operand turned."""
+    c = ComputeBuilder("blended")
+    i, j = c.dims(i="M", j="N")
+    a, b = c.input("A", f16, (i, j), ("lda", 1)), c.input("B", f16, (j, i), ("ldb", 1))
+    d = c.output("D", f16, (i, j), ("ldd", 1))
+    c.define(d[i, j], a[i, j] * 0.25 + b[j, i], (i, j))
+    return c.build()
+
+
+def blended_plan(plan: Plan) -> Plan:
+    """A block takes a strip of rows; its loop is along them."""
+    plan = plan.tile("cta", i=64, j=64).place("cta", onto=blocks, dims=("i",))
+    plan = plan.tile("warp", i=16).place("warp", onto=warps)
+    for name, depth in (("A", 3), ("B", 2)):
+        plan = plan.stage(name, at="cta.j", into=shared(depth, swizzle(128)), by=tensor)
+        plan = plan.stage(name, at="cta.j", into=fragments(1), by=ldmatrix(4))
+    plan = plan.roles(load=role("A.shared", "B.shared"), blend=role())
+    return plan.drain("D", through=shared(2, swizzle(64)), by=tensor, pieces={"j": 32}, put=stmatrix(4))
+
+
 def normed() -> Compute:
     """Y[i,j] = X[i,j] * w[j] / sum_j |X[i,j]|, the sum and then the rows by one ring."""
     c = ComputeBuilder("normed")
@@ -126,6 +147,7 @@ def product_plan(plan: Plan) -> Plan:
 Program = tuple[Callable[[], Compute], Callable[[Plan], Plan], tuple[dict[str, int], ...], bool]
 PROGRAMS: dict[str, Program] = {
     "scaled": (scaled, scaled_plan, ({"M": 64, "N": 64}, {"M": 37, "N": 200}, {"M": 1, "N": 8}), True),
+    "blended": (blended, blended_plan, ({"M": 64, "N": 64}, {"M": 72, "N": 264}, {"M": 8, "N": 8}), True),
     "normed": (normed, normed_plan, ({"M": 8, "N": 64}, {"M": 29, "N": 200}, {"M": 3, "N": 8}), False),
     "three": (
         product_of_three,
