@@ -32,8 +32,9 @@ def start_barriers(context: Context) -> None:
         for ring in program.rings:
             for slot in range(ring.depth):
                 k.mbarrier.init.shared.b64(barrier_at(context, ring, Side.FULL, slot), 1)
-                count = by_rank(context, ring.counts_by_rank or (ring.empty_count,))
-                k.mbarrier.init.shared.b64(barrier_at(context, ring, Side.EMPTY, slot), count)
+                counts = ring.counts_by_rank or (ring.empty_count,)
+                if any(counts):
+                    k.mbarrier.init.shared.b64(barrier_at(context, ring, Side.EMPTY, slot), by_rank(context, counts))
         k.fence.mbarrier_init.release.cluster()
     if not any(isinstance(node, ClusterWait) for node in program.enter):
         k.bar.sync(0)

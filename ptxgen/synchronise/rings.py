@@ -15,7 +15,7 @@ from ptxgen.order.clusters import is_remote
 from ptxgen.order.nest import Body, Nest
 from ptxgen.order.ops import Op, TouchKind
 from ptxgen.order.requirements import Requirement
-from ptxgen.order.synchronisation import RingUse, Synchronisation
+from ptxgen.order.synchronisation import RingUse, Synchronisation, numbered
 from ptxgen.synchronise.clusters import before_leaving, freed_by
 from ptxgen.synchronise.rounds import check_rounds
 from ptxgen.tile import Copy, RequirementKind
@@ -58,14 +58,14 @@ def _shared_by(requirement: Requirement) -> tuple[object, ...]:
 
 def _ring(ops: tuple[Op, ...], own: list[Requirement]) -> RingUse:
     first = own[0]
-    if not first.loops or (len(first.loops) > 1 and not first.counter):
+    if len(first.loops) > 1 and not first.counter:
         raise UnsupportedError(
             f"{first}: a ring between roles is counted by one loop, {first.source.op} and {first.sink.op} share "
             f"{', '.join(first.loops) or 'none'}"
         )
     buffers = tuple({requirement.buffer.name: requirement.buffer for requirement in own}.values())
-    loop = first.loops[-1]
-    rank = var(loop) + var(first.counter) if first.counter else var(loop)
+    loop = first.loops[-1] if first.loops else ""
+    rank = numbered(loop, first.counter)
     writers: list[int] = []
     readers: list[int] = []
     for number, op in enumerate(ops):
@@ -75,7 +75,7 @@ def _ring(ops: tuple[Op, ...], own: list[Requirement]) -> RingUse:
                 (writers if touch.kind is TouchKind.WRITE else readers).append(number)
     covers = tuple(dict.fromkeys(requirement.covered for requirement in own))
     window = max(ops[number].in_flight for number in readers)
-    if buffers[0].depth <= window:
+    if loop and buffers[0].depth <= window:
         reader = ops[readers[-1]]
         raise PlanError(
             f"{reader} keeps {window} steps in flight and frees a slot of {buffers[0].name} only behind them: with "
@@ -113,8 +113,8 @@ def ring_atoms(
 
     The writer waits until the slot is free and announces the bytes before the first copy of a step. The reader waits
     for them before its first use, and releases the slot behind its last one: `window` steps later where its reads are
-    in flight, the last of them behind the loop. Where other blocks release slots, the writer waits for the last of them
-    behind its loop.
+    in flight, the last of them behind the loop. A tile outside all loops is filled once and never again. Where other
+    blocks release slots, the writer waits for the last of them behind its loop.
     """
     yield from _writing(use, ops, places)
     order = _in_time(ops, places, use.readers)
@@ -122,7 +122,8 @@ def ring_atoms(
     body = Body(ops[first].role, places.paths[first])
     wait = _atom(use, ops[first], Wait(use.name, Side.FULL))
     yield RingAtoms(body, places.positions[first][-1], (wait,))
-    yield from _releasing(use, ops, places, last, is_complete=last in awaited)
+    if use.loop:
+        yield from _releasing(use, ops, places, last, is_complete=last in awaited)
 
 
 def _writing(use: RingUse, ops: tuple[Op, ...], places: Nest) -> Iterator[RingAtoms]:
@@ -130,7 +131,7 @@ def _writing(use: RingUse, ops: tuple[Op, ...], places: Nest) -> Iterator[RingAt
     body = Body(ops[first].role, places.paths[first])
     wait = _atom(use, ops[first], Wait(use.name, Side.EMPTY))
     expect = _atom(use, ops[first], Expect(use.name, use.byte_count))
-    yield RingAtoms(body, places.positions[first][-1], (wait, expect))
+    yield RingAtoms(body, places.positions[first][-1], (wait, expect) if use.loop else (expect,))
     if is_remote(use.masks):
         last = before_leaving(use, ops[first], ops[use.readers[-1]])
         yield RingAtoms(Body(body.role, body.path[:-1]), places.positions[first][-2] + 1, (last,))
@@ -138,7 +139,7 @@ def _writing(use: RingUse, ops: tuple[Op, ...], places: Nest) -> Iterator[RingAt
 
 def _in_time(ops: tuple[Op, ...], places: Nest, numbers: tuple[int, ...]) -> list[int]:
     """The users of a ring in the order in which they come to one of its tiles."""
-    return sorted(numbers, key=lambda number: (-ops[number].time.ahead[-1], places.positions[number][-1]))
+    return sorted(numbers, key=lambda number: (-sum(ops[number].time.ahead[-1:]), places.positions[number][-1]))
 
 
 def _releasing(use: RingUse, ops: tuple[Op, ...], places: Nest, last: int, *, is_complete: bool) -> Iterator[RingAtoms]:

@@ -10,7 +10,7 @@ from ptxgen.order.ops import Op
 from ptxgen.order.synchronisation import RingUse
 
 
-def check_rounds(ops: tuple[Op, ...], uses: Iterable[RingUse]) -> None:
+def check_rounds(ops: tuple[Op, ...], uses: tuple[RingUse, ...]) -> None:
     """UnsupportedError where a ring that goes on from round to round is used in a loop that no ring serves, in another
     order by another role, or by blocks of a cluster for each other."""
     found = tuple(use for use in uses if use.counter)
@@ -27,11 +27,11 @@ def check_rounds(ops: tuple[Op, ...], uses: Iterable[RingUse]) -> None:
         if len(set(by_role.values())) > 1:
             told = "; ".join(f"{role} {', '.join(loops)}" for role, loops in by_role.items())
             raise UnsupportedError(f"{counter}: roles use a ring in the same loops in one order, here {told}")
-    for use in found:
-        if is_remote(use.masks):
+    for use in uses:
+        if is_remote(use.masks) and (use.counter or not use.loop):
             raise UnsupportedError(
-                f"the ring {use.name} goes on from round to round of {use.loop}: blocks of a cluster fill each other's "
-                "rings in one loop that is run once"
+                f"the ring {use.name} is used in {use.loop or 'no loop'}: blocks of a cluster fill each other's rings "
+                "in one loop that is run once"
             )
 
 

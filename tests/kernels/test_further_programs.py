@@ -54,6 +54,14 @@ def scaled_plan(plan: Plan) -> Plan:
     return plan.drain("D", through=shared(1, swizzle(128)), by=tensor, put=stmatrix(4))
 
 
+def once_plan(plan: Plan) -> Plan:
+    """A block for each tile: what is brought once, outside all loops, is waited for and never freed."""
+    plan = plan.tile("cta", i=32, j=64).place("cta", onto=blocks).tile("warp", i=16).place("warp", onto=warps)
+    plan = plan.stage("A", at="cta", into=shared(1, swizzle(128)), by=tensor)
+    plan = plan.stage("A", at="cta", into=fragments(1), by=ldmatrix(4)).roles(load=role("A.shared"), scale=role())
+    return plan.drain("D", through=shared(1, swizzle(128), alias="A.shared"), by=tensor, put=stmatrix(4))
+
+
 def blended() -> Compute:
     """D[i,j] = A[i,j] * 0.25 + B[j,i], one operand turned."""
     c = ComputeBuilder("blended")
@@ -147,6 +155,7 @@ def product_plan(plan: Plan) -> Plan:
 Program = tuple[Callable[[], Compute], Callable[[Plan], Plan], tuple[dict[str, int], ...], bool]
 PROGRAMS: dict[str, Program] = {
     "scaled": (scaled, scaled_plan, ({"M": 64, "N": 64}, {"M": 37, "N": 200}, {"M": 1, "N": 8}), True),
+    "once": (scaled, once_plan, ({"M": 64, "N": 64}, {"M": 37, "N": 200}), True),
     "blended": (blended, blended_plan, ({"M": 64, "N": 64}, {"M": 72, "N": 264}, {"M": 8, "N": 8}), True),
     "normed": (normed, normed_plan, ({"M": 8, "N": 64}, {"M": 29, "N": 200}, {"M": 3, "N": 8}), False),
     "three": (
