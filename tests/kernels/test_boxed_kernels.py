@@ -100,7 +100,7 @@ def test_softmax_of_rows(size: tuple[int, int], element: Element) -> None:
 
 
 SIZES = ((72, 136, 72, 136), (1, 8, 8, 8), (40, 200, 200, 64))
-CHOICES = ({}, {"workers": None, "window": 0}, {"i": 128, "n": 128, "workers": 2})
+CHOICES: tuple[dict[str, Any], ...] = ({}, {"workers": None, "window": 0}, {"i": 128, "n": 128, "workers": 2})
 
 
 @pytest.mark.parametrize("size", SIZES, ids=str)
