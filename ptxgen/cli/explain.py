@@ -138,8 +138,8 @@ def skeleton(node: Node, indent: str = "") -> Iterator[str]:
             if otherwise is not None:
                 yield f"{indent}else"
                 yield from skeleton(otherwise, indent + "    ")
-        case ForEachItem(_, body):
-            yield f"{indent}for each item"
+        case ForEachItem(_, body, first, step):
+            yield f"{indent}for each item" if step == 1 else f"{indent}for items {first}, {first + step}, ..."
             yield from skeleton(body, indent + "    ")
         case Counter(variable, body):
             yield f"{indent}count {variable}"

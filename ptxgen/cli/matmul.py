@@ -85,10 +85,7 @@ def _tiling(options: MatmulOptions, spec: MatmulSpec) -> MatmulTiling | None:
     asked: dict[str, Any] = {"warps": options.warps, "workers": options.workers, "cluster": options.cluster}
     asked["drain"] = options.drain or None
     changed = {name: value for name, value in asked.items() if value is not None}
-    base = default_tiling(spec, options.target)
-    if options.cluster:
-        base = evolve(base, workers=None)
-    return evolve(base, **changed) if changed else None
+    return evolve(default_tiling(spec, options.target), **changed) if changed else None
 
 
 def _machine(options: MatmulOptions) -> Machine:

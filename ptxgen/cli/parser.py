@@ -13,7 +13,7 @@ from ptxgen.cli.unusable import Unusable
 from ptxgen.compute import Element, f32
 from ptxgen.kernels.epilogue import PIECES, Epilogue, parse_epilogue
 from ptxgen.kernels.matmul_compute import USUAL_RESULTS, USUAL_SUMS, Layout
-from ptxgen.kernels.matmul_plan import WARP_GRIDS
+from ptxgen.kernels.matmul_plan import WARP_COUNTS
 from ptxgen.plan import Workers, sms
 from ptxgen.plan.instructions import SUMS
 
@@ -142,7 +142,7 @@ def _add_shape(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--epilogue", default="", metavar="PIECES", help="what follows, in order: bias,relu")
     parser.add_argument("--target", default="sm_70", help="the GPU generation (default: sm_70)")
-    parser.add_argument("--warps", type=int, choices=list(WARP_GRIDS), help="warps of a block (default: the plan's)")
+    parser.add_argument("--warps", type=int, choices=list(WARP_COUNTS), help="warps of a block (default: the plan's)")
     parser.add_argument(
         "--workers",
         type=_workers,

@@ -9,6 +9,7 @@ from polyhedral import Affine, const
 from ptxgen.compute import Array, Statement
 from ptxgen.derive.access import Reach
 from ptxgen.derive.draft import Draft, op
+from ptxgen.derive.hinting import eviction_of
 from ptxgen.derive.layouts import swizzled
 from ptxgen.derive.loops import Path
 from ptxgen.derive.placement import unit
@@ -28,12 +29,14 @@ from ptxgen.tile import (
     SharedLayout,
     Space,
     TensorBox,
-    bit_count,
+    coordinate_bits,
+    is_power,
     zero,
 )
 
 MAP_UNIT_BYTES = 16
 PATTERN_ROWS = 8
+PROMOTED_BYTES = 256
 TENSOR_COPY = "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
 
 
@@ -117,6 +120,7 @@ def copy_box(draft: Draft, step: Stage, access: Reach, path: Path, ring: Buffer)
         step.line,
         Carrier.TENSOR,
         masks=masks,
+        eviction=eviction_of(draft.space, step.op),
     )
     filled = Touch(ring, TouchKind.WRITE, rank, masks=masks, shares=shares)
     touches = (Touch(source.buffer, TouchKind.READ, const(0)), filled)
@@ -147,28 +151,35 @@ def check_map(draft: Draft, step: Stage | Drain, array: Array) -> None:
 
 
 def by_one_thread(shape: tuple[int, ...]) -> Distribution:
-    """A tile that one thread moves: all of it are its values."""
+    """A tile that one thread moves: all of it are its values, those along an extent that is no power of two last."""
     rank = len(shape)
-    values = tuple(unit(rank, place, 1 << bit) for place in range(rank) for bit in range(bit_count(shape[place])))
+    places = sorted(range(rank), key=lambda place: not is_power(shape[place]))
+    values = tuple(unit(rank, place, 1 << bit) for place in places for bit in range(coordinate_bits(shape[place])))
     return Distribution(shape, values, (zero(rank),) * LANE_BITS, ())
 
 
-def tensor_box(array: Array, copy: Copy) -> TensorBox:
+def tensor_box(array: Array, copy: Copy, *, early: bool = False) -> TensorBox:
     """The map of an array that is copied tile by tile or piece by piece; a box has rows of the swizzle's span, and of
-    the rest what lies together. Dimensions of extent 1 that nothing moves along are left out."""
+    the rest what lies together. Dimensions of extent 1 that nothing moves along are left out. What is brought comes to
+    the L2 cache with its neighbours in memory, which the next slab or the block beside asks for."""
     buffer = next(side.buffer for side in (copy.source, copy.destination) if side.buffer.space is Space.SHARED)
     contiguous = array.contiguous_dimension
     assert contiguous is not None
     row = buffer.layout.row_elements(contiguous)
     others = [d for d in reversed(range(len(buffer.shape))) if d != contiguous and distribution_moves(array, d)]
-    extents = (row, *(_together(copy.distribution, d) for d in others))
+    extents = (row, *(_together(copy.distribution, buffer.layout, d) for d in others))
     span = row * array.element.byte_count
-    return TensorBox(f"{copy.op.replace('.', '_')}_map", copy.op, array.name, (contiguous, *others), extents, span)
+    brought = copy.source.buffer.space is Space.GLOBAL
+    name, order = f"{copy.op.replace('.', '_')}_map", (contiguous, *others)
+    return TensorBox(name, copy.op, array.name, order, extents, span, PROMOTED_BYTES if brought else 0, early)
 
 
-def _together(moved: Distribution, dimension: int) -> int:
-    """The extent of a box along a dimension, from its corner on."""
-    extent = 1
-    while unit(moved.rank, dimension, extent) in moved.values:
-        extent *= 2
-    return extent
+def _together(moved: Distribution, layout: SharedLayout, dimension: int) -> int:
+    """The extent of a box along a dimension, from its corner on: as long as what it moves lies one behind the other."""
+    extent, reached = 1, 0
+    while (one := unit(moved.rank, dimension, extent)) in moved.values:
+        place = layout.offset(one).bit_length()
+        if reached and place != reached + 1:
+            break
+        extent, reached = extent * 2, place
+    return min(extent, moved.shape[dimension])

@@ -45,5 +45,9 @@ def check_clusters(space: IndexSpace, program: Program, parts: Sequence[Part]) -
             line=step.line,
         )
     names = [ring.name for ring in program.rings]
-    if len(set(names)) < len(names) or any(len(part.synchronised.rings) != len(names) for part in parts):
+    if len(set(names)) < len(names) or any(_ring_count(part) != len(names) for part in parts):
         raise InternalError("full blocks and blocks at an edge of one cluster use different rings")
+
+
+def _ring_count(part: Part) -> int:
+    return len(part.synchronised.rings) + len(part.synchronised.turns)

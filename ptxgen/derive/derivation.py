@@ -14,8 +14,10 @@ from ptxgen.derive.boxes import tensor_box
 from ptxgen.derive.clusters import check_clusters, entered
 from ptxgen.derive.counting import counted, counting
 from ptxgen.derive.draft import Draft, placed_all
+from ptxgen.derive.extents import croppable
 from ptxgen.derive.facts import Facts
 from ptxgen.derive.fusion import fused_paths
+from ptxgen.derive.hinting import comes_early
 from ptxgen.derive.items import ITEM, ITEMS, over_items, walking
 from ptxgen.derive.launches import launched, overlaps
 from ptxgen.derive.leaving import with_ends
@@ -27,6 +29,7 @@ from ptxgen.derive.scanning import scan_program
 from ptxgen.derive.sequencing import sequenced
 from ptxgen.derive.signature import SumOrder, signature
 from ptxgen.derive.space import GROUP_BITS, IndexSpace
+from ptxgen.derive.turning import copies, of_units, own_buffers, rotations, unit_count
 from ptxgen.errors import InternalError, PlanError
 from ptxgen.order.ops import Op
 from ptxgen.order.requirements import Requirement, requirements
@@ -100,18 +103,19 @@ def derive(plan: Plan) -> Derivation:
     probe = Draft(space, facts, full=True)
     ragged = [dim for dim in blocks if not probe.divides(dim)]
     paths = fused_paths(space)
-    parts = [derive_part(space, facts, paths, full=True)] if space.isolated or not ragged else []
-    if ragged:
-        parts.append(derive_part(space, facts, paths, full=False))
-    buffers = tuple(dict.fromkeys(buffer for part in parts for buffer in part.buffers))
+    with croppable(space):
+        parts = [derive_part(space, facts, paths, full=True)] if space.isolated or not ragged else []
+        if ragged:
+            parts.append(derive_part(space, facts, paths, full=False))
+    conditions = full_conditions(space, ragged)
     program = Program(
         plan.compute.name,
         plan.target,
         parameters(plan, facts),
         tuple(Fact(fact.value, fact.factor) for fact in facts.multiples),
         grid(space, blocks),
-        buffers,
-        tuple(role_of(space, name, parts, full_conditions(space, ragged)) for name in role_names(parts[0], space)),
+        buffers_of(space, parts),
+        tuple(role for name in role_names(parts[0], space) for role in roles_of(space, name, parts, conditions)),
         tuple(dict.fromkeys(ring for part in parts for ring in rings_of(part))),
         tuple(dict.fromkeys(box for part in parts for box in boxes_of(space, part))),
         (*entered(parts), *launched(plan)),
@@ -132,13 +136,30 @@ def role_names(part: Part, space: IndexSpace) -> list[str]:
     return sorted(part.bodies, key=lambda name: name in named)
 
 
+def buffers_of(space: IndexSpace, parts: list[Part]) -> tuple[Buffer, ...]:
+    """The buffers of a program; of those that only units which take turns use, one for each unit."""
+    found = dict.fromkeys(buffer for part in parts for buffer in part.buffers)
+    if space.turns is None:
+        return tuple(found)
+    units = unit_count(space, space.turns.role)
+    own = {buffer for part in parts for buffer in own_buffers(part.ops, space.turns.role)}
+    return tuple(each for b in found for each in (copies(b, units) if b in own else (b,)))
+
+
+def roles_of(space: IndexSpace, name: str, parts: list[Part], full: tuple[Constraint, ...]) -> tuple[Role, ...]:
+    """A role, or one for each of its units where those take turns."""
+    role, units = role_of(space, name, parts, full), unit_count(space, name)
+    own = dict.fromkeys(buffer for part in parts for buffer in own_buffers(part.ops, name))
+    return tuple(of_units(role, units, tuple(own))) if units > 1 else (role,)
+
+
 def role_of(space: IndexSpace, name: str, parts: list[Part], full: tuple[Constraint, ...]) -> Role:
     """A role with its tree; where full blocks are kept apart, one for them and one for the others."""
     body = parts[0].bodies[name]
     if len(parts) == 2:
         body = When(full, body, parts[1].bodies[name])
     wish = dict(space.roles.roles).get(name) if space.roles else None
-    warps = 1 << space.warp_bits
+    warps = unit_count(space, name) * space.warps
     if wish is None:
         return Role(name, warps, body)
     elected = bool(wish.ops)
@@ -150,11 +171,15 @@ def role_of(space: IndexSpace, name: str, parts: list[Part], full: tuple[Constra
 
 def threads_of(space: IndexSpace) -> dict[str, Threads]:
     """Who runs each role: one elected thread the copies, warpgroups or warps the rest."""
-    warps = 1 << space.warp_bits
+    warps = space.warps
     units = warps >> GROUP_BITS if space.grouped else 1
     if space.roles is None:
         return {}
-    return {name: Threads(1, 1) if wish.ops else Threads(units, warps << LANE_BITS) for name, wish in space.roles.roles}
+    found = {n: Threads(1, 1) if wish.ops else Threads(units, warps << LANE_BITS) for n, wish in space.roles.roles}
+    if space.turns is not None:
+        count = unit_count(space, space.turns.role)
+        found[space.turns.role] = Threads(count, count * warps << LANE_BITS, alternates=True)
+    return found
 
 
 def boxes_of(space: IndexSpace, part: Part) -> Iterator[TensorBox]:
@@ -162,17 +187,20 @@ def boxes_of(space: IndexSpace, part: Part) -> Iterator[TensorBox]:
     for node in (op.node for op in part.ops):
         if isinstance(node, Copy) and node.carrier is Carrier.TENSOR:
             moved = (side.buffer for side in (node.source, node.destination))
-            yield tensor_box(space.compute.array(next(b.array for b in moved if b.space is Space.GLOBAL)), node)
+            array = space.compute.array(next(b.array for b in moved if b.space is Space.GLOBAL))
+            yield tensor_box(array, node, early=comes_early(space, node.op))
 
 
 def rings_of(part: Part) -> Iterator[Ring]:
     """The rings of a part with their counts."""
     for use in part.synchronised.rings:
         yield Ring(use.name, use.depth, use.byte_count, use.empty_count, use.counts_by_rank)
+    yield from (Ring(turns.name, turns.units, 0, turns.count) for turns in part.synchronised.turns)
 
 
 def derive_part(space: IndexSpace, facts: Facts, paths: dict[str, Path], full: bool) -> Part:
     """One tree: all statements drafted, ordered, synchronised, checked and scanned."""
+    threads = threads_of(space)
     draft = Draft(space, facts, full)
     draft.paths = paths
     products = {step.statement: step for step in space.plan.steps if isinstance(step, MultiplyBy)}
@@ -189,8 +217,8 @@ def derive_part(space: IndexSpace, facts: Facts, paths: dict[str, Path], full: b
         ops = over_items(ops)
     ops = with_ends(counted(ops))
     needed = requirements(ops)
-    threads = threads_of(space)
-    synchronised, verdict = pruned(widened(discharge(ops, needed, threads)), needed, threads)
+    proposed = widened(discharge(ops, needed, threads, rotations(space)))
+    synchronised, verdict = pruned(proposed, needed, threads)
     if verdict.findings:
         raise refused(space.plan, verdict)
     bodies = {role: scan_program(synchronised, role, context(space)) for role in draft.roots}
@@ -238,8 +266,9 @@ def grid(space: IndexSpace, dims: tuple[str, ...]) -> Grid:
         size = tile.sizes[dim]
         count = Quotient(space.extent(dim) + (size - 1), size)
         found.append(GridDim(space.block_variable(dim), count, space.clustered.get(dim, 1)))
-    rasters = [s.raster.group for s in space.plan.steps if isinstance(s, Place) and s.onto is Onto.BLOCKS]
-    return Grid(tuple(found), Raster(rasters[0] if rasters else 1), work_list(space))
+    orders = [s.raster for s in space.plan.steps if isinstance(s, Place) and s.onto is Onto.BLOCKS]
+    raster = Raster(orders[0].group, orders[0].curve) if orders else Raster()
+    return Grid(tuple(found), raster, work_list(space))
 
 
 def work_list(space: IndexSpace) -> WorkList | None:

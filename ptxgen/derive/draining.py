@@ -7,6 +7,7 @@ from polyhedral import Affine, const
 from ptxgen.compute import Statement
 from ptxgen.derive.boxes import by_one_thread, check_map
 from ptxgen.derive.draft import Draft, op, register_buffer, whole
+from ptxgen.derive.hinting import eviction_of
 from ptxgen.derive.layouts import fitting_vector
 from ptxgen.derive.loops import Path
 from ptxgen.derive.staging import ROW_BYTES, check_instruction, memory_vector, rank_of
@@ -75,16 +76,15 @@ def _store_box(draft: Draft, way: WayOut, path: Path, corner: Coordinate, rank: 
     array = draft.space.compute.array(way.target.array)
     check_instruction(draft, TENSOR_STORE, drain)
     check_map(draft, drain, array)
-    moved = by_one_thread(way.pieces.shape)
-    own = way.pieces.within(moved)
-    assert own is not None
+    own = way.pieces.unpacked(by_one_thread(way.pieces.packed_shape))
     _check_boxes(drain, way, own)
     destination = _in_memory(draft, way, path, corner)
     ragged = draft.ragged(path, way.target.named)
     guarded = tuple(place for place, dim in enumerate(way.target.dims) if dim in ragged)
     name = f"{drain.array}.global"
     source = whole(way.ring, rank, corner)
-    node = Copy(name, source, destination, own, 1, guarded, Outside.NEVER, drain.line, Carrier.TENSOR)
+    told = eviction_of(draft.space, name)
+    node = Copy(name, source, destination, own, 1, guarded, Outside.NEVER, drain.line, Carrier.TENSOR, eviction=told)
     touches = (Touch(way.ring, TouchKind.READ, rank), Touch(destination.buffer, TouchKind.WRITE, const(0)))
     return op(name, path, draft.domain(path), BULK_STORE, touches, node, drain.line, (), (number,))
 

@@ -79,7 +79,7 @@ def with_parts(spread: Distribution, parts: tuple[tuple[int, int], ...]) -> Dist
         return (*image, *(image[place] // size for place, size in parts))
 
     return Distribution(
-        (*spread.shape, *(max(1, spread.shape[place] // size) for place, size in parts)),
+        (*spread.shape, *(-(-spread.shape[place] // size) for place, size in parts)),
         tuple(map(extend, spread.values)),
         tuple(map(extend, spread.lanes)),
         tuple(map(extend, spread.warps)),

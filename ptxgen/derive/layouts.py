@@ -11,7 +11,7 @@ from __future__ import annotations
 from attrs import frozen
 
 from ptxgen.derive.vectors import Echelon, extended, intersection
-from ptxgen.tile import Coordinate, Distribution, SharedLayout, bit_count
+from ptxgen.tile import Coordinate, Distribution, SharedLayout, bit_count, coordinate_bits, granule
 
 PHASE_BYTES = 128
 WORD_BYTES = 4
@@ -99,28 +99,40 @@ def conflict_free(
     return _quotient(space, read, kernel)
 
 
-def swizzled(shape: tuple[int, ...], contiguous: int, element_bytes: int, span: int) -> SharedLayout:
+def swizzled(
+    shape: tuple[int, ...], contiguous: int, element_bytes: int, span: int, *, apart: bool = False
+) -> SharedLayout:
     """The layout that tensor copies and products of warpgroups share (PTX ISA, swizzling modes): rows of `span` bytes
     along dimension `contiguous` lie one behind the other, then come the next `span` bytes of all rows; the 16-byte unit
     of a row is XORed with bits of its address: the number of the row, where the tile has eight or more of them. A row
-    shorter than the span is one that the copies cannot place.
+    that is no whole number of spans is one that the copies cannot place. With `apart`, of a number of rows that is no
+    power of two as many lie together as divide it.
 
-    ValueError where the tile's rows are shorter than `span` bytes.
+    ValueError where the tile's rows are no multiples of `span` bytes, or an extent that is no power of two is not that
+    of what lies outermost.
     """
-    row_bits = bit_count(span // element_bytes)
-    if bit_count(shape[contiguous]) < row_bits:
-        raise ValueError(f"a row has {shape[contiguous] * element_bytes} bytes, fewer than the {span} of the swizzle")
-    unit_bits = bit_count(UNIT_BYTES // element_bytes)
-    pattern_bits = bit_count(PHASE_BYTES // element_bytes)
+    row_bits, row_bytes = bit_count(span // element_bytes), shape[contiguous] * element_bytes
+    if row_bytes < span:
+        raise ValueError(f"a row has {row_bytes} bytes, fewer than the {span} of the swizzle")
+    if row_bytes % span:
+        raise ValueError(f"a row has {row_bytes} bytes, no multiple of the {span} of the swizzle")
+    rows = [
+        (d, bit) for d in reversed(range(len(shape))) if d != contiguous for bit in range(coordinate_bits(shape[d]))
+    ]
+    last = [(d, bit) for d, bit in rows if apart and 1 << bit >= granule(shape[d])]
+    beside = [(contiguous, bit) for bit in range(row_bits, coordinate_bits(shape[contiguous]))]
     images: list[list[int]] = [[] for _ in shape]
     images[contiguous] = [1 << bit for bit in range(row_bits)]
-    others = [d for d in reversed(range(len(shape))) if d != contiguous for _ in range(bit_count(shape[d]))]
-    beside = [contiguous] * (bit_count(shape[contiguous]) - row_bits)
-    for position, dimension in enumerate((*others, *beside), row_bits):
-        unit = position - pattern_bits
-        flipped = 1 << unit_bits + unit if 0 <= unit < row_bits - unit_bits else 0
-        images[dimension].append(1 << position | flipped)
+    for position, (dimension, _) in enumerate([r for r in rows if r not in last] + beside + last, row_bits):
+        images[dimension].append(1 << position | _flipped(position, element_bytes, row_bits))
     return SharedLayout(shape, tuple(map(tuple, images)))
+
+
+def _flipped(position: int, element_bytes: int, row_bits: int) -> int:
+    """What an offset bit of a row's number flips in its units of 16 bytes, in elements."""
+    unit_bits = bit_count(UNIT_BYTES // element_bytes)
+    unit = position - bit_count(PHASE_BYTES // element_bytes)
+    return 1 << unit_bits + unit if 0 <= unit < row_bits - unit_bits else 0
 
 
 def _phase(space: BitSpace, access: SharedAccess, element_bytes: int) -> list[int]:

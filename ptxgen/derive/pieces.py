@@ -7,7 +7,7 @@ from itertools import product
 
 from attrs import frozen
 
-from ptxgen.tile import Coordinate, Distribution, SharedLayout, bit_count
+from ptxgen.tile import Coordinate, Distribution, SharedLayout, coordinate_bits
 
 
 @frozen
@@ -26,8 +26,8 @@ class Pieces:
         """The pieces of `sizes` (by dimension) of a tile whose warps have tiles of `warp_extents`."""
         kept: list[tuple[int, ...]] = []
         for place, (extent, own) in enumerate(zip(shape, warp_extents, strict=True)):
-            low, high = bit_count(sizes.get(place, own)), bit_count(own)
-            kept.append(tuple(bit for bit in range(bit_count(extent)) if not low <= bit < high))
+            low, high = coordinate_bits(sizes.get(place, own)), coordinate_bits(own)
+            kept.append(tuple(bit for bit in range(coordinate_bits(extent)) if not low <= bit < high))
         return cls(shape, tuple(kept))
 
     @property
@@ -36,9 +36,9 @@ class Pieces:
         starts: list[list[int]] = []
         for extent, kept in zip(self.shape, self.kept, strict=True):
             along = [0]
-            for bit in (bit for bit in range(bit_count(extent)) if bit not in kept):
+            for bit in (bit for bit in range(coordinate_bits(extent)) if bit not in kept):
                 along += [start | 1 << bit for start in along]
-            starts.append(along)
+            starts.append([start for start in along if start < extent])
         return tuple(product(*starts))
 
     def within(self, held: Distribution) -> Distribution | None:
@@ -60,7 +60,10 @@ class Pieces:
     @property
     def packed_shape(self) -> tuple[int, ...]:
         """The extents of one piece."""
-        return tuple(1 << len(kept) for kept in self.kept)
+        masks = [sum(1 << bit for bit in kept) for kept in self.kept]
+        return tuple(
+            sum(1 for c in range(extent) if c & mask == c) for extent, mask in zip(self.shape, masks, strict=True)
+        )
 
     def packed(self, held: Distribution) -> Distribution:
         """A distribution of a piece in packed coordinates."""
@@ -89,7 +92,7 @@ class Pieces:
     def laid_out(self, layout: SharedLayout) -> SharedLayout:
         """The layout of a tile that holds one piece at a time, from that of the packed piece."""
         offsets = [
-            tuple(images[kept.index(bit)] if bit in kept else 0 for bit in range(bit_count(extent)))
+            tuple(images[kept.index(bit)] if bit in kept else 0 for bit in range(coordinate_bits(extent)))
             for extent, kept, images in zip(self.shape, self.kept, layout.offsets, strict=True)
         ]
         return SharedLayout(self.shape, tuple(offsets))

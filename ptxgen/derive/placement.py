@@ -6,7 +6,7 @@ from attrs import frozen
 
 from isa.fragments import Fragment, fragment
 from ptxgen.compute import Element
-from ptxgen.tile import LANE_BITS, Coordinate, Distribution, MatrixOrder, bit_count, zero
+from ptxgen.tile import LANE_BITS, Coordinate, Distribution, MatrixOrder, bit_count, coordinate_bits, is_power, zero
 
 LINE_BYTES = 128
 SECTOR_BYTES = 32
@@ -101,11 +101,7 @@ class Axis:
     own: tuple[int, ...]
     groups: tuple[int, ...]
     repeats: tuple[int, ...]
-
-    @property
-    def repeat_count(self) -> int:
-        """Instructions along this dimension."""
-        return 1 << len(self.repeats)
+    repeat_count: int
 
 
 def axis(extent: int, own: int, groups: int = 1) -> Axis:
@@ -113,21 +109,24 @@ def axis(extent: int, own: int, groups: int = 1) -> Axis:
 
     With groups and repeats, the first repeat lies beside the instruction's low bits, so that one 128-bit access of a
     lane serves two instructions: rows 0-3 and 4-7 of a lane's eight belong to different ones (CUTLASS's interleaving of
-    32x32x4). ValueError where the extent is smaller than one instruction.
+    32x32x4). ValueError, which says what is wanted, where the extent is smaller than one instruction, no multiple of
+    it, or several instructions whose own extent is no power of two.
     """
-    own_bits, group_bits = bit_count(own), bit_count(groups)
-    repeat_bits = bit_count(extent) - own_bits - group_bits
-    if repeat_bits < 0:
-        raise ValueError(f"an extent of {extent} is smaller than the instruction's {own * groups}")
-    positions = [1 << bit for bit in range(bit_count(extent))]
-    if not group_bits or not repeat_bits:
+    own_bits, group_bits, count = coordinate_bits(own), bit_count(groups), extent // (own * groups)
+    if not count or extent % (own * groups):
+        raise ValueError(f"{'a multiple of' if count else 'at least'} {own * groups}")
+    if count > 1 and not is_power(own):
+        raise ValueError(f"exactly {own}, no power of two,")
+    positions = [1 << bit for bit in range(coordinate_bits(extent))]
+    if not group_bits or count == 1:
         end = own_bits + group_bits
-        return Axis(tuple(positions[:own_bits]), tuple(positions[own_bits:end]), tuple(positions[end:]))
+        return Axis(tuple(positions[:own_bits]), tuple(positions[own_bits:end]), tuple(positions[end:]), count)
     low, middle = own_bits - 1, own_bits + group_bits
     return Axis(
         (*positions[:low], positions[middle]),
         tuple(positions[own_bits:middle]),
         (positions[low], *positions[middle + 1 :]),
+        count,
     )
 
 

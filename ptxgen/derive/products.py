@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from isa.forms import UnknownInstruction, resolve
 from isa.mechanisms import REGISTERS, WARP_REGISTERS
-from isa.targets import target as target_named
 from polyhedral import const
 from ptxgen.compute import ArrayKind, Binary, BinaryOp, Load, ReductionOp, Statement
 from ptxgen.derive.access import reach
 from ptxgen.derive.draft import Draft, before_reduction, op, whole
+from ptxgen.derive.extents import check_row
 from ptxgen.derive.loops import Path, below
 from ptxgen.derive.operands import Operand, Product
 from ptxgen.derive.ordering import lay_out
@@ -120,17 +119,6 @@ def check_place(draft: Draft, work: Product) -> None:
             )
 
 
-def check_row(draft: Draft, work: Product, row: MultiplyRow) -> None:
-    """The target has the instruction; PlanError with what it is there for where not."""
-    target = target_named(draft.space.plan.target)
-    try:
-        availability = resolve(row.instruction).availability
-    except UnknownInstruction as error:
-        raise PlanError(f"{work.step.instruction}: {error}", line=work.step.line) from None
-    if availability.least_version(target) is None:
-        raise PlanError(f"{target} has no {row.instruction}, which needs {availability}", line=work.step.line)
-
-
 def axes(draft: Draft, work: Product) -> tuple[Axis, Axis, Axis]:
     """How a warp's product is made of instructions along m, n and k; PlanError where a tile is too small."""
     instruction = work.step.instruction
@@ -150,9 +138,9 @@ def axes(draft: Draft, work: Product) -> tuple[Axis, Axis, Axis]:
     ):
         try:
             found.append(axis(extent, own, count))
-        except ValueError:
+        except ValueError as wanted:
             raise PlanError(
-                f"{instruction.name} needs a tile of at least {own * count} along {dim} in each warp, got {extent}",
+                f"{instruction.name} needs a tile of {wanted} along {dim} in each warp, got {extent}",
                 line=work.step.line,
             ) from None
     return found[0], found[1], found[2]

@@ -94,6 +94,10 @@ def _synchronising(item: Synchronisation) -> tile.Synchronisation:
             return ProxyFence(item.covers)
         case atoms.Fence():
             return RegisterFence(item.covers)
+        case atoms.TakeTurn(turns=turns):
+            return Wait(turns, Side.EMPTY, item.rank, item.covers)
+        case atoms.PassTurn(turns=turns):
+            return Arrive(turns, item.rank, Arriving.WARP, item.covers)
         case atoms.Advance(counter=counter, by=by):
             return Advance(counter, _quotient(by))
 

@@ -12,7 +12,7 @@ from ptxgen.derive.space import IndexSpace
 from ptxgen.errors import PlanError
 from ptxgen.order.clusters import Masks
 from ptxgen.plan import Stage
-from ptxgen.tile import SharedLayout, rank_name
+from ptxgen.tile import SharedLayout, coordinate_bits, granule, rank_name
 
 PATTERN_ROWS = 8
 
@@ -121,7 +121,8 @@ class Tile:
         if extent < 1 or self.shape[place] % parts or (place == self.contiguous and extent % self.row):
             return False
         images = layout.offsets[place]
-        inner, outer = images[: extent.bit_length() - 1], images[extent.bit_length() - 1 :]
+        bits = coordinate_bits(granule(extent))
+        inner, outer = images[:bits], images[bits:]
         others = [image for d, own in enumerate(layout.offsets) if d != place for image in own]
         used = 0
         for image in (*inner, *others):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cached_property
+from math import prod
 
 from attrs import define, field
 
@@ -12,8 +13,8 @@ from ptxgen.compute import Compute, Statement
 from ptxgen.derive.loops import Path, RolledLoop
 from ptxgen.derive.placement import unit
 from ptxgen.errors import PlanError
-from ptxgen.plan import Cluster, Isolate, Onto, Persist, Plan, Roles, Tile, Unroll, placement, tile_levels
-from ptxgen.tile import Coordinate, bit_count
+from ptxgen.plan import Cluster, Isolate, Onto, Persist, Plan, Roles, Tile, Turns, Unroll, placement, tile_levels
+from ptxgen.tile import Coordinate, bit_count, coordinate_bits, is_power
 
 GROUP_BITS = 2
 
@@ -33,6 +34,11 @@ class IndexSpace:
     def persistent(self) -> Persist | None:
         """The step that has blocks walk a work list, if there is one."""
         return next((step for step in self.plan.steps if isinstance(step, Persist)), None)
+
+    @cached_property
+    def turns(self) -> Turns | None:
+        """The step that has units of a role take work items in turn, if there is one."""
+        return next((step for step in self.plan.steps if isinstance(step, Turns)), None)
 
     @property
     def compute(self) -> Compute:
@@ -110,7 +116,7 @@ class IndexSpace:
         if tile:
             return tile.sizes[dim]
         extent = self.extent(dim)
-        if not extent.is_constant or extent.constant & (extent.constant - 1):
+        if not extent.is_constant or not is_power(extent.constant):
             line = next(s.line for s in self.compute.statements if any(own.name == dim for own in s.dims))
             reason = f"dim {dim} of extent {extent} is not tiled: give it a tile whose extent is a power of two"
             raise PlanError(reason, line=line)
@@ -126,25 +132,28 @@ class IndexSpace:
         place = placement(self.plan.steps, level)
         return place.onto if place else None
 
-    def _statement_warp_bits(self, statement: Statement) -> int:
-        return sum(
-            bit_count(self.block_extent(dim) // self.warp_extent(statement, dim)) for dim in self.warp_dims(statement)
-        )
+    def _parts(self, statement: Statement) -> int:
+        return prod(self.block_extent(dim) // self.warp_extent(statement, dim) for dim in self.warp_dims(statement))
 
     @cached_property
+    def warps(self) -> int:
+        """The warps that share the statements' tiles."""
+        return max(map(self._parts, self.compute.statements)) << (GROUP_BITS if self.grouped else 0)
+
+    @property
     def warp_bits(self) -> int:
-        """log2 of the warps that share the statements' tiles."""
-        return max(map(self._statement_warp_bits, self.compute.statements)) + (GROUP_BITS if self.grouped else 0)
+        """log2 of the warps, among which tiles are dealt by bits; CroppingError where they are no power of two."""
+        return bit_count(self.warps)
 
     def warp_images(self, statement: Statement, dims: tuple[str | None, ...]) -> tuple[Coordinate, ...]:
         """What each bit of the warp number moves in a tile whose dimensions are these dims of a statement."""
         images = self._inside_group(statement, dims)
         for dim in reversed(self.warp_dims(statement)):
             size = self.warp_extent(statement, dim)
-            for bit in range(bit_count(self.block_extent(dim) // size)):
+            for bit in range(coordinate_bits(self.block_extent(dim) // size)):
                 place = dims.index(dim) if dim in dims else None
                 images.append(unit(len(dims), place, size << bit) if place is not None else (0,) * len(dims))
-        return (*images, *((0,) * len(dims) for _ in range(self.warp_bits - len(images))))
+        return (*images, *((0,) * len(dims) for _ in range(coordinate_bits(self.warps) - len(images))))
 
     def _inside_group(self, statement: Statement, dims: tuple[str | None, ...]) -> list[Coordinate]:
         """What the number of a warp in its warpgroup moves: quarters of the group's tile along its first dim."""

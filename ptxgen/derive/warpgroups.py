@@ -11,6 +11,7 @@ from ptxgen.compute import ReductionOp
 from ptxgen.derive.access import Reach
 from ptxgen.derive.boxes import boxes
 from ptxgen.derive.draft import Draft, before_reduction, op, whole
+from ptxgen.derive.extents import check_row
 from ptxgen.derive.loops import Path, below
 from ptxgen.derive.operands import Product
 from ptxgen.derive.placement import Axis, axis
@@ -92,9 +93,9 @@ def _axes(draft: Draft, work: Product) -> tuple[Axis, Axis, Axis]:
     ):
         try:
             found.append(axis(extent, own))
-        except ValueError:
+        except ValueError as wanted:
             raise PlanError(
-                f"{instruction} needs a tile of at least {own} along {dim} in each warpgroup, got {extent}",
+                f"{instruction} needs a tile of {wanted} along {dim} in each warpgroup, got {extent}",
                 line=work.step.line,
             ) from None
     return found[0], found[1], found[2]
@@ -137,6 +138,8 @@ def _product(
         warpgroup=True,
         b_input=instruction.b_input,
     )
+    if number == 0:
+        check_row(draft, work, row)
     rank, chain = rank_of(path), sums.rank(path, number)
     repeats = sides[2].repeat_count // max(1, sums.chains)
     touches = [Touch(sums.added, TouchKind.WRITE, chain), Touch(sums.added, TouchKind.READ, chain)]

@@ -127,7 +127,7 @@ def _layout(
     match into.layout:
         case Swizzle(span):
             try:
-                return swizzled(shape, contiguous, width, span)
+                return swizzled(shape, contiguous, width, span, apart=True)
             except ValueError as error:
                 raise PlanError(f"{drain.op}: {error}", line=drain.line) from None
         case LayoutWish.LINEAR:

@@ -147,7 +147,12 @@ class GeneratedKernel:
         held = self._resident
         if device not in held:
             entry = self.entry
-            held[device] = resident_ctas(self.on_device(device), threads=entry.threads, shared_bytes=entry.shared_bytes)
+            held[device] = resident_ctas(
+                self.on_device(device),
+                threads=entry.threads,
+                shared_bytes=entry.shared_bytes,
+                cluster=entry.grid.cluster,
+            )
         return held[device]
 
     @cached_property
@@ -275,9 +280,12 @@ def prepare(
 
 
 def workers_of(entry: Entry, tiles: int, resident: int) -> int:
-    """The blocks that carry out so many tiles."""
-    shared = entry.grid.work_list
-    return tiles if shared is None else min(tiles, shared.workers or max(1, resident))
+    """The blocks that carry out so many tiles, whole clusters of them."""
+    shared, together = entry.grid.work_list, entry.grid.cluster
+    if shared is None:
+        return tiles
+    clusters = max(1, (shared.workers or resident) // together)
+    return min(tiles, clusters * together)
 
 
 def block_count(entry: Entry, sizes: Mapping[str, int]) -> int:
@@ -337,7 +345,7 @@ def _tensor_map(entry: Entry, box: TensorBox, bound: Bound, memory: dict[tuple[i
     strides = tuple(array.strides[place].evaluate(bound.sizes) * width for place in box.order[1:])
     try:
         element = MAPPED.get(array.element, array.element.label)
-        made = TensorMap(element, dims, strides, box.extents, swizzle=Swizzle(box.span))
+        made = TensorMap(element, dims, strides, box.extents, swizzle=Swizzle(box.span), promotion=box.promotion)
     except InvalidDescriptor as error:
         raise LaunchError(f"{entry.name}: the tensor map of {box.array}: {error}") from None
     return made.encode(view.address) if is_on_device(view) else (_address(view, memory), made)

@@ -20,6 +20,8 @@ from ptxgen.kernels.matmul_drain import BARRIERS_BYTES, by_boxes, by_rows
 from ptxgen.plan import (
     BlockOrder,
     By,
+    Drain,
+    Eviction,
     Fact,
     LayoutWish,
     MatrixInstruction,
@@ -46,6 +48,7 @@ from ptxgen.plan import (
     warpgroups,
     warps,
 )
+from ptxgen.tile import granule, is_power, power_below
 
 ROWS_FOR_CROSSWISE = 32
 LEAST_COPY_BYTES = 4
@@ -55,6 +58,8 @@ UNPACKING = (9, 10)
 LEAST_SPAN_BYTES, MOST_SPAN_BYTES = 32, 128
 ROLE_REGISTERS = {2: (40, 232), 3: (32, 160)}
 WARP_GRIDS: dict[int, tuple[int, int]] = {1: (1, 1), 2: (1, 2), 4: (2, 2), 8: (2, 4)}
+WARP_COUNTS = (*WARP_GRIDS, 12)
+MOST_COLUMNS, COLUMN_STEP = 256, 8
 
 
 @frozen
@@ -63,10 +68,14 @@ class MatmulTiling:
     ahead, whether full tiles are apart, and the order of blocks. With `workers` so many blocks stay and walk the tiles
     in that order, and full tiles are not apart. `cluster` are the neighbours along i and j that bring each other what
     they have in common, where tensor copies bring it. `drain` is the extent of the pieces in which results leave
-    through shared memory, columns of a warpgroup's tile or rows of a warp's; 0: they leave from registers, as they do
-    where the facts allow no other way. With `swap` the factors change places: the rows of a warpgroup's product are
-    columns of the result, of which a tile may then have few rows. With `overlap` a launch may begin before those ahead
-    of it have ended. `default_tiling` gives one for an epilogue and a target."""
+    through shared memory, columns of a warpgroup's tile (fewer where it does not divide those) or rows of a warp's; 0:
+    they leave from registers, as they do where the facts allow no other way. With `swap` the factors change places: the
+    rows of a warpgroup's product are columns of the result, of which a tile may then have few rows. With `overlap` a
+    launch may begin before those ahead of it have ended. With `turns` each of several warpgroups takes every n-th tile
+    that its block walks, and one multiplies while another finishes. `evict` tells the L2 cache which lines of A, B and
+    the results it gives up first or last, `maps_early` has tensor maps fetched as the kernel begins; both where tensor
+    copies move them. Only tiles of warpgroups may have extents along i and j that are no powers of two, and 12 warps.
+    `default_tiling` gives one for an epilogue and a target."""
 
     i: int = 128
     j: int = 128
@@ -82,6 +91,9 @@ class MatmulTiling:
     drain: int = 0
     swap: bool = False
     overlap: bool = False
+    turns: bool = False
+    evict: tuple[Eviction | None, Eviction | None, Eviction | None] = (None, None, None)
+    maps_early: bool = False
 
     @property
     def walking(self) -> str:
@@ -104,15 +116,30 @@ class MatmulTiling:
         """Whether each warpgroup of four warps can take 64 rows of the tile (columns, with `swap`), and one product all
         that lies across."""
         along, across = (self.j, self.i) if self.swap else (self.i, self.j)
-        return along == GROUP_ROWS * (self.warps // 4) and self.warps % 4 == 0 and 8 <= across <= 256
+        fits = across in range(COLUMN_STEP, MOST_COLUMNS + 1, COLUMN_STEP)
+        together = self.warps // self.units
+        return along == GROUP_ROWS * (together // 4) and together % 4 == 0 and fits
+
+    @property
+    def units(self) -> int:
+        """How many warpgroups have a tile each; 1 where all warps share one."""
+        return max(1, self.warps // 4) if self.turns else 1
+
+    @property
+    def for_warps(self) -> MatmulTiling:
+        """The same with extents and warps that are powers of two, the next below: what warps deal out."""
+        warps = max(count for count in WARP_GRIDS if count <= self.warps)
+        return evolve(self, i=power_below(self.i), j=power_below(self.j), warps=warps)
 
     @property
     def warp_tile(self) -> tuple[int, int]:
-        """Rows and columns of a warp's tile. PlanError for a count of warps that has no grid."""
-        if self.warps not in WARP_GRIDS:
-            raise PlanError(f"a product runs on {', '.join(map(str, WARP_GRIDS))} warps, got {self.warps}")
-        rows, columns = WARP_GRIDS[self.warps]
-        return self.i // rows, self.j // columns
+        """Rows and columns of a warp's tile, of the tile for warps where this one is for warpgroups alone, and at most
+        what divides this one. PlanError for a count of warps that has no grid."""
+        if self.warps not in WARP_COUNTS:
+            raise PlanError(f"a product runs on {', '.join(map(str, WARP_COUNTS))} warps, got {self.warps}")
+        tiling = self.for_warps
+        rows, columns = WARP_GRIDS[tiling.warps]
+        return min(tiling.i // rows, granule(self.i)), min(tiling.j // columns, granule(self.j))
 
     def __str__(self) -> str:
         return (
@@ -123,6 +150,9 @@ class MatmulTiling:
             + (f", drained by {self.drain}" if self.drain else "")
             + (", factors swapped" if self.swap else "")
             + (", launches overlapped" if self.overlap else "")
+            + (", in turns" if self.turns else "")
+            + (f", L2 {' '.join(wish.value if wish else '-' for wish in self.evict)}" if any(self.evict) else "")
+            + (", maps early" if self.maps_early else "")
         )
 
 
@@ -145,6 +175,8 @@ def matmul_plan(compute: Compute, spec: MatmulSpec, facts: Iterable[Fact], tilin
     if has_warpgroups(target) and tiling.fits_warpgroups:
         tiling = _by_warps_instead(tiling, spec, generation)
     rows, columns = tiling.warp_tile
+    if tiling.warps not in WARP_GRIDS:
+        raise PlanError(f"a product on {tiling.warps} warps is one of warpgroups, but {product}")
     plan = _on_blocks(plan.tile("cta", **batch, i=tiling.i, j=tiling.j, k=tiling.k), tiling)
     plan = plan.tile("warp", i=rows, j=columns).place("warp", onto=warps).tile("step", k=generation.step)
     copied = [name for name in ("A", "B") if generation.past_registers and copies_words(plan, name)]
@@ -166,7 +198,7 @@ def by_warpgroups(plan: Plan, spec: MatmulSpec, tiling: MatmulTiling) -> MatrixI
     across = tiling.i if tiling.swap else tiling.j
     product = warpgroup_product(plan.target, across, left, spec.accumulate, right)
     if product is None:
-        return f"{plan.target} has no products of warpgroups for {spec.input}"
+        return f"{plan.target} has no products of warpgroups for {spec.input} with n={across}"
     if any(total.along is Axis.COLUMNS for total in spec.totals):
         return "sums over the rows of a column would cross the warps of a warpgroup"
     if tiling.k < product.k:
@@ -176,17 +208,21 @@ def by_warpgroups(plan: Plan, spec: MatmulSpec, tiling: MatmulTiling) -> MatrixI
             return f"{name} does not lie together along k, as wgmma needs it of {spec.input}"
     for name, span in row_spans(spec, tiling).items():
         if span < LEAST_SPAN_BYTES:
-            return f"rows of {name}'s tile have {span} bytes, a swizzle spans {LEAST_SPAN_BYTES} at least"
+            return f"rows of {name}'s tile are spans of {span} bytes, a swizzle spans {LEAST_SPAN_BYTES} at least"
     why = [reason for name in ("A", "B") if (reason := unmapped(plan, name))]
     return product if not why else "; ".join(why)
 
 
 def _by_warps_instead(tiling: MatmulTiling, spec: MatmulSpec, generation: Generation) -> MatmulTiling:
     """What warps carry out of a tiling for warpgroups where the facts or the statements deny it: a block for each tile
-    with shorter slabs, since warps hold operands and addresses in registers too, and rows for them all."""
-    rows = max(tiling.i, 2 * WARP_GRIDS.get(tiling.warps, (1, 1))[0] * 8) if tiling.swap else tiling.i
+    with shorter slabs, since warps hold operands and addresses in registers too, and extents that warps deal out, at
+    least an instruction's columns to each, with `swap` its rows too."""
+    dealt = tiling.for_warps
+    rows, columns = WARP_GRIDS[dealt.warps]
+    i = max(dealt.i, 2 * rows * 8) if tiling.swap else dealt.i
+    j = max(dealt.j, columns * generation.instruction.n)
     k = max(min(tiling.k, SLAB_BYTES // spec.input.byte_count), generation.step, spec.promote or 0)
-    return evolve(tiling, i=rows, k=k, workers=None, cluster=(1, 1), swap=False)
+    return evolve(dealt, i=i, j=j, k=k, workers=None, cluster=(1, 1), swap=False, turns=False)
 
 
 def _by_warpgroups(plan: Plan, spec: MatmulSpec, tiling: MatmulTiling, product: MatrixInstruction) -> Plan:
@@ -200,14 +236,36 @@ def _by_warpgroups(plan: Plan, spec: MatmulSpec, tiling: MatmulTiling, product: 
     for name, span in row_spans(spec, tiling).items():
         plan = plan.stage(name, at="cta.k", into=shared(tiling.depth, swizzle(span)), by=tensor)
     budgets = ROLE_REGISTERS.get(groups, (None, None))
-    plan = plan.roles(load=role("A.shared", "B.shared", warps=4, registers=budgets[0]), math=role(registers=budgets[1]))
+    each = groups if tiling.turns else 0
+    math = role(warpgroups=each, registers=budgets[1])
+    plan = plan.roles(load=role("A.shared", "B.shared", warps=4, registers=budgets[0]), math=math)
     window = min(1, tiling.depth - 1) if tiling.prefetch and not spec.promote else 0
     plan = plan.multiply("AB", product, at="group", in_flight=window, rows="j" if tiling.swap else None)
+    if tiling.turns:
+        plan = plan.turns("math", "cta", "AB", split_items=True)
     for statement in plan.compute.statements[1:]:
         plan = plan.finish(statement.name, at="group")
     over = tiling.workers is None
-    plan = by_boxes(plan, tiling.drain, tiling.i, _ring_bytes(spec, tiling), may_lie_over=over)
+    plan = by_boxes(plan, _piece(tiling), tiling.i * tiling.units, _ring_bytes(spec, tiling), may_lie_over=over)
+    plan = _hinted(plan, tiling)
     return plan.isolate("cta") if tiling.isolates else plan
+
+
+def _piece(tiling: MatmulTiling) -> int:
+    """The columns of a piece: those wished, or as many as divide the tile. None where with `swap` all warpgroups are
+    beside each other in a piece, and both its extents are no powers of two."""
+    both = tiling.swap and not is_power(tiling.i) and not is_power(tiling.j)
+    return 0 if both else min(tiling.drain, granule(tiling.j))
+
+
+def _hinted(plan: Plan, tiling: MatmulTiling) -> Plan:
+    """What caches are told of the operands, and of results that leave in boxes."""
+    boxed = [step for step in plan.steps if isinstance(step, Drain) and step.by == tensor]
+    results = [f"{step.array}.global" for step in boxed]
+    for ops, wish in zip((["A.shared"], ["B.shared"], results), tiling.evict, strict=True):
+        if wish is not None and ops:
+            plan = plan.hint(*ops, l2=wish)
+    return plan.hint("A.shared", "B.shared", *results, map_early=True) if tiling.maps_early else plan
 
 
 def _on_blocks(plan: Plan, tiling: MatmulTiling) -> Plan:
@@ -224,13 +282,14 @@ def _ring_bytes(spec: MatmulSpec, tiling: MatmulTiling) -> tuple[int, int]:
 
 
 def row_spans(spec: MatmulSpec, tiling: MatmulTiling) -> dict[str, int]:
-    """The bytes over which the rows of A's and B's tiles are swizzled: a row, or 128 bytes of it."""
+    """The bytes over which the rows of A's and B's tiles are swizzled: a row, or as much of it as divides it, 128 at
+    most."""
     rows = {
         "A": tiling.i if spec.layout.a_transposed else tiling.k,
         "B": tiling.k if spec.layout.b_transposed else tiling.j,
     }
     widths = dict(zip(("A", "B"), spec.inputs, strict=True))
-    return {name: min(MOST_SPAN_BYTES, row * widths[name].byte_count) for name, row in rows.items()}
+    return {name: min(MOST_SPAN_BYTES, granule(row * widths[name].byte_count)) for name, row in rows.items()}
 
 
 def unmapped(plan: Plan, name: str) -> str:

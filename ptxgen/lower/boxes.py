@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import nullcontext
+from typing import Any
 
 from attrs import evolve, frozen
 
@@ -16,7 +18,7 @@ from ptxgen.lower.context import Context
 from ptxgen.lower.groups import first_thread
 from ptxgen.lower.registers import value_coordinates
 from ptxgen.lower.rings import barrier_at, ring_of, slot_of
-from ptxgen.tile import Buffer, Copy, Region, Side, Space, TensorBox
+from ptxgen.tile import Buffer, Copy, Eviction, Region, Side, Space, TensorBox
 
 TENSOR_STORE = "cp.async.bulk.tensor.{}d.global.shared::cta.tile.bulk_group"
 TENSOR_COPY = "cp.async.bulk.tensor.{}d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
@@ -57,14 +59,15 @@ def lower_box_copy(context: Context, copy: Copy) -> None:
     rank = context.resolved(copy.destination.rank)
     slot = slot_of(context, ring.depth, rank)
     barrier = barrier_at(context, ring, Side.FULL, slot)
-    put = context.k.function(TENSOR_COPY.format(len(box.order)) + (".multicast::cluster" if copy.masks else ""))
+    name = TENSOR_COPY.format(len(box.order)) + (".multicast::cluster" if copy.masks else "")
+    put, hint = _hinted(context, name, copy)
     to, condition = _blocks(context, copy)
     first = part_address(context, copy, slot)
     for piece in pieces(copy, box):
         corner = _corner(context, copy.source, piece, box)
         where, description = first + piece.byte_offset, map_address(context, box)
         with nullcontext() if condition is None else context.k.guard(condition):
-            put(where, (description, corner), barrier, *to)
+            put(where, (description, corner), barrier, *to, *hint)
 
 
 def _blocks(context: Context, copy: Copy) -> tuple[tuple[Value, ...], Value | None]:
@@ -101,12 +104,29 @@ def lower_box_store(context: Context, copy: Copy) -> None:
     """One store for each box, by the role's first thread; what is outside the array is not stored."""
     box, buffer = box_of(context, copy), copy.source.buffer
     slot = slot_of(context, buffer.depth, context.resolved(copy.source.rank))
-    put = context.k.function(TENSOR_STORE.format(len(box.order)))
+    put, hint = _hinted(context, TENSOR_STORE.format(len(box.order)), copy)
     first, described, chosen = slot_address(context, buffer, slot), map_address(context, box), first_thread(context)
     for piece in pieces(copy, box):
         corner = _corner(context, copy.destination, piece, box)
         with context.k.guard(chosen):
-            put((described, corner), first + piece.byte_offset)
+            put((described, corner), first + piece.byte_offset, *hint)
+
+
+def _hinted(context: Context, name: str, copy: Copy) -> tuple[Callable[..., Any], tuple[Value, ...]]:
+    """The instruction of a copy, and the policy that it takes where the copy says what becomes of its lines."""
+    if copy.eviction is None:
+        return context.k.function(name), ()
+    return context.k.function(f"{name}.L2::cache_hint"), (policy(context, copy.eviction),)
+
+
+def policy(context: Context, eviction: Eviction) -> Value:
+    """A cache policy for all lines of a copy (PTX ISA, createpolicy.fractional)."""
+
+    def made() -> Value:
+        found: Value = context.k.function(f"createpolicy.fractional.L2::{eviction.value}.b64")()
+        return found
+
+    return context.once(("policy", eviction), made)
 
 
 def _corner(context: Context, memory: Region, piece: Piece, box: TensorBox) -> list[Value]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from attrs import frozen
 
 from ptxgen.build import Value
@@ -11,7 +9,8 @@ from ptxgen.errors import UnsupportedError
 from ptxgen.lower.arithmetic import Number
 from ptxgen.lower.bases import pool_start
 from ptxgen.lower.context import Context
-from ptxgen.tile import LANE_BITS, Arrive, Arriving, Copy, Grid, Let, Loop, Node, Sequence, When, rank_name
+from ptxgen.lower.trees import ends_of
+from ptxgen.tile import LANE_BITS, Arrive, Arriving, Copy, Grid, Node, rank_name
 
 LANES = (1 << LANE_BITS) - 1
 GROUP_LANES = (4 << LANE_BITS) - 1
@@ -93,26 +92,11 @@ def far_barriers(context: Context, node: Arrive) -> FarBarriers:
 
 def prepare_clusters(context: Context, body: Node) -> None:
     """Computes before a role's loops what depends on the rank alone."""
-    for node in _reaching(body):
+    for node in ends_of(body):
         match node:
-            case Arrive():
+            case Arrive(to=masks) if masks:
                 far_barriers(context, node)
-            case Copy(masks=masks):
+            case Copy(masks=masks) if masks:
                 by_rank(context, masks)
-
-
-def _reaching(node: Node) -> Iterator[Arrive | Copy]:
-    match node:
-        case Sequence(children):
-            for child in children:
-                yield from _reaching(child)
-        case Loop(body=body) | Let(body=body):
-            yield from _reaching(body)
-        case When(_, then, otherwise):
-            yield from _reaching(then)
-            if otherwise is not None:
-                yield from _reaching(otherwise)
-        case Arrive(to=masks) | Copy(masks=masks) if masks:
-            yield node
-        case _:
-            return
+            case _:
+                pass

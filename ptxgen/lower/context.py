@@ -143,6 +143,10 @@ class Context:
         """The s64 value of an expression over symbols."""
         return self.once(("s64", affine), lambda: self._sum(self.wide, affine, self._wide_symbol))
 
+    def has(self, affine: Affine) -> bool:
+        """Whether every name of an expression over symbols has a value here."""
+        return all(name in self._symbols or name in self._kinds for name in affine.names)
+
     def is_wide(self, affine: Affine) -> bool:
         """Whether a 64-bit stride occurs in an expression over symbols."""
         return any(self._kinds.get(name) is ParameterKind.STRIDE for name in affine.names)
@@ -170,6 +174,15 @@ class Context:
             stride: Value = self.k.args[name]
             return stride
         return self.once(("widened", name), lambda: self.widened(self._narrow_symbol(name)))
+
+    def divided(self, number: Number, divisor: Number) -> tuple[Number, Number]:
+        """Quotient and remainder of 32-bit numbers that are not negative."""
+        if isinstance(number, int) and isinstance(divisor, int):
+            return divmod(number, divisor)
+        if isinstance(divisor, int) and divisor == 1:
+            return number, 0
+        quotient: Value = self.k.div.u32(number, divisor)
+        return quotient, self.narrow.subtract(number, self.narrow.multiply(quotient, divisor))
 
     def widened(self, value: Value) -> Value:
         """An s32 value as s64."""

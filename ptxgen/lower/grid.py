@@ -9,23 +9,24 @@ from ptxgen.build import Value
 from ptxgen.lower.arithmetic import Number
 from ptxgen.lower.clusters import rank_digits
 from ptxgen.lower.context import Context
+from ptxgen.lower.curves import along_curve
 from ptxgen.lower.loops import floor_quotient
-from ptxgen.tile import Grid, GridDim, rank_name
+from ptxgen.tile import Grid, GridDim, Raster, rank_name
 
 
 def counts_of(context: Context, grid: Grid) -> list[Number]:
-    """The tiles along each dim of the grid."""
-    return [floor_quotient(context, context.resolved(d.count.numerator), d.count.divisor) for d in grid.dims]
+    """The clusters of tiles along each dim of the grid."""
+    return [_clusters(context, dim) for dim in grid.dims]
 
 
 @contextmanager
 def tile_indices(context: Context, grid: Grid, tile: Value | None = None) -> Iterator[None]:
     """Inside, the variables of the grid have their values for tile number `tile` along the grid's raster, None for the
-    block's own number; in clusters also the block's ranks along them."""
+    block's own number; in clusters for the block's tile in cluster of tiles number `tile`, with its ranks there."""
     first = context.k.ctaid.x if grid.cluster == 1 else context.k.clusterid.x
-    counts = [_clusters(context, dim) for dim in grid.dims]
+    counts = counts_of(context, grid)
     rows = grid.dims[-2].cluster if len(grid.dims) > 1 else 1
-    indices = _indices(context, max(1, grid.raster.group // rows), counts, first if tile is None else tile)
+    indices = _indices(context, grid.raster.over(rows), counts, first if tile is None else tile)
     ranks = {name: context.expression(digit, name) for name, digit in rank_digits(context, grid)}
     with ExitStack() as stack:
         for name, own in ranks.items():
@@ -42,15 +43,16 @@ def _clusters(context: Context, dim: GridDim) -> Number:
     return floor_quotient(context, context.resolved(dim.count.numerator + rest), divisor)
 
 
-def _indices(context: Context, group: int, counts: list[Number], rest: Number) -> list[Number]:
+def _indices(context: Context, raster: Raster, counts: list[Number], rest: Number) -> list[Number]:
     if not counts:
         return []
-    if group == 1 or len(counts) == 1:
+    if raster.group == 1 or len(counts) == 1:
         return _row_by_row(context, rest, counts)
     *outer, rows, columns = counts
     plane = context.narrow.multiply(rows, columns)
-    slow, inside = _divided(context, rest, plane) if outer else (0, rest)
-    row, column = _banded(context, inside, rows, columns, group)
+    slow, inside = context.divided(rest, plane) if outer else (0, rest)
+    walked = along_curve if raster.curve else _banded
+    row, column = walked(context, inside, rows, columns, raster.group)
     return [*_row_by_row(context, slow, outer), row, column]
 
 
@@ -58,7 +60,7 @@ def _row_by_row(context: Context, number: Number, counts: list[Number]) -> list[
     """The digits of a number whose last digit is fastest; the first has no bound of its own."""
     digits: list[Number] = []
     for count in reversed(counts[1:]):
-        number, digit = _divided(context, number, count)
+        number, digit = context.divided(number, count)
         digits.insert(0, digit)
     return [number, *digits] if counts else []
 
@@ -68,19 +70,8 @@ def _banded(context: Context, number: Number, rows: Number, columns: Number, gro
 
     Who launches sees to it that the blocks of a band fit into 32 bits.
     """
-    band, inside = _divided(context, number, context.narrow.multiply(columns, group))
+    band, inside = context.divided(number, context.narrow.multiply(columns, group))
     first = context.narrow.multiply(band, group)
     height = context.narrow.minimum(context.narrow.subtract(rows, first), group)
-    column, row = _divided(context, inside, height)
+    column, row = context.divided(inside, height)
     return context.narrow.add(first, row), column
-
-
-def _divided(context: Context, number: Number, divisor: Number) -> tuple[Number, Number]:
-    """Quotient and remainder of numbers that are not negative."""
-    if isinstance(number, int) and isinstance(divisor, int):
-        return divmod(number, divisor)
-    if isinstance(divisor, int) and divisor == 1:
-        return number, 0
-    quotient: Value = context.k.div.u32(number, divisor)
-    remainder = context.narrow.subtract(number, context.narrow.multiply(quotient, divisor))
-    return quotient, remainder

@@ -6,7 +6,7 @@ from isa.mechanisms import GroupKind
 from ptxgen.build import Value
 from ptxgen.lower.bases import first_replica
 from ptxgen.lower.context import Context
-from ptxgen.tile import LANE_BITS
+from ptxgen.tile import LANE_BITS, coordinate_bits
 
 
 def lower_commit(context: Context, kind: GroupKind) -> None:
@@ -23,7 +23,7 @@ def lower_commit(context: Context, kind: GroupKind) -> None:
 
 def first_thread(context: Context) -> Value:
     """Whether a thread is the first one of its role."""
-    return first_replica(context, (context.threads.warps << LANE_BITS) - 1)
+    return first_replica(context, (1 << LANE_BITS + coordinate_bits(context.threads.warps)) - 1)
 
 
 def lower_retire(context: Context, kind: GroupKind, pending: int, *, reads_only: bool) -> None:

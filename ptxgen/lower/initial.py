@@ -75,7 +75,7 @@ def _after(node: Node, filled: frozenset[Slot], bindings: Bindings, use: _Use) -
         case Loop(variable, _, _, _, body):
             _after(body, filled, {name: value for name, value in bindings.items() if name != variable}, use)
             return filled
-        case ForEachItem(_, body):
+        case ForEachItem(body=body):
             _after(body, filled, bindings, use)
             return filled
         case Counter(variable, body):

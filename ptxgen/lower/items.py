@@ -7,6 +7,7 @@ from functools import reduce
 from math import lcm
 
 from isa.types import s32, u32
+from ptxgen.build import Value
 from ptxgen.lower.arithmetic import Number
 from ptxgen.lower.context import Context
 from ptxgen.lower.grid import counts_of, tile_indices
@@ -17,18 +18,39 @@ LowerNode = Callable[[Context, Node], None]
 
 
 def lower_items(context: Context, node: ForEachItem, lower_node: LowerNode) -> None:
-    """Runs the body for tiles w, w + W, w + 2W, ... of block w of W. There are no more blocks than tiles, so that each
-    has a first one."""
+    """Runs the body for tiles w, w + W, w + 2W, ... of block w of W, or of cluster w of W clusters. There are no more
+    of them than tiles, or clusters of those, so that each has a first one; those whom others leave only some items may
+    have none."""
     k, grid = context.k, context.program.grid
     counts: list[Number] = [1, *counts_of(context, grid)]
     tiles = context.narrow.value(reduce(context.narrow.multiply, counts))
-    tile, number = k.register(u32, k.ctaid.x), k.register(s32, 0)
-    workers = k.nctaid.x
+    alone = grid.cluster == 1
+    tile, number = k.register(u32, k.ctaid.x if alone else k.clusterid.x), k.register(s32, 0)
+    workers = k.nctaid.x if alone else k.nclusterid.x
+    if node.first:
+        k.mov.s32(node.first, into=number)
+        k.mad.lo.u32(workers, node.first, tile, into=tile)
+    if not node.first:
+        _walk(context, node, lower_node, tile, number, workers, tiles)
+        return
+    with k.when(k.setp.lt.u32(tile, tiles)), context.frame():
+        _walk(context, node, lower_node, tile, number, workers, tiles)
+
+
+def _walk(
+    context: Context, node: ForEachItem, lower_node: LowerNode, tile: Value, number: Value, workers: Value, tiles: Value
+) -> None:
+    """Every `step`-th tile from `tile` on, the first of which is there."""
+    k = context.k
+    onwards = workers if node.step == 1 else k.mul.lo.u32(workers, node.step)
     with k.loop() as rounds, context.frame({}):
-        with context.bound(node.variable, context.symbol(node.variable, number)), tile_indices(context, grid, tile):
+        with (
+            context.bound(node.variable, context.symbol(node.variable, number)),
+            tile_indices(context, context.program.grid, tile),
+        ):
             lower_node(context, node.body)
-        k.add.s32(number, 1, into=number)
-        k.add.u32(tile, workers, into=tile)
+        k.add.s32(number, node.step, into=number)
+        k.add.u32(tile, onwards, into=tile)
         rounds.while_(k.setp.lt.u32(tile, tiles))
 
 

@@ -10,6 +10,7 @@ from ptxgen.build import Value
 from ptxgen.lower.arithmetic import Number
 from ptxgen.lower.context import Context
 from ptxgen.lower.moving import Moving, MovingPointer, start
+from ptxgen.lower.turns import MovingTurn, turning, turns_in
 from ptxgen.lower.wanted import wanted_in
 from ptxgen.tile import (
     Arrive,
@@ -81,7 +82,10 @@ def _rounds(context: Context, loop: Loop, first: Affine, last: Affine, lower_nod
     position = context.symbol(loop.variable, counter)
     symbol = position.names[0]
     with context.bound(loop.variable, position):
-        moving = start(context, wanted_in(context, loop.body), symbol, loop.step, first)
+        moving: dict[Hashable, Moving | MovingTurn] = {
+            **start(context, wanted_in(context, loop.body), symbol, loop.step, first),
+            **turning(context, turns_in(context, loop.body), symbol, loop.step, first),
+        }
         counted = loop.step != 1 or asks_for(loop.body, loop.variable)
         closing = None if counted else _closing(context, moving, first, last)
         end = context.integer(last) if closing is None else 0
@@ -99,7 +103,7 @@ def _rounds(context: Context, loop: Loop, first: Affine, last: Affine, lower_nod
 
 
 def _closing(
-    context: Context, moving: Mapping[Hashable, Moving], first: Affine, last: Affine
+    context: Context, moving: Mapping[Hashable, Moving | MovingTurn], first: Affine, last: Affine
 ) -> tuple[Value, Value] | None:
     """An address that moves by a known number of bytes, and where it stands behind the last round: comparing them
     saves the counter. None where no address moves so."""

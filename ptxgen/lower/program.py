@@ -10,11 +10,12 @@ from isa.targets import target
 from isa.tensor_maps import MAP_ALIGNMENT, MAP_BYTES
 from isa.types import Type, b8, bits_type, f32, f64, s32, s64
 from ptxgen import ir
-from ptxgen.build import Kernel, Module, PointerType, Symbol, pointer
+from ptxgen.build import Kernel, Module, PointerType, Symbol, Value, pointer
 from ptxgen.build.parameters import array
 from ptxgen.compute import Element, SourceLine
 from ptxgen.errors import UnsupportedError
 from ptxgen.lower.bases import pointer as global_pointer
+from ptxgen.lower.caching import fetch_maps, prepare_policies
 from ptxgen.lower.clusters import prepare_clusters
 from ptxgen.lower.context import Context, RoleThreads, origin_of
 from ptxgen.lower.grid import tile_indices
@@ -65,13 +66,14 @@ def lower(program: Program) -> ir.Module:
             everybody = RoleThreads(0, program.warps, alone=True)
             with k.attributed(origin_of(_first(program))):
                 start = Context(k, program, pool, shared, everybody)
+                fetch_maps(start)
                 if program.rings:
                     start_barriers(start)
                 for node in program.enter:
                     lower_node(start, node)
         for role in program.roles:
             threads = RoleThreads(first_warp, role.warps, len(program.roles) == 1)
-            _lower_role(Context(k, program, pool, shared, threads), role)
+            _lower_role(Context(k, program, pool, shared, threads), role, is_last=role is program.roles[-1])
             first_warp += role.warps
         lines = [line for role in program.roles for line in [first_line(role.body)] if line is not None]
         with k.attributed(origin_of(lines[0])) if lines else nullcontext():
@@ -110,7 +112,9 @@ def _parameter_type(parameter: Parameter) -> Type | PointerType:
             assert_never(parameter.kind)
 
 
-def _lower_role(context: Context, role: Role) -> None:
+def _lower_role(context: Context, role: Role, *, is_last: bool) -> None:
+    """The code of a role, for its warps alone. They end there: where several roles met again, assemblers would take the
+    warps of the next one for divergent, and its products' descriptors from registers of each thread."""
     line = first_line(role.body)
     if line is None:
         return
@@ -124,13 +128,19 @@ def _lower_role(context: Context, role: Role) -> None:
         with context.k.when(inside), context.frame():
             if role.registers is not None:
                 _change_registers(context, role)
-            if not role.elected:
+            if role.elected:
+                _lower_elected(context, role, warp)
+            else:
                 _lower_body(context, role)
-                return
-            with context.k.when(context.k.setp.eq.u32(warp, first)), context.frame():
-                _, chosen = context.k.elect.sync(ALL_LANES)
-                with context.k.when(chosen), context.frame():
-                    _lower_body(context, role)
+            if not is_last:
+                context.k.ret()
+
+
+def _lower_elected(context: Context, role: Role, warp: Value) -> None:
+    with context.k.when(context.k.setp.eq.u32(warp, context.threads.first_warp)), context.frame():
+        _, chosen = context.k.elect.sync(ALL_LANES)
+        with context.k.when(chosen), context.frame():
+            _lower_body(context, role)
 
 
 def _change_registers(context: Context, role: Role) -> None:
@@ -153,6 +163,7 @@ def _lower_body(context: Context, role: Role) -> None:
         for register in context.tiles.slot(buffer, slot):
             context.k.function(f"mov.b{register.type.bits}")(0, into=register)
     prepare_clusters(context, role.body)
+    prepare_policies(context, role.body)
     grid = context.program.grid
     with nullcontext() if grid.work_list else tile_indices(context, grid):
         lower_node(context, role.body)

@@ -90,7 +90,7 @@ def value_coordinates(distribution: Distribution) -> tuple[Coordinate, ...]:
     found: list[Coordinate] = [zero(distribution.rank)]
     for image in distribution.values:
         found += [tuple(a ^ b for a, b in zip(each, image, strict=True)) for each in found]
-    return tuple(found)
+    return tuple(found[: distribution.value_count])
 
 
 def held_values(region: Region, distribution: Distribution, projection: Projection) -> tuple[int, ...]:

@@ -11,6 +11,7 @@ from ptxgen.lower.bases import first_replica, pool_start
 from ptxgen.lower.clusters import GROUP_LANES, LANES, by_rank, far_barriers
 from ptxgen.lower.context import Context
 from ptxgen.lower.pool import BARRIER_BYTES
+from ptxgen.lower.turns import Turn
 from ptxgen.tile import Arrive, Arriving, ClusterWait, Expect, Program, Ring, Side, Wait
 
 ALL_LANES = 0xFFFFFFFF
@@ -56,6 +57,10 @@ def barrier_at(context: Context, ring: Ring, side: Side, slot: Number, pool: Val
 
 def slot_of(context: Context, depth: int, rank: Affine) -> Number:
     """The slot of a tile number."""
+    moving = context.moving.get(Turn(rank, depth))
+    if moving is not None:
+        slot: Value = moving.slot
+        return slot
     return context.once(("slot number", rank, depth), lambda: context.narrow.remainder(context.integer(rank), depth))
 
 
@@ -63,6 +68,10 @@ def parity_of(context: Context, ring: Ring, side: Side, rank: Affine) -> Number:
     """The parity of the phase to wait for: that of the round of the tile number, the other one for its free slot."""
 
     def parity() -> Number:
+        moving = context.moving.get(Turn(rank, ring.depth))
+        if moving is not None:
+            standing: Value = moving.parity
+            return standing
         rounds = context.narrow.floor_quotient(context.integer(rank), ring.depth)
         return context.narrow.remainder(rounds, 2)
 

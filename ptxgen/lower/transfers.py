@@ -39,14 +39,13 @@ def lower_lane_copy(context: Context, copy: Copy) -> None:
     name = f"cp.async.{'cg' if size == CACHED_AT_L2_BYTES else 'ca'}.shared.global"
     put, inside = context.k.function(name), Inside(context)
     copies = replicas(copy.distribution)
-    with context.k.guard(first_replica(context, copies)) if copies else nullcontext():
-        for place, (source, limits) in _lane_places(context, copy, plan):
-            condition = inside.holds(limits)
-            where = address(context, place), address(context, source), size
-            if condition is None:
-                put(*where)
-            else:
-                put(*where, _held(context, condition, size))
+    first = first_replica(context, copies) if copies else None
+    for place, (source, limits) in _lane_places(context, copy, plan):
+        condition = inside.holds(limits)
+        where = address(context, place), address(context, source), size
+        held = () if condition is None else (_held(context, condition, size),)
+        with nullcontext() if first is None else context.k.guard(first):
+            put(*where, *held)
 
 
 def _held(context: Context, condition: Value | Not | bool, size: int) -> Value | int:

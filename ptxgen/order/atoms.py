@@ -121,6 +121,26 @@ class Advance:
         return f"advance {self.counter} by {self.by}"
 
 
+@frozen
+class TakeTurn:
+    """Every thread of the unit that has an item waits for the unit before it to pass the turn."""
+
+    turns: str
+
+    def __str__(self) -> str:
+        return f"take the turn of {self.turns}"
+
+
+@frozen
+class PassTurn:
+    """Each warp of the unit that has an item passes the turn on to the next unit."""
+
+    turns: str
+
+    def __str__(self) -> str:
+        return f"pass the turn of {self.turns}"
+
+
 class FenceKind(Enum):
     """PROXY orders generic accesses before asynchronous ones, REGISTER register writes before a warpgroup multiply."""
 
@@ -179,7 +199,8 @@ class ClusterWait:
 
 
 Entering = ClusterArrive | ClusterWait
-Atom = Issue | Commit | Retire | Wait | Arrive | Expect | Join | Fence | Advance | Passage | Entering
+Turning = TakeTurn | PassTurn
+Atom = Issue | Commit | Retire | Wait | Arrive | Expect | Join | Fence | Advance | Turning | Passage | Entering
 
 
 @frozen
@@ -198,7 +219,8 @@ class Placed:
 class RoleBody:
     """A role of `units` warpgroups or warps with `threads` threads in all. `body` repeats step by step where
     `periodic`; `tail` follows the last step and acts for the step after it. Where the role `resumes`, that is one item
-    of a work list: behind the tail the next item's steps go on with the next index.
+    of a work list: behind the tail the next item's steps go on with the next index, and behind those of the last item
+    follows what the role does before it may `leave`, for the index after the last.
 
     With `alternates` each unit takes every n-th work item, so that one unit alone passes each index.
     """
@@ -212,6 +234,12 @@ class RoleBody:
     alternates: bool = False
     registers: int = 0
     resumes: bool = False
+    leave: tuple[Placed, ...] = ()
+
+    @property
+    def atoms(self) -> tuple[Placed, ...]:
+        """All atoms: those of the body, then the tail, then what is done before leaving."""
+        return (*self.body, *self.tail, *self.leave)
 
 
 @frozen
@@ -312,7 +340,17 @@ def performed_by(role: RoleBody, atom: Atom) -> IssuedBy:
             return by
         case Expect():
             return IssuedBy.ELECTED
-        case Wait() | Join() | Fence() | Advance() | Passage() | ClusterArrive() | ClusterWait():
+        case (
+            Wait()
+            | Join()
+            | Fence()
+            | Advance()
+            | TakeTurn()
+            | PassTurn()
+            | Passage()
+            | ClusterArrive()
+            | ClusterWait()
+        ):
             return IssuedBy.LANE
 
 

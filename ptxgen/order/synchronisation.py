@@ -5,12 +5,12 @@ from __future__ import annotations
 from attrs import field, frozen
 
 from polyhedral import Affine, Set, const, var
-from ptxgen.order.atoms import Advance, Arrive, Commit, Entering, Expect, Fence, Join, Retire, Wait
+from ptxgen.order.atoms import Advance, Arrive, Commit, Entering, Expect, Fence, Join, Retire, Turning, Wait
 from ptxgen.order.clusters import Masks
 from ptxgen.order.ops import Op, Time
 from ptxgen.tile import Buffer, Covered
 
-Synchronising = Join | Commit | Retire | Wait | Arrive | Expect | Fence | Advance
+Synchronising = Join | Commit | Retire | Wait | Arrive | Expect | Fence | Advance | Turning
 
 
 @frozen(eq=False)
@@ -40,10 +40,10 @@ def numbered(loop: str, counter: str) -> Affine:
 @frozen(eq=False)
 class RingUse:
     """The buffers that share a pair of barriers: equal roles, depth, rank and loop, "" outside all loops. Ops are given
-    by number; `window` tells how many steps behind its reads a reader releases a slot. Where tiles are counted on
-    across the items of a work list, `counter` is the term of their rank that does so. Block c of a cluster releases the
-    slots of each block in `masks[c]`; `empty_count` arrivals free a slot, where that is not the same in all of them
-    `counts_by_rank`."""
+    by number; `window` tells how many steps behind its reads a reader releases a slot. Where tiles are counted on from
+    round to round, `counter` is the term of their rank that does so. Block c of a cluster releases the slots of each
+    block in `masks[c]`; `empty_count` arrivals free a slot, where that is not the same in all of them `counts_by_rank`.
+    Where it `rotates` the units that read it take work items in turn."""
 
     name: str
     buffers: tuple[Buffer, ...]
@@ -56,6 +56,7 @@ class RingUse:
     masks: Masks = ()
     empty_count: int = 0
     counts_by_rank: tuple[int, ...] = ()
+    rotates: bool = False
 
     @property
     def rank(self) -> Affine:
@@ -74,6 +75,18 @@ class RingUse:
 
 
 @frozen(eq=False)
+class TurnUse:
+    """A phase that `units` units of `role` go through in turn, item by item: `ops` are what it has, by number. The turn
+    of tile number n lies in slot n mod `units`; `count` arrivals pass it on."""
+
+    name: str
+    role: str
+    units: int
+    ops: tuple[int, ...]
+    count: int
+
+
+@frozen(eq=False)
 class Synchronised:
     """Ops and synchronisation on one scale of places: no two of them stand at the same place of a body. All threads of
     the block do what `enter` says before their roles begin."""
@@ -82,6 +95,7 @@ class Synchronised:
     atoms: tuple[Synchronisation, ...]
     rings: tuple[RingUse, ...] = ()
     enter: tuple[Entering, ...] = ()
+    turns: tuple[TurnUse, ...] = ()
 
     @property
     def meetings(self) -> tuple[Synchronisation, ...]:

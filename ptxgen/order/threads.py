@@ -7,10 +7,26 @@ from attrs import frozen
 
 @frozen
 class Threads:
-    """`units` warps or warpgroups with `threads` threads in all."""
+    """`units` warps or warpgroups with `threads` threads in all. With `alternates` each unit takes every n-th work item
+    by itself."""
 
     units: int
     threads: int
+    alternates: bool = False
+
+    @property
+    def together(self) -> Threads:
+        """Those that carry out one work item: all, or one unit."""
+        return Threads(1, self.threads // self.units) if self.alternates else self
+
+
+@frozen
+class Rotation:
+    """Units of `role` take work items in turn and go through each of `phases` one after the other: what they do for
+    such a statement is issued for one item before that for the next one begins."""
+
+    role: str
+    phases: tuple[str, ...]
 
 
 SEVERAL = Threads(1, 2)

@@ -136,13 +136,14 @@ class Checks:
             raise self.refused(f"level {level!r} is tiled already")
 
     def extent(self, level: str, dim: str, size: int) -> None:
-        """A tile extent: of a dim that exists, a power of two, a divisor of the tiles outside."""
+        """A tile extent: of a dim that exists, at least 1, a divisor of the tiles outside. Which extents that are no
+        powers of two can be dealt out, the whole plan decides."""
         known = dict.fromkeys(own.name for statement in self.compute.statements for own in statement.dims)
         if dim not in known:
             raise self.refused(f"tile({level!r}): no statement has a dim {dim!r}; there are {', '.join(known)}")
         self.word(f"tile({level!r}): the extent of {dim}", size, int, "a whole number")
-        if size < 1 or size & (size - 1):
-            raise self.refused(f"tile({level!r}): the extent of {dim} must be a power of two, got {size}")
+        if size < 1:
+            raise self.refused(f"tile({level!r}): the extent of {dim} must be at least 1, got {size}")
         for tile in tile_levels(self.steps):
             if dim in tile.sizes and tile.sizes[dim] % size:
                 outer = f"{dim}={tile.sizes[dim]} of level {tile.level!r}"
@@ -177,7 +178,7 @@ class Checks:
     def placing(self, level: str, onto: Onto, raster: BlockOrder) -> Tile:
         """A level that is dealt for the first time, in an order that means something."""
         self.word("onto", onto, Onto, "blocks or warps")
-        self.word("raster", raster, BlockOrder, "rows or grouped(count)")
+        self.word("raster", raster, BlockOrder, "rows, grouped(count) or hilbert(side)")
         tile = self.level(level)
         if placement(self.steps, level):
             raise self.refused(f"level {level!r} is placed already")

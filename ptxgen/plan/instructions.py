@@ -36,7 +36,7 @@ FACTORS: dict[str, tuple[Element, ...]] = {
     "m16n8k32": (*_INTEGERS, *_BYTES),
 }
 WARPGROUP_BITS = 256
-WARPGROUP_COLUMNS = (8, 16, 32, 64, 128, 256)
+WARPGROUP_COLUMNS = range(8, 257, 8)
 WARPGROUP_FACTORS = (*_HALVES, Element.TF32, *_BYTES, *_INTEGERS)
 
 
@@ -117,10 +117,10 @@ def wgmma(
     n: int, accumulate: Element, input: Element = Element.F16, b_input: Element | None = None
 ) -> MatrixInstruction:
     """Hopper's multiplication of a warpgroup: a 64 x n product, 32 bytes along k, with both operands in shared memory
-    (PTX ISA, wgmma.mma_async; sm_90a). `n` is a power of two from 8 to 256. Operands of other than 16 bits lie together
-    along k there."""
+    (PTX ISA, wgmma.mma_async; sm_90a). `n` is a multiple of 8 from 8 to 256. Operands of other than 16 bits lie
+    together along k there."""
     if type(n) is not int or n not in WARPGROUP_COLUMNS:
-        raise ValueError(f"wgmma: n is a power of two from 8 to 256, got {n!r}")
+        raise ValueError(f"wgmma: n is a multiple of 8 from 8 to 256, got {n!r}")
     other = _checked("wgmma", WARPGROUP_FACTORS, accumulate, input, b_input)
     k = WARPGROUP_BITS // input.bits
     return MatrixInstruction(f"m64n{n}k{k}", 64, n, k, input, accumulate, warpgroup=True, b_input=other)

@@ -9,6 +9,7 @@ from attrs import evolve, field, frozen
 from ptxgen.compute import Array, Compute, SourceLine, caller
 from ptxgen.plan.checks import Checks
 from ptxgen.plan.drains import drainable
+from ptxgen.plan.hinting import hinted
 from ptxgen.plan.instructions import MatrixInstruction
 from ptxgen.plan.nest import show_nest
 from ptxgen.plan.rewriting import Hybrid, rewritten
@@ -17,6 +18,7 @@ from ptxgen.plan.steps import (
     Cluster,
     Drain,
     Finish,
+    Hint,
     Isolate,
     MultiplyBy,
     Order,
@@ -29,12 +31,15 @@ from ptxgen.plan.steps import (
     Stage,
     Step,
     Tile,
+    Turns,
     Unroll,
 )
+from ptxgen.plan.turning import turnable
 from ptxgen.plan.uses import Uses
 from ptxgen.plan.words import (
     BlockOrder,
     By,
+    Eviction,
     Fact,
     Into,
     IntoFragments,
@@ -84,8 +89,8 @@ class Plan:
     def tile(self, level: str, **extents: int) -> Plan:
         """`for d` -> `for level.d, for d inside`: strip-mines the named dims; others keep their loops.
 
-        Refuses when the level's name is no identifier or known, an extent is no power of two or does not divide the
-        level outside it, or a statement's dependence on its own earlier instances would run backwards (the band is not
+        Refuses when the level's name is no identifier or known, an extent is below 1 or does not divide the level
+        outside it, or a statement's dependence on its own earlier instances would run backwards (the band is not
         permutable).
         """
         checks = self._checks(caller())
@@ -196,6 +201,20 @@ class Plan:
         Uses(checks).roles(roles)
         return self._with(Roles(tuple(roles.items()), checks.line))
 
+    def turns(self, role: str, over: str, *phases: Named, split_items: bool = False) -> Plan:
+        """The warpgroups of `role` go through each of the phases, statements of theirs, one after the other. With
+        `split_items` each takes every n-th item of the work list of the level `over` by itself, so that what one does
+        outside the phases runs beside the phases of the others.
+
+        Refuses a role that is not there or has ops of its own, a level that is not persisted, phases without a product
+        that is multiplied, units that share every item, and a second time.
+        """
+        checks = self._checks(caller())
+        names = tuple(checks.statement(phase).name for phase in phases)
+        step = Turns(role, over, names, split_items, checks.line)
+        turnable(checks, step)
+        return self._with(step)
+
     def finish(self, statement: Named, at: str) -> Plan:
         """Places a pointwise or reducing statement on the registers of the level `at`, or in its loop `at`.
 
@@ -228,6 +247,17 @@ class Plan:
         sizes = tuple(pieces.items()) if pieces else ()
         step = Drain(name, by, checks.line, through, sizes, put)
         drainable(checks, step)
+        return self._with(step)
+
+    def hint(self, *ops: str, l2: Eviction | None = None, map_early: bool = False) -> Plan:
+        """What caches are told of ops that tensor copies carry out (`A.shared`, `D.global`): with `l2` whether the L2
+        cache gives up their lines first or last, with `map_early` that their maps are fetched as the kernel begins.
+
+        Refuses an op that is not there or is not copied by tensor, a hint that says nothing, and one given twice.
+        """
+        checks = self._checks(caller())
+        step = Hint(ops, l2, map_early, checks.line)
+        hinted(checks, step)
         return self._with(step)
 
     def shift(self, *ops: str, ahead: int, at: str) -> Plan:

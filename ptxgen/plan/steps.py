@@ -12,6 +12,7 @@ from ptxgen.plan.rewriting import Hybrid
 from ptxgen.plan.words import (
     BlockOrder,
     By,
+    Eviction,
     Fact,
     Into,
     IntoFragments,
@@ -246,7 +247,41 @@ class Rewrite:
         return f"rewrite({self.rule})"
 
 
+@frozen
+class Turns:
+    """Warpgroups of `role` take the phases in rotation; with `split_items` each takes every n-th item of the work list
+    that the level `over` is dealt by."""
+
+    role: str
+    over: str
+    phases: tuple[str, ...]
+    split_items: bool
+    line: SourceLine = field(eq=False)
+
+    def __str__(self) -> str:
+        return f"turns({', '.join((self.role, self.over, *self.phases))}, split_items={self.split_items})"
+
+
+@frozen
+class Hint:
+    """What caches are told of `ops`, which tensor copies carry out: whether the L2 cache gives up their lines first or
+    last, and that their maps are fetched as the kernel begins."""
+
+    ops: tuple[str, ...]
+    l2: Eviction | None
+    map_early: bool
+    line: SourceLine = field(eq=False)
+
+    def __str__(self) -> str:
+        words = [
+            *self.ops,
+            *([f"l2={self.l2.value}"] if self.l2 else []),
+            *(["map_early=True"] if self.map_early else []),
+        ]
+        return f"hint({', '.join(words)})"
+
+
 Step = (
     Assume | Rewrite | Roles | Tile | Place | Cluster | Stage | MultiplyBy | Finish | Drain | Shift | Order | Unroll
-    | Isolate | OverlapLaunch
+    | Isolate | OverlapLaunch | Turns | Hint
 )  # fmt: skip

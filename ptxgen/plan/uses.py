@@ -136,10 +136,6 @@ class Uses:
         checks = self.checks
         if any(isinstance(step, Cluster) for step in checks.steps):
             raise checks.refused("a cluster is given already")
-        if any(isinstance(step, Persist) for step in checks.steps):
-            raise checks.refused(
-                "blocks that stay and walk the tiles form no clusters so far: place the level onto blocks"
-            )
         dealt = [d for s in checks.steps if isinstance(s, Place) and s.onto is Onto.BLOCKS for d in s.dims]
         for dim, size in extents.items():
             if dim not in dealt:

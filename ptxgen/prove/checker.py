@@ -210,7 +210,7 @@ def _needless(program: AtomProgram) -> Iterator[Finding]:
             yield finding("needless", f"{entering} serves no requirement")
     for role in program.roles:
         seen: Counter[str] = Counter()
-        for place, placed in enumerate((*role.body, *role.tail)):
+        for place, placed in enumerate(role.atoms):
             if is_synchronisation(placed.atom) and not _for_outside(placed.atom):
                 seen[str(placed.atom)] += 1
                 if next(_faults(without(_nearest_first(program, role, place), role, place)), None) is None:
@@ -220,8 +220,8 @@ def _needless(program: AtomProgram) -> Iterator[Finding]:
 
 def _nearest_first(program: AtomProgram, role: RoleBody, place: int) -> AtomProgram:
     """The program with the obligations of the ops around an atom first: what is lost without it shows soonest there."""
-    size = len(role.body) + len(role.tail)
-    issued = {p.atom.op: n for n, p in enumerate((*role.body, *role.tail)) if isinstance(p.atom, Issue)}
+    size = len(role.atoms)
+    issued = {p.atom.op: n for n, p in enumerate(role.atoms) if isinstance(p.atom, Issue)}
 
     def away(obligation: Obligation) -> int:
         behind = (issued[obligation.sink] - place) % size if obligation.sink in issued else size

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptxgen.errors import Finding
-from ptxgen.order.atoms import Arrive, AtomProgram, ClusterArrive, ClusterWait, Issue, Ring, Side, Wait
+from ptxgen.order.atoms import Arrive, AtomProgram, ClusterArrive, ClusterWait, Expect, Issue, Ring, Side, Wait
 from ptxgen.order.clusters import Masks, is_remote
 from ptxgen.prove.constants import finding
 
@@ -19,7 +19,7 @@ def reaches_others(program: AtomProgram) -> bool:
 
 def _relations(program: AtomProgram) -> Iterator[Masks]:
     for role in program.roles:
-        for placed in (*role.body, *role.tail):
+        for placed in role.atoms:
             if isinstance(placed.atom, Issue | Arrive):
                 yield placed.atom.to
 
@@ -71,19 +71,22 @@ def _entering(program: AtomProgram) -> Iterator[Finding]:
 
 
 def _leaving(program: AtomProgram, ring: Ring) -> Iterator[Finding]:
-    """The last release of a slot is awaited behind a loop; every earlier arrival of the same threads comes before it.
-    What other blocks have landing here is awaited in a loop at each step."""
-    released = landing = False
-    for placed in (p for role in program.roles for p in (*role.body, *role.tail)):
+    """The last release of a slot is awaited behind a loop or all items; every earlier arrival of the same threads comes
+    before it; of units that alternate others may have released the slots before. What other blocks have landing here is
+    awaited in a loop at each step."""
+    released = landing = alternating = False
+    for role, placed in ((each, p) for each in program.roles for p in each.atoms):
         match placed.atom:
             case Arrive(ring=ring.name, side=Side.EMPTY, to=to):
                 released |= is_remote(to)
+                alternating |= role.alternates and role.units > 1
             case Issue(ring=ring.name, to=to):
                 landing |= is_remote(to)
             case _:
                 pass
-    last = [p for r in program.roles for p in r.tail if p.atom == Wait(ring.name, Side.EMPTY)]
-    if released and not any(placed.ahead == ring.depth - 1 for placed in last):
+    last = [p for r in program.roles for p in (*r.tail, *r.leave) if p.atom == Wait(ring.name, Side.EMPTY)]
+    wanted = range(0 if alternating else ring.depth - 1, ring.depth)
+    if released and not {placed.ahead for placed in last}.issuperset(wanted):
         text = f"the last arrival at {Side.EMPTY.value} from other blocks is not awaited before leave"
         yield finding("arrivals", f"ring {ring.name}: remote arrive not before leave: {text}")
     if landing and not any(p.atom == Wait(ring.name, Side.FULL) for r in program.roles for p in r.body):
@@ -91,9 +94,12 @@ def _leaving(program: AtomProgram, ring: Ring) -> Iterator[Finding]:
 
 
 def _beyond(program: AtomProgram, ring: Ring) -> Iterator[Finding]:
-    """Waits behind a loop for what never comes: a filling or release of a step that the loop does not have."""
+    """Waits behind a loop for what never comes: a filling or release of a step that the loop does not have. Behind all
+    items nothing else is done for a ring."""
     for role in program.roles:
-        for placed in role.tail:
+        for placed in (p for p in role.leave if isinstance(p.atom, Arrive | Expect) and p.atom.ring == ring.name):
+            yield finding("arrivals", f"ring {ring.name}: {placed.atom} of {role.name} belongs to no item's steps")
+        for placed in (*role.tail, *role.leave):
             match placed.atom:
                 case Wait(ring=ring.name, side=side):
                     if placed.ahead >= (ring.depth if side is Side.EMPTY else 0):

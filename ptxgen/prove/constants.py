@@ -159,7 +159,7 @@ def _retire_is_constant(
 def _named_barriers(program: AtomProgram) -> Iterator[Finding]:
     owners: dict[int, str] = {}
     for role in program.roles:
-        for placed in (*role.body, *role.tail):
+        for placed in role.atoms:
             match placed.atom:
                 case Join(barrier=barrier):
                     owner = owners.setdefault(barrier, role.name)

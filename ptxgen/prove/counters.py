@@ -11,6 +11,8 @@ from ptxgen.order.atoms import Advance, Arrive, Expect, Wait
 from ptxgen.order.ops import Op
 from ptxgen.order.synchronisation import Synchronisation, Synchronised
 
+_Use = tuple[tuple[str, ...], Affine, int, str]
+
 
 def miscounted(synchronised: Synchronised) -> Iterator[Finding]:
     """Counters of which tile numbers would not follow each other from round to round (code `synchronisation.counter`):
@@ -40,20 +42,37 @@ def _rounds(users: list[Op]) -> list[tuple[tuple[str, ...], list[Op]]]:
 
 def misnumbered(synchronised: Synchronised) -> Iterator[Finding]:
     """Atoms of a ring for another tile than the ring's ops use at the same index; a wait behind a loop may be for the
-    tile that would next have the slot (code `synchronisation.rank`)."""
-    uses: dict[str, dict[tuple[tuple[str, ...], Affine, int], None]] = {}
+    tile that would next have the slot, behind all items for those that would next have the slots of the last tiles that
+    the counter tells of (code `synchronisation.rank`)."""
+    uses: dict[str, dict[_Use, None]] = {}
     for op in synchronised.ops:
         for touch in op.touches:
-            uses.setdefault(touch.buffer.name, {})[op.time.loops, touch.rank, touch.buffer.depth] = None
+            uses.setdefault(touch.buffer.name, {})[op.time.loops, touch.rank, touch.buffer.depth, touch.counter] = None
     for atom in synchronised.atoms:
         if isinstance(atom.atom, Wait | Arrive | Expect):
             everywhere = {use: None for covered in atom.covers for use in uses.get(covered.buffer, {})}
-            here = [use for use in everywhere if use[0] == atom.time.loops]
-            for _, rank, depth in here or everywhere:
-                next_one = rank + depth if atom.tail and isinstance(atom.atom, Wait) else rank
-                if atom.rank not in (rank, next_one):
+            here = [use for use in everywhere if use[0] == atom.time.loops and not _leaves(atom)]
+            for use in here or everywhere:
+                if atom.rank not in _ranks(atom, use):
+                    rank = use[1]
                     text = f"{atom.atom} by {atom.role} is for tile {atom.rank}, the ring's ops use tile {rank}"
                     yield Finding("synchronisation.rank", Severity.ERROR, text)
+
+
+def _ranks(atom: Synchronisation, use: _Use) -> tuple[Affine, ...]:
+    """The tiles that an atom may be for, where ops use that one. Behind all items only a counter tells of the last."""
+    loops, rank, depth, counter = use
+    if not (atom.tail and isinstance(atom.atom, Wait)):
+        return (rank,)
+    if not _leaves(atom):
+        return (rank, rank + depth)
+    last = rank.substitute(dict.fromkeys(loops[-1:], -1))
+    return tuple(last + slot for slot in range(1, depth + 1)) if counter else ()
+
+
+def _leaves(atom: Synchronisation) -> bool:
+    """Whether an atom stands behind all items, and so in no loop."""
+    return atom.tail and not atom.time.loops
 
 
 def _counts(atom: Synchronisation, counter: str) -> bool:
@@ -72,7 +91,11 @@ def _wrong(users: list[Op], waits: list[Synchronisation], own: list[Synchronisat
         later = [op for _, others in rounds[number + 1 :] for op in others]
         yield from _misplaced(loops, everything, later, advance)
         yield from (text for op in ops for text in _uneven(op, advance))
-    strays = [atom for atom in waits if all(atom.time.loops != loops for loops, _ in rounds)]
+    leaving = [wait for wait in waits if _leaves(wait)]
+    for wait in leaving:
+        if len(wanted) < len(rounds) or any(wait.time.place[0] <= advance.time.place[0] for advance in advances):
+            yield f"is asked for by {wait} before all items are counted"
+    strays = [a for a in waits if a not in leaving and all(a.time.loops != loops for loops, _ in rounds)]
     yield from (f"numbers a tile for {atom}, in a loop without the ring" for atom in strays)
 
 

@@ -15,6 +15,7 @@ from ptxgen.order.atoms import Arrive, Commit, Expect, Fence, FenceKind, Join, R
 from ptxgen.order.ops import Op, TouchKind
 from ptxgen.order.requirements import EventKind, Requirement
 from ptxgen.order.synchronisation import Synchronisation, Synchronised
+from ptxgen.order.threads import SEVERAL
 from ptxgen.prove.parts import Part, op_of, path_of
 from ptxgen.prove.programs import fence_of, rings_of, steps_between
 
@@ -31,14 +32,13 @@ def uneven(synchronised: Synchronised, part: Part) -> Iterator[Finding]:
             and any(t.kind is TouchKind.WRITE and t.buffer.name in buffers for t in op.touches)
         ]
         uses: dict[str, list[Set]] = {}
-        for own in (*part.atoms.values(), *part.tails.values()):
-            for atom in own:
-                if not isinstance(atom.atom, Wait | Arrive | Expect) or atom.atom.ring != name:
-                    continue
-                if isinstance(atom.atom, Wait) and atom.tail:
-                    yield from _not_last(name, atom, filled[0])
-                else:
-                    uses.setdefault(f"{atom.atom} by {atom.role}", []).append(atom.domain)
+        for atom in part.synchronising:
+            if not isinstance(atom.atom, Wait | Arrive | Expect) or atom.atom.ring != name:
+                continue
+            if isinstance(atom.atom, Wait) and atom.tail:
+                yield from _not_last(name, atom, filled[0])
+            else:
+                uses.setdefault(f"{atom.atom} by {atom.role}", []).append(atom.domain)
         for what, domains in uses.items():
             if not _same_once(domains, filled[0]) or any(not other.equals(filled[0]) for other in filled[1:]):
                 text = f"ring {name}: {what} is not done once for every filling"
@@ -46,7 +46,12 @@ def uneven(synchronised: Synchronised, part: Part) -> Iterator[Finding]:
 
 
 def _not_last(name: str, atom: Synchronisation, filled: Set) -> Iterator[Finding]:
-    """A wait behind a loop that is not done for the last filling, and for it alone."""
+    """A wait behind a loop that is not done for the last filling, and for it alone; or behind all items, not always."""
+    if not atom.time.loops:
+        if not atom.domain.equals(Set.of(())):
+            text = f"ring {name}: {atom.atom} by {atom.role} behind all items is not done by every block"
+            yield Finding("synchronisation.ends", Severity.ERROR, text)
+        return
     last = filled - _moved(filled, (0,) * len(filled.dims), 1)
     counts = atom.time.loops == filled.dims and (atom.rank - var(filled.dims[-1])).is_constant
     if not counts or not atom.domain.equals(last):
@@ -144,9 +149,9 @@ def _meeting(
 
 def _is_only_group(part: Part, source: Op) -> bool:
     """Whether an op completes in groups of the only warpgroup of its role: its threads know then by themselves."""
-    completes, threads = source.mechanism.completes, part.threads.get(source.role)
+    completes, threads = source.mechanism.completes, part.threads.get(source.role, SEVERAL).together
     collective = isinstance(completes, Group) and completes.owner is IssuedBy.WARPGROUP
-    return collective and threads is not None and threads.units == 1
+    return collective and source.role in part.threads and threads.units == 1
 
 
 def _is_fence(atom: Synchronisation, kind: FenceKind) -> bool:

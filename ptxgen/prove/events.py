@@ -21,10 +21,12 @@ from ptxgen.order.atoms import (
     Issue,
     Join,
     Passage,
+    PassTurn,
     Placed,
     Retire,
     RoleBody,
     Side,
+    TakeTurn,
     Wait,
     performed_by,
 )
@@ -98,12 +100,16 @@ class _Builder:
         tail = [self.atom(role, member, place, placed, tail=True) for place, placed in enumerate(role.tail)]
         steps = [(n, p) for n, p in zip(body, role.body, strict=True) if n is not None]
         ends = [(n, p) for n, p in zip(tail, role.tail, strict=True) if n is not None]
-        self.chain(steps)
-        self.chain(ends)
+        last = [self.atom(role, member, place, placed, tail=True) for place, placed in enumerate(role.leave)]
+        leave = [(n, p) for n, p in zip(last, role.leave, strict=True) if n is not None]
+        for nodes in (steps, ends, leave):
+            self.chain(nodes)
         if steps and role.periodic:
             self.link(steps[-1], steps[0], 1)
         if steps and ends:
             self.link(steps[-1], ends[0], 1)
+        if leave and (ends or steps):
+            self.link((ends or steps)[-1], leave[0], 0 if ends else 1)
         if steps and ends and role.resumes:
             self.edge(ends[-1][0], steps[0][0], steps[0][1].ahead - ends[-1][1].ahead, Why.ITEM)
         self.retire(role, member, [*body, *tail])
@@ -142,7 +148,7 @@ class _Builder:
                     self.arrive(role, (ring, side, cta), node, place if tail else None)
             case Expect(ring=ring):
                 self.arrive(role, (ring, Side.FULL, member.cta), node, place if tail else None)
-            case Commit() | Retire() | Join() | Advance() | ClusterArrive() | ClusterWait():
+            case Commit() | Retire() | Join() | Advance() | TakeTurn() | PassTurn() | ClusterArrive() | ClusterWait():
                 pass
         return node
 
@@ -216,7 +222,8 @@ class _Builder:
 
     def nest(self) -> None:
         """Of a nested loop with more steps than its ring has slots, nobody who uses the ring comes to the end before
-        the one who fills it, and that one not before the others have begun."""
+        the one who fills it, and that one not before the others have begun. As with phases, the unit that has the next
+        item is not told by those of this one."""
         for atom, nodes in self.passages.items():
             if atom.fills or atom.edge is LoopEdge.BEGIN:
                 continue
@@ -224,11 +231,15 @@ class _Builder:
             begun = self.passages.get(evolve(atom, edge=LoopEdge.BEGIN), [])
             for member, end in filled:
                 for other, node in nodes:
-                    if other.cta == member.cta:
+                    if self.share_item(member, other):
                         self.edge(end, node, 0, Why.NESTED)
                 for other, node in begun:
-                    if other.cta == member.cta:
+                    if self.share_item(member, other):
                         self.edge(node, end, 0, Why.NESTED)
+
+    def share_item(self, filler: Member, user: Member) -> bool:
+        """Whether two members of a block come to a nested loop in the same item."""
+        return filler.cta == user.cta and not (user.role == self.variant.handover and user.unit > 0)
 
     def hand_over(self, role: RoleBody, own: list[tuple[Member, list[int | None]]]) -> None:
         for turn in self.program.turns:
@@ -316,8 +327,12 @@ def handover_graph(program: AtomProgram, role: RoleBody) -> Graph:
 
 
 def without(program: AtomProgram, role: RoleBody, place: int) -> AtomProgram:
-    """The program without the atom at `place` of a role's body, or of its tail when it is beyond the body."""
+    """The program without the atom at `place` of a role's body, of its tail when it is beyond the body, or of what is
+    done before leaving."""
     tail = place - len(role.body)
+    leave = tail - len(role.tail)
+    if leave >= 0:
+        return program.replaced(role, evolve(role, leave=role.leave[:leave] + role.leave[leave + 1 :]))
     if tail >= 0:
         return program.replaced(role, evolve(role, tail=role.tail[:tail] + role.tail[tail + 1 :]))
     return program.replaced(role, evolve(role, body=role.body[:place] + role.body[place + 1 :]))

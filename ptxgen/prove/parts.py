@@ -7,7 +7,18 @@ from collections.abc import Iterator, Mapping
 from attrs import field, frozen
 
 from ptxgen.errors import InternalError
-from ptxgen.order.atoms import Advance, Commit, Fence, FenceKind, Retire
+from ptxgen.order.atoms import (
+    Advance,
+    Arrive,
+    Commit,
+    Expect,
+    Fence,
+    FenceKind,
+    PassTurn,
+    Retire,
+    TakeTurn,
+    Wait,
+)
 from ptxgen.order.ops import Op
 from ptxgen.order.requirements import Event, Requirement
 from ptxgen.order.synchronisation import Synchronisation, Synchronised
@@ -22,7 +33,8 @@ Key = tuple[str, Loops]
 @frozen(eq=False)
 class Part:
     """Bodies whose ops are bound by requirements: one, or one of each role that a ring connects. `atoms` are what
-    synchronises each of them, `tails` what follows its loop for the loop's last steps. `lifted` are fences of nested
+    synchronises each of them, `tails` what follows its loop for the loop's last steps, `leaves` what
+    follows all items of a work list. `lifted` are fences of nested
     bodies that stand before every instance of a sink there, which is as good as before the loop."""
 
     keys: tuple[Key, ...]
@@ -32,6 +44,12 @@ class Part:
     threads: Mapping[str, Threads] = field(factory=dict)
     lifted: Mapping[Key, Mapping[int, Synchronisation]] = field(factory=dict)
     closings: tuple[Synchronisation, ...] = ()
+    leaves: Mapping[Key, tuple[Synchronisation, ...]] = field(factory=dict)
+
+    @property
+    def synchronising(self) -> tuple[Synchronisation, ...]:
+        """All that synchronises the bodies, in their loops and behind them."""
+        return tuple(a for own in (self.atoms, self.tails, self.leaves) for atoms in own.values() for a in atoms)
 
     def closes_for_outside(self, atom: Synchronisation) -> bool:
         """Whether a wait behind the loop counts on an atom of its body."""
@@ -67,7 +85,7 @@ def parts(
         bodies.setdefault(first, []).append(requirement)
     for first, second in together(synchronised):
         joined[root(second)] = root(first)
-    atoms, tails = _atoms(synchronised)
+    atoms, tails, leaves = _atoms(synchronised)
     lifted = _lifted(synchronised, requirements, atoms)
     closings = closed_for_outside(synchronised, requirements)
     found: dict[Key, list[Key]] = {}
@@ -83,6 +101,7 @@ def parts(
             threads,
             {k: lifted[k] for k in keys if k in lifted},
             closings,
+            {k: leaves[k] for k in keys if k in leaves},
         )
 
 
@@ -125,12 +144,14 @@ def _serves_inside(synchronised: Synchronised, requirements: tuple[Requirement, 
 _Atoms = dict[Key, tuple[Synchronisation, ...]]
 
 
-def _atoms(synchronised: Synchronised) -> tuple[_Atoms, _Atoms]:
-    """The atoms of each body; and what follows a loop for its last steps, by the body of that loop."""
+def _atoms(synchronised: Synchronised) -> tuple[_Atoms, _Atoms, _Atoms]:
+    """The atoms of each body; by the body of a loop what follows it for its last steps, and what follows all items."""
+    leaving = tuple(atom for atom in synchronised.atoms if atom.tail and not atom.time.loops)
     atoms: dict[Key, list[Synchronisation]] = {}
     tails: dict[Key, list[Synchronisation]] = {}
     loops = {(op.role, path_of(op, depth)) for op in synchronised.ops for depth in range(len(op.time.loops) + 1)}
-    synchronising = (atom for atom in synchronised.atoms if not isinstance(atom.atom, Advance))
+    apart = (Advance, TakeTurn, PassTurn)
+    synchronising = (a for a in synchronised.atoms if not isinstance(a.atom, apart) and a not in leaving)
     for atom in sorted(synchronising, key=lambda atom: atom.time.place):
         key = (atom.role, tuple(zip(atom.time.place, atom.time.loops, strict=False)))
         if not atom.tail:
@@ -146,7 +167,27 @@ def _atoms(synchronised: Synchronised) -> tuple[_Atoms, _Atoms]:
         behind = (a for a in atoms.get(outer, ()) if a.time.place[-1] > loop[1][-1][0])
         waits = [a for a in behind if isinstance(a.atom, Retire) and a.atom.kind in closed]
         tails.setdefault(loop, []).extend((*waits, atom))
-    return ({k: tuple(v) for k, v in atoms.items()}, {k: tuple(dict.fromkeys(v)) for k, v in tails.items()})
+    leaves: dict[Key, list[Synchronisation]] = {}
+    for atom in leaving:
+        leaves.setdefault(_left_by(atom, atoms), []).append(atom)
+    return (
+        {k: tuple(v) for k, v in atoms.items()},
+        {k: tuple(dict.fromkeys(v)) for k, v in tails.items()},
+        {k: tuple(v) for k, v in leaves.items()},
+    )
+
+
+def _left_by(leaving: Synchronisation, atoms: Mapping[Key, list[Synchronisation]]) -> Key:
+    """The body whose barriers are waited for behind all items."""
+    for key, own in atoms.items():
+        before = leaving.role == key[0] and key[1][:1] and key[1][0][0] < leaving.time.place[0]
+        if before and _ring_of(leaving) in map(_ring_of, own):
+            return key
+    raise InternalError(f"{leaving} of {leaving.role} follows no loop that uses the same ring")
+
+
+def _ring_of(atom: Synchronisation) -> str | None:
+    return atom.atom.ring if isinstance(atom.atom, Wait | Arrive | Expect) else None
 
 
 def op_of(synchronised: Synchronised, event: Event) -> Op:

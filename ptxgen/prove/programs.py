@@ -28,6 +28,7 @@ from ptxgen.order.threads import SEVERAL
 from ptxgen.prove.clusters import reaches_others
 from ptxgen.prove.nested import passages
 from ptxgen.prove.parts import Key, Part, op_of, path_of
+from ptxgen.prove.turns import turns_between
 
 
 def program_of(synchronised: Synchronised, part: Part) -> AtomProgram:
@@ -36,7 +37,8 @@ def program_of(synchronised: Synchronised, part: Part) -> AtomProgram:
     roles = tuple(_role(synchronised, part, key, uses) for key in part.keys)
     rings = tuple(_ring(synchronised, part, name, buffers) for name, buffers in uses.items())
     obligations = (_obligation(synchronised, r, counted=bool(uses)) for r in part.requirements)
-    program = AtomProgram(roles, rings, tuple(obligations), cluster=_cluster(roles))
+    turns = tuple(turn for role in roles for turn in turns_between(synchronised, part, role))
+    program = AtomProgram(roles, rings, tuple(obligations), turns, cluster=_cluster(roles))
     return evolve(program, enter=synchronised.enter) if reaches_others(program) else program
 
 
@@ -93,10 +95,12 @@ def _role(synchronised: Synchronised, part: Part, key: Key, uses: Mapping[str, t
         placed[place, order] = passage
     body = tuple(placed[place] for place in sorted(placed))
     threads = part.threads.get(role, SEVERAL)
+    threads = threads if uses else threads.together
     tail = tuple(_tail(part.tails[key], body))
-    return RoleBody(
-        role, threads.units, threads.threads, body, tail, periodic=depth > 0, resumes=bool(uses) and _goes_on(part)
-    )
+    leave = tuple(_tail(part.leaves.get(key, ()), body))
+    resumes = bool(uses) and _goes_on(part)
+    alone = threads.alternates
+    return RoleBody(role, threads.units, threads.threads, body, tail, depth > 0, alone, resumes=resumes, leave=leave)
 
 
 def _goes_on(part: Part) -> bool:
@@ -116,10 +120,10 @@ def _issue(op: Op, depth: int, uses: Mapping[str, tuple[str, ...]]) -> Issue:
 
 def _tail(tail: tuple[Synchronisation, ...], body: tuple[Placed, ...]) -> Iterator[Placed]:
     """What follows a loop, once for each step that its own arrivals lag behind; a wait acts for the tile that it names,
-    counted from the loop's last one."""
+    counted from the loop's last one. Behind all items a counter says how many tiles there were."""
     for atom in tail:
         if isinstance(atom.atom, Wait):
-            yield Placed(atom.atom, atom.rank.constant - 1)
+            yield Placed(atom.atom, atom.rank.constant - int(bool(atom.time.loops)))
             continue
         if not isinstance(atom.atom, Arrive):
             yield Placed(atom.atom, -1)

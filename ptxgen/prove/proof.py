@@ -17,6 +17,7 @@ from ptxgen.prove.ends import uneven, unserved
 from ptxgen.prove.parts import parts
 from ptxgen.prove.programs import program_of
 from ptxgen.prove.releases import released_early
+from ptxgen.prove.turns import turn_faults
 from ptxgen.prove.windows import escaping
 
 
@@ -33,7 +34,7 @@ def check_meetings(
     steps are decided on the domains: no pair of instances may lie between meetings that do not exist, nor count on
     groups that are not closed, nor may the uses of a ring differ from the arrivals at it (code `synchronisation.ends`).
     The numbers of tiles, counted on across work items, are judged apart (`counters.py`), and what ptxas makes of
-    products in flight over a loop's end (`windows.py`).
+    products in flight over a loop's end (`windows.py`), and the turns of units that alternate (`turns.py`).
     With `needless`, each atom must also be wanted. `requirements` are those of the same ops in the same order;
     `threads` tells who runs each role. Findings name the requirement and both ops, on the sink's line.
     """
@@ -48,6 +49,7 @@ def check_meetings(
         if "synchronisation.covered" not in verdict.codes:
             findings += unserved(synchronised, part)
         findings += (*uneven(synchronised, part), *released_early(synchronised, part))
+    findings += turn_faults(synchronised, threads or {}, needless=needless)
     findings += unclosed(synchronised, requirements)
     findings += (*misnumbered(synchronised), *miscounted(synchronised))
     findings += escaping(synchronised)

@@ -12,8 +12,8 @@ from ptxgen.order.atoms import Commit
 from ptxgen.order.nest import Body, Nest, nest
 from ptxgen.order.ops import Op
 from ptxgen.order.requirements import Requirement, check_order
-from ptxgen.order.synchronisation import Synchronisation, Synchronised
-from ptxgen.order.threads import Threads
+from ptxgen.order.synchronisation import RingUse, Synchronisation, Synchronised
+from ptxgen.order.threads import SEVERAL, Rotation, Threads
 from ptxgen.synchronise.clusters import counted, entering
 from ptxgen.synchronise.counters import advances
 from ptxgen.synchronise.groups import lane_group
@@ -21,13 +21,18 @@ from ptxgen.synchronise.meetings import meetings
 from ptxgen.synchronise.registers import own_waits, register_fences
 from ptxgen.synchronise.rings import between_roles, landing, ring_atoms, rings
 from ptxgen.synchronise.rounds import check_counts
+from ptxgen.synchronise.turns import turn_atoms, turn_uses
 
 
 def discharge(
-    ops: tuple[Op, ...], requirements: Iterable[Requirement], threads: Mapping[str, Threads] | None = None
+    ops: tuple[Op, ...],
+    requirements: Iterable[Requirement],
+    threads: Mapping[str, Threads] | None = None,
+    rotations: Iterable[Rotation] = (),
 ) -> Synchronised:
     """The fewest meetings that serve `requirements`, the commits and waits of copies that complete in groups, and the
-    ops with places renumbered to make room for them. `threads` tells who runs each role, which rings count.
+    ops with places renumbered to make room for them. `threads` tells who runs each role, which rings count; `rotations`
+    which roles' units take turns.
 
     A requirement is served in the body where its ends part, since a nested loop may run no step at all. Of equally few
     gaps, those directly before a sink are taken. Each meeting exists where a requirement that it covers does. What a
@@ -50,7 +55,7 @@ def discharge(
         number, depth = requirement.source.number, len(requirement.loops)
         body = Body(requirement.source.op.role, places.paths[number][:depth])
         role = (threads or {}).get(body.role)
-        alone = role is not None and role.units == 1 and _is_collective(requirement)
+        alone = role is not None and role.together.units == 1 and _is_collective(requirement)
         if not requirement.own and not alone:
             bodies.setdefault(body, []).append(requirement)
         if requirement.own or _is_collective(requirement):
@@ -60,7 +65,7 @@ def discharge(
     atoms = {body: meetings(body, places, ops, found) for body, found in bodies.items()}
     for body, found in served.items():
         _add_behind_commits(atoms.setdefault(body, {}), own_waits(body, places, found))
-    uses = rings(ops, across)
+    uses = tuple(_rotating(use, ops, threads or {}) for use in rings(ops, across))
     awaited = frozenset(r.source.number for body, found in served.items() for r in found if _is_awaited(r, body))
     for use in uses:
         for part in ring_atoms(use, ops, places, awaited):
@@ -69,10 +74,18 @@ def discharge(
         _add(atoms, body, {gap: [fence]})
     for part in advances(uses, ops, places):
         _add(atoms, part.body, {part.gap: list(part.atoms)})
+    turns = turn_uses(rotations, ops, threads or {})
+    for turn in turn_atoms(turns, ops, places):
+        _add(atoms, turn.body, {turn.before: [turn.take]})
+        atoms[turn.body][turn.behind] = [turn.passed, *atoms[turn.body].get(turn.behind, ())]
     placed = _renumbered(landing(ops, uses), places, atoms)
-    uses = tuple(counted(use, placed.atoms, threads or {}) for use in uses)
-    check_counts(uses)
-    return evolve(placed, rings=uses, enter=entering(uses))
+    counts = tuple(counted(use, placed.atoms, threads or {}) for use in uses)
+    check_counts(counts)
+    return evolve(placed, rings=counts, enter=entering(uses), turns=turns)
+
+
+def _rotating(use: RingUse, ops: tuple[Op, ...], threads: Mapping[str, Threads]) -> RingUse:
+    return evolve(use, rotates=threads.get(ops[use.readers[0]].role, SEVERAL).alternates)
 
 
 def _add(

@@ -114,7 +114,7 @@ def ring_atoms(
     The writer waits until the slot is free and announces the bytes before the first copy of a step. The reader waits
     for them before its first use, and releases the slot behind its last one: `window` steps later where its reads are
     in flight, the last of them behind the loop. A tile outside all loops is filled once and never again. Where other
-    blocks release slots, the writer waits for the last of them behind its loop.
+    blocks release slots, the writer waits for the last of them behind its loop, or behind all work items.
     """
     yield from _writing(use, ops, places)
     order = _in_time(ops, places, use.readers)
@@ -133,8 +133,9 @@ def _writing(use: RingUse, ops: tuple[Op, ...], places: Nest) -> Iterator[RingAt
     expect = _atom(use, ops[first], Expect(use.name, use.byte_count))
     yield RingAtoms(body, places.positions[first][-1], (wait, expect) if use.loop else (expect,))
     if is_remote(use.masks):
-        last = before_leaving(use, ops[first], ops[use.readers[-1]])
-        yield RingAtoms(Body(body.role, body.path[:-1]), places.positions[first][-2] + 1, (last,))
+        last, outside = before_leaving(use, ops[first], ops[use.readers[-1]]), 2 if use.counter else 1
+        around = Body(body.role, body.path[:-outside])
+        yield RingAtoms(around, places.positions[first][-1 - outside] + 1, last)
 
 
 def _in_time(ops: tuple[Op, ...], places: Nest, numbers: tuple[int, ...]) -> list[int]:

@@ -12,7 +12,7 @@ from ptxgen.order.synchronisation import RingUse
 
 def check_rounds(ops: tuple[Op, ...], uses: tuple[RingUse, ...]) -> None:
     """UnsupportedError where a ring that goes on from round to round is used in a loop that no ring serves, in another
-    order by another role, or by blocks of a cluster for each other."""
+    order by another role, or in several by blocks of a cluster for each other."""
     found = tuple(use for use in uses if use.counter)
     served = {(buffer.name, use.loop) for use in found for buffer in use.buffers}
     orders: dict[str, dict[str, tuple[str, ...]]] = {}
@@ -28,11 +28,19 @@ def check_rounds(ops: tuple[Op, ...], uses: tuple[RingUse, ...]) -> None:
             told = "; ".join(f"{role} {', '.join(loops)}" for role, loops in by_role.items())
             raise UnsupportedError(f"{counter}: roles use a ring in the same loops in one order, here {told}")
     for use in uses:
-        if is_remote(use.masks) and (use.counter or not use.loop):
+        if is_remote(use.masks) and not _is_counted_once(ops, uses, use):
             raise UnsupportedError(
                 f"the ring {use.name} is used in {use.loop or 'no loop'}: blocks of a cluster fill each other's rings "
-                "in one loop that is run once"
+                "in one loop, which is run once or by each work item"
             )
+
+
+def _is_counted_once(ops: tuple[Op, ...], uses: tuple[RingUse, ...], use: RingUse) -> bool:
+    """Whether a ring is used in one loop, at most one other loop around it: behind that its counter tells of all
+    tiles."""
+    loops = {ops[number].time.loops for number in (*use.writers, *use.readers)}
+    alone = all(other.loop == use.loop for other in uses if use.counter and other.counter == use.counter)
+    return bool(use.loop) and alone and all(len(own) == 1 + bool(use.counter) for own in loops)
 
 
 def check_counts(uses: Iterable[RingUse]) -> None:

@@ -1,15 +1,7 @@
 """The tile program: buffers, copies, multiplies and meetings, one tree per role (see README.md)."""
 
-from ptxgen.tile.distribution import (
-    LANE_BITS,
-    Coordinate,
-    Distribution,
-    MatrixRows,
-    SharedLayout,
-    bit_count,
-    matrix_rows,
-    zero,
-)
+from ptxgen.tile.cropping import Coordinate, CroppingError, bit_count, coordinate_bits, granule, is_power, power_below
+from ptxgen.tile.distribution import LANE_BITS, Distribution, MatrixRows, SharedLayout, matrix_rows, zero
 from ptxgen.tile.nodes import (
     Advance,
     Arrive,
@@ -23,6 +15,7 @@ from ptxgen.tile.nodes import (
     Counter,
     Covered,
     Entering,
+    Eviction,
     Expect,
     Fact,
     Factor,
@@ -72,10 +65,11 @@ from ptxgen.tile.printer import show
 
 __all__ = [
     "LANE_BITS", "Advance", "Arrive", "Arriving", "Buffer", "Carrier", "ClusterArrive", "ClusterWait", "Commit",
-    "Coordinate", "Copy", "Counter", "Covered", "Distribution", "Entering", "Expect", "Fact", "Factor", "Fill",
-    "ForEachItem", "GlobalPlacement", "Grid", "GridDim", "GridRelease", "GridWait", "Iteration", "Let", "Loop", "Map",
-    "MapOperand", "MatrixOrder", "MatrixRows", "Meet", "Multiply", "MultiplyRow", "Node", "Ordering", "Outside",
-    "Parameter", "ParameterKind", "Program", "ProxyFence", "Quotient", "Raster", "Reduce", "Region", "RegisterFence",
-    "RequirementKind", "Retire", "Ring", "Role", "Sequence", "SharedLayout", "Side", "Space", "Synchronisation",
-    "TensorBox", "Wait", "When", "WorkList", "bit_count", "matrix_rows", "rank_name", "show", "zero",
+    "Coordinate", "Copy", "Counter", "Covered", "CroppingError", "Distribution", "Entering", "Eviction", "Expect",
+    "Fact", "Factor", "Fill", "ForEachItem", "GlobalPlacement", "Grid", "GridDim", "GridRelease", "GridWait",
+    "Iteration", "Let", "Loop", "Map", "MapOperand", "MatrixOrder", "MatrixRows", "Meet", "Multiply", "MultiplyRow",
+    "Node", "Ordering", "Outside", "Parameter", "ParameterKind", "Program", "ProxyFence", "Quotient", "Raster",
+    "Reduce", "Region", "RegisterFence", "RequirementKind", "Retire", "Ring", "Role", "Sequence", "SharedLayout",
+    "Side", "Space", "Synchronisation", "TensorBox", "Wait", "When", "WorkList", "bit_count", "coordinate_bits",
+    "granule", "is_power", "matrix_rows", "power_below", "rank_name", "show", "zero",
 ]  # fmt: skip

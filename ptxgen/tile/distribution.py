@@ -1,8 +1,8 @@
 """Who holds what: linear maps over F2 from the bits of (warp, lane, value) to tile coordinates, and from tile
 coordinates to shared-memory offsets.
 
-A map is stored as its images of single bits. Extents are powers of two, so the image of any index is the XOR of the
-images of its set bits (Zhou et al., "Linear Layouts", 2025).
+A map is stored as its images of single bits; the image of any index is the XOR of the images of its set bits (Zhou et
+al., "Linear Layouts", 2025). Extents that are no powers of two crop it (see cropping.py).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from operator import xor
 
 from attrs import frozen
 
-Coordinate = tuple[int, ...]
+from ptxgen.tile.cropping import Coordinate, CroppingError, bit_count, coordinate_bits, cropped_counts, cropped_size
 
 LANE_BITS = 5
 
@@ -28,19 +28,13 @@ def combine(basis: tuple[Coordinate, ...], index: int, rank: int) -> Coordinate:
     return tuple(reduce(xor, (image[place] for image in chosen), 0) for place in range(rank))
 
 
-def bit_count(extent: int) -> int:
-    """log2 of a power of two; ValueError for anything else."""
-    if extent < 1 or extent & (extent - 1):
-        raise ValueError(f"a tile extent must be a power of two, got {extent}")
-    return extent.bit_length() - 1
-
-
 @frozen
 class Distribution:
     """Which lane and value index of a warp holds which coordinate of a register tile of `shape`.
 
     `values[b]`, `lanes[b]`, `warps[b]` are the coordinates that bit b of the value index, lane number and warp number
-    contributes. A zero contribution means that the bit only makes copies.
+    contributes. A zero contribution means that the bit only makes copies. CroppingError where the extents of `shape`
+    leave out others than the last values of each lane, or the last warps.
     """
 
     shape: tuple[int, ...]
@@ -48,14 +42,31 @@ class Distribution:
     lanes: tuple[Coordinate, ...]
     warps: tuple[Coordinate, ...]
 
+    def __attrs_post_init__(self) -> None:
+        _, lanes, _ = self._counts
+        if lanes < 1 << len(self.lanes):
+            raise CroppingError(
+                f"a tile of {'x'.join(map(str, self.shape))} would leave lanes of a warp without a part"
+            )
+
     @property
     def rank(self) -> int:
         return len(self.shape)
 
     @property
+    def _counts(self) -> tuple[int, int, int]:
+        values, lanes, warps = cropped_counts((self.values, self.lanes, self.warps), self.shape)
+        return values, lanes, warps
+
+    @property
     def value_count(self) -> int:
         """Elements held by each lane."""
-        return 1 << len(self.values)
+        return self._counts[0]
+
+    @property
+    def warp_count(self) -> int:
+        """Warps that hold elements, from number 0 on."""
+        return self._counts[2]
 
     def value_coordinate(self, value: int) -> Coordinate:
         """The part of the coordinate that the value index decides."""
@@ -80,8 +91,8 @@ class Distribution:
         return not all(map(any, (*self.lanes, *self.warps)))
 
     def project(self, kept: tuple[int, ...], divisors: tuple[int, ...] | None = None) -> Distribution:
-        """The distribution of a tile over the dimensions `kept` alone, in that order, each divided (rounding down) by
-        its power of two in `divisors`.
+        """The distribution of a tile over the dimensions `kept` alone, in that order, each divided (its coordinates
+        rounding down) by its power of two in `divisors`.
 
         Value bits that no longer move anything disappear; lane and warp bits that do not become replicas.
         """
@@ -91,7 +102,7 @@ class Distribution:
             return tuple(image[place] // divisor for place, divisor in zip(kept, shared, strict=True))
 
         return Distribution(
-            tuple(max(1, self.shape[place] // divisor) for place, divisor in zip(kept, shared, strict=True)),
+            tuple(-(-self.shape[place] // divisor) for place, divisor in zip(kept, shared, strict=True)),
             tuple(keep(image) for image in self.values if any(keep(image))),
             tuple(map(keep, self.lanes)),
             tuple(map(keep, self.warps)),
@@ -155,16 +166,20 @@ def _is_run(images: tuple[Coordinate, ...], dimension: int) -> bool:
 class SharedLayout:
     """Where a coordinate of a shared tile lies: `offsets[d][b]` is the offset in elements that bit b of coordinate d
     contributes. The map is a bijection from the coordinates onto 0..size-1, so a swizzle is a layout like any other.
-    But bits that contribute nothing number the pieces of a larger tile, of which one lies here at a time.
+    But bits that contribute nothing number the pieces of a larger tile, of which one lies here at a time. CroppingError
+    where the extents of `shape` leave out others than the last offsets.
     """
 
     shape: tuple[int, ...]
     offsets: tuple[tuple[int, ...], ...]
 
+    def __attrs_post_init__(self) -> None:
+        assert self.size
+
     @property
     def size(self) -> int:
         """Elements of one tile."""
-        return 1 << sum(1 for images in self.offsets for image in images if image)
+        return cropped_size(self.offsets, self.shape)
 
     def offset(self, coordinate: Coordinate) -> int:
         """The offset in elements of `coordinate`."""
@@ -182,7 +197,7 @@ class SharedLayout:
             if image != 1 << bit:
                 break
             count *= 2
-        return count
+        return min(count, self.shape[dimension])
 
     @classmethod
     def linear(cls, shape: tuple[int, ...], contiguous: int) -> SharedLayout:
@@ -191,7 +206,7 @@ class SharedLayout:
         offsets: list[tuple[int, ...]] = [()] * len(shape)
         position = 0
         for place in order:
-            bits = bit_count(shape[place])
+            bits = coordinate_bits(shape[place])
             offsets[place] = tuple(1 << (position + bit) for bit in range(bits))
             position += bits
         return cls(shape, tuple(offsets))

@@ -43,8 +43,8 @@ class GlobalPlacement:
 
 @frozen
 class Buffer:
-    """Where a tile lives. `shape` has one power of two for each dimension of the array; a global buffer is the whole
-    array and has an empty shape. `depth` tiles lie one behind the other: tile number n is in slot n mod depth. A shared
+    """Where a tile lives. `shape` has one extent for each dimension of the array; a global buffer is the whole array
+    and has an empty shape. `depth` tiles lie one behind the other: tile number n is in slot n mod depth. A shared
     buffer with an `alias` lies where that one begins; one of the two is in use at a time."""
 
     name: str
@@ -130,6 +130,13 @@ class Carrier(Enum):
     TENSOR = "tensor copy"
 
 
+class Eviction(Enum):
+    """Which lines the L2 cache gives up: FIRST those that nobody will ask for again, LAST those that many will."""
+
+    FIRST = "evict_first"
+    LAST = "evict_last"
+
+
 @frozen
 class Copy:
     """Every element of `distribution` moves from `source` to `destination`, `vector` elements in one access.
@@ -137,7 +144,7 @@ class Copy:
     One side is registers and the other global or shared memory, or with LANE_COPY and TENSOR both are memory. `guarded`
     names the dimensions along which the box may leave the array; `outside` says what happens there. With `masks` the
     block of rank c in its cluster copies to the tiles of all blocks that `masks[c]` has bits for, and nothing where it
-    has none.
+    has none. A tensor copy may say what becomes of its lines in the L2 cache.
     """
 
     op: str
@@ -152,6 +159,7 @@ class Copy:
     rows: MatrixRows | None = None
     ring: str = ""
     masks: tuple[int, ...] = ()
+    eviction: Eviction | None = None
 
 
 @frozen
@@ -468,10 +476,13 @@ class When:
 @frozen
 class ForEachItem:
     """`body` for each item of the block's work list in turn: `variable` numbers them from 0, and the grid's variables
-    are those of the item's tile."""
+    are those of the item's tile. A role that takes some of them only has those numbered `first`, `first` + `step`, ...
+    """
 
     variable: str
     body: Node
+    first: int = 0
+    step: int = 1
 
 
 @frozen
@@ -525,15 +536,24 @@ def rank_name(variable: str) -> str:
 @frozen
 class Raster:
     """The order of blocks. `group` 1: the last grid dim fastest. `group` g > 1: bands of g tiles along the first of
-    the last two dims are walked column by column, so that neighbours in time share operands in the L2 cache."""
+    the last two dims are walked column by column, so that neighbours in time share operands in the L2 cache. With
+    `curve` a band is cut into squares of g by g tiles, each walked along Hilbert's curve from its first column to its
+    last one in its first row (where it is whole, else column by column), and every second band is walked backwards."""
 
     group: int = 1
+    curve: bool = False
+
+    def over(self, height: int) -> Raster:
+        """The same order of tiles of which each is `height` rows high; squares stay powers of two."""
+        group = max(1, self.group // height)
+        return Raster(1 << group.bit_length() - 1 if self.curve else group, self.curve)
 
 
 @frozen
 class WorkList:
     """How blocks that stay share the tiles: of W blocks number w takes tiles w, w + W, w + 2W, ... in the order of the
     raster. W is at most `workers`, None for as many blocks as the device runs at once, and never more than the tiles.
+    Clusters take clusters of tiles: there are as many whole ones as that leaves, one at least.
     """
 
     workers: int | None = None
@@ -582,7 +602,8 @@ class Role:
 class TensorBox:
     """A tensor map that the kernel takes as the parameter `name`: array `array`, its dimensions in `order` from the one
     that lies together in memory on, and the `extents` of a box in that order. `op` copies it; rows are swizzled over
-    `span` bytes."""
+    `span` bytes. The L2 cache fetches `promotion` bytes at once, 0 as many as are asked for; a map that comes `early`
+    is fetched as the kernel begins."""
 
     name: str
     op: str
@@ -590,6 +611,8 @@ class TensorBox:
     order: tuple[int, ...]
     extents: tuple[int, ...]
     span: int
+    promotion: int = 0
+    early: bool = False
 
 
 @frozen

@@ -118,11 +118,15 @@ def grid_lines(grid: Grid) -> Iterator[str]:
     for dim in grid.dims:
         yield f"{dim.variable} = 0 .. {dim.count} - 1" + (f", clusters of {dim.cluster}" if dim.cluster > 1 else "")
     group = grid.raster.group
-    yield "last dim fastest" if group == 1 else f"bands of {group} tiles, walked column by column"
+    if grid.raster.curve:
+        yield f"squares of {group} by {group} tiles along a curve, every second band of them backwards"
+    else:
+        yield "last dim fastest" if group == 1 else f"bands of {group} tiles, walked column by column"
     if grid.work_list is not None:
         most = grid.work_list.workers
         workers = "as many blocks as run at once" if most is None else f"{most} blocks"
-        yield f"walked by {workers}: of W number w takes tiles w, w + W, ..."
+        what = "W number w takes" if grid.cluster == 1 else "W clusters number w takes clusters of"
+        yield f"walked by {workers}: of {what} tiles w, w + W, ..."
 
 
 def buffer_lines(buffers: Items[Buffer]) -> Iterator[str]:
@@ -164,7 +168,10 @@ def layout_text(layout: SharedLayout) -> str:
 def tensor_line(box: TensorBox) -> str:
     """What a tensor map describes."""
     order = ", ".join(f"d{place}" for place in box.order)
-    return f"{box.name}: {box.array} in boxes of {box_text(box.extents)} over {order}, swizzled over {box.span} bytes"
+    promoted = f", {box.promotion} bytes at once to L2" if box.promotion else ""
+    early = ", fetched early" if box.early else ""
+    boxes = f"{box.array} in boxes of {box_text(box.extents)} over {order}"
+    return f"{box.name}: {boxes}, swizzled over {box.span} bytes{promoted}{early}"
 
 
 def ring_line(ring: Ring) -> str:
@@ -197,8 +204,9 @@ def node_lines(node: Node) -> Iterator[str]:
             yield from block(f"when {' and '.join(map(str, conditions)) or 'always'}", then)
             if otherwise is not None:
                 yield from block("otherwise", otherwise)
-        case ForEachItem(variable, body):
-            yield from block(f"for each item, number {variable}", body)
+        case ForEachItem(variable, body, first, step):
+            which = "each item" if step == 1 else f"items {first}, {first + step}, {first + 2 * step}, ..."
+            yield from block(f"for {which}, number {variable}", body)
         case Counter(variable, body):
             yield from block(f"count {variable} from 0", body)
         case Copy():
@@ -292,7 +300,8 @@ def copy_lines(copy: Copy) -> Iterator[str]:
     moved = f"{box_text(copy.distribution.shape)} by {copy.vector}"
     if copy.guarded:
         moved += f", {EFFECTS[copy.outside]} outside {dims_text(copy.guarded)}"
-    line = f"copy {region_text(copy.destination)} <- {region_text(copy.source)}, {moved}{masks_text(copy.masks)}"
+    moved += masks_text(copy.masks) + (f", {copy.eviction.value} in L2" if copy.eviction else "")
+    line = f"copy {region_text(copy.destination)} <- {region_text(copy.source)}, {moved}"
     yield named(copy.op, copy.destination, line)
     held = [side.buffer.placement for side in (copy.source, copy.destination) if side.buffer.space is Space.REGISTERS]
     if copy.distribution not in held:

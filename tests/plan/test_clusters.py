@@ -36,7 +36,6 @@ REFUSED: dict[str, tuple[Callable[[], Plan], str]] = {
     "one block": (lambda: dealt().cluster(i=1, j=1), "a cluster has 2 to 8 blocks, got 1"),
     "no dim": (lambda: dealt().cluster(), "a cluster has 2 to 8 blocks, got 1"),
     "too many": (lambda: dealt().cluster(i=4, j=4), "a cluster has 2 to 8 blocks, got 16"),
-    "blocks that stay": (lambda: tiled().persist("cta").cluster(i=2), "blocks that stay and walk the tiles form no"),
     "twice": (lambda: dealt().cluster(i=2).cluster(j=2), "a cluster is given already"),
     "slices of three": (
         lambda: dealt().stage("A", at="cta.k", into=shared(2, swizzle(128)), by=tensor, slices=3),
@@ -59,6 +58,16 @@ def test_refused_on_its_own_line(name: str) -> None:
     with pytest.raises(PlanError, match=words) as caught:
         make()
     assert "test_clusters.py" in str(caught.value)
+
+
+def test_blocks_that_stay_form_clusters_too() -> None:
+    plan = tiled().persist("cta").cluster(i=2)
+    assert [str(step) for step in plan.steps[1:]] == [
+        "persist(cta, raster=rows, workers=sms, dims=(i, j))",
+        "cluster(i=2)",
+    ]
+    with pytest.raises(PlanError, match=r"cluster\(k=2\): dims dealt to blocks are i, j"):
+        tiled().persist("cta").cluster(k=2)
 
 
 def test_steps_print_as_they_are_called() -> None:

@@ -82,6 +82,11 @@ def warp_tile_below_the_instruction() -> None:
     derive(multiplied(staged(tiled(matmul(), warp=(8, 64)))))
 
 
+def ninety_six_among_warps() -> None:
+    plan = Plan(matmul(), "sm_70").tile("cta", i=96, j=64, k=32).place("cta", onto=blocks)  # refused
+    derive(multiplied(staged(plan.tile("warp", i=32, j=32).place("warp", onto=warps).tile("step", k=4))))
+
+
 def no_fragments() -> None:
     plan = tiled(matmul()).stage("A", at="cta.k", into=registers(), by=ld(16))
     derive(multiplied(plan))
@@ -168,6 +173,7 @@ OTHERS = {
     "shared bytes": (shared_memory_over_budget, "bytes of shared memory, a block has 98304"),
     "registers": (registers_over_budget, "a thread has 255"),
     "small warp tile": (warp_tile_below_the_instruction, "needs a tile of at least 16 along i"),
+    "ninety-six": (ninety_six_among_warps, "tile('cta'): i=96 is no power of two"),
     "no fragments": (no_fragments, "stage(A, into=fragments(...)) is missing"),
     "no staging registers": (
         shared_without_registers,
@@ -199,7 +205,7 @@ OTHERS = {
         lambda: volta().stage("A", at="cta.k", into=registers(), by=ld(16)),
         "A.registers is staged already",
     ),
-    "ninety-six": (lambda: Plan(matmul(), "sm_70").tile("cta", i=96), "must be a power of two, got 96"),
+    "none": (lambda: Plan(matmul(), "sm_70").tile("cta", i=0), "the extent of i must be at least 1, got 0"),
     "larger inside": (
         lambda: Plan(matmul(), "sm_70").tile("cta", i=32).tile("warp", i=64),
         "i=64 does not divide i=32 of level 'cta'",

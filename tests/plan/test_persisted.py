@@ -33,7 +33,7 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     "a truth": (lambda: plain().persist("cta", workers=True), "a work list has one worker or more, got True"),
     "a raster by name": (
         lambda: plain().persist("cta", raster=wrong("rows")),
-        "raster is rows or grouped(count), got 'rows'",
+        "raster is rows, grouped(count) or hilbert(side), got 'rows'",
     ),
     "a dim that is summed": (
         lambda: plain().persist("cta", dims=("i", "k")),

@@ -52,7 +52,7 @@ BOTH_ARE = "contradict each other: they hold together at no sizes"
 SPELLING: dict[str, tuple[Callable[[], object], str]] = {
     "raster by name": (
         lambda: plain().tile("cta", i=8).place("cta", onto=blocks, raster=wrong("rows")),
-        "raster is rows or grouped(count), got 'rows'",
+        "raster is rows, grouped(count) or hilbert(side), got 'rows'",
     ),
     "onto by name": (
         lambda: plain().tile("cta", i=8).place("cta", onto=wrong("blocks")),

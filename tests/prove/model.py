@@ -155,7 +155,8 @@ class Machine:
             for role in self.program.roles:
                 for unit in range(role.units):
                     for elected in (True,) if role.threads == 1 else (True, False):
-                        run = in_items(role, self.items) if role.resumes else instances(role, self.tiles)
+                        own = (unit, role.units) if role.alternates else (0, 1)
+                        run = in_items(role, self.items, *own) if role.resumes else instances(role, self.tiles)
                         steps = [*entering, *run]
                         mine = [(p, n) for p, n in steps if elected or performed_by(role, p.atom) is not ELECTED]
                         yield Thread(role, unit, elected, cta, mine)
@@ -185,8 +186,20 @@ class Machine:
             raise Fault("a barrier of a block that has left")
         return found
 
+    def has_turn(self, thread: Thread, placed: Placed, index: int) -> bool:
+        """Whether what a turn orders before this step is done: by whoever has the tile before this one."""
+        for turn in self.program.turns:
+            if thread.role.name == turn.role and placed is thread.role.body[turn.after]:
+                others = (t for t in self.threads if t.role is thread.role and t.cta == thread.cta and t is not thread)
+                before = (thread.role.body[turn.before], index - 1)
+                if any(step == before for other in others for step in other.steps[other.at :]):
+                    return False
+        return True
+
     def can_step(self, thread: Thread) -> bool:
         placed, index = thread.steps[thread.at]
+        if not self.has_turn(thread, placed, index):
+            return False
         match placed.atom:
             case ClusterWait():
                 return all(t.arrived > thread.waited for t in self.threads)
@@ -333,12 +346,16 @@ def instances(role: RoleBody, tiles: int) -> Iterator[tuple[Placed, int]]:
             yield placed, index
 
 
-def in_items(role: RoleBody, items: tuple[int, ...]) -> Iterator[tuple[Placed, int]]:
+def in_items(role: RoleBody, items: tuple[int, ...], unit: int = 0, units: int = 1) -> Iterator[tuple[Placed, int]]:
     """The atoms that one thread performs for work items of so many tiles each, with their index through all of them.
-    What lags behind stays in its item: the tail does it for the last steps."""
+    What lags behind stays in its item: the tail does it for the last steps. Behind all items the thread leaves. Of
+    several units each has every n-th item."""
     most = max((p.ahead for p in role.body), default=0)
     first = 0
-    for count in items:
+    for number, count in enumerate(items):
+        if number % units != unit:
+            first += count
+            continue
         for step in range(first - most, first + count):
             for placed in role.body:
                 index = step + placed.ahead
@@ -349,6 +366,7 @@ def in_items(role: RoleBody, items: tuple[int, ...]) -> Iterator[tuple[Placed, i
             index = first + placed.ahead
             if isinstance(placed.atom, Wait | Retire | Join | Fence) or first - count <= index < first:
                 yield placed, index
+    yield from ((placed, first + placed.ahead) for placed in role.leave)
 
 
 def faults(

@@ -92,6 +92,12 @@ class FakeDriver:
     def cuOccupancyMaxActiveBlocksPerMultiprocessor(self, function: str, threads: int, shared_bytes: int) -> Any:
         return *OK, min(2048 // threads, 233472 // (shared_bytes + 1024))
 
+    def cuOccupancyMaxActiveClusters(self, function: str, config: Any) -> Any:
+        """One multiprocessor in seven lies apart from the others."""
+        (extent,) = [attribute.value.clusterDim for attribute in config.attrs]
+        each = min(2048 // config.blockDimX, 233472 // (config.sharedMemBytes + 1024))
+        return *OK, 6 * each // (extent.x * extent.y * extent.z)
+
     def cuDevicePrimaryCtxRetain(self, device: int) -> Any:
         return *OK, FIRST_CONTEXT + device
 

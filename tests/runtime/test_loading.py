@@ -363,3 +363,11 @@ def test_what_a_device_holds_at_once(driver: FakeDriver, double: Any) -> None:
     assert driver.max_dynamic_shared == 196608
     with pytest.raises(LaunchError, match="are more than the device has"):
         resident_ctas(double, threads=384, shared_bytes=1 << 20)
+
+
+def test_clusters_that_a_device_holds_at_once(driver: FakeDriver, double: Any) -> None:
+    """By the fake driver one of seven multiprocessors lies apart, so that no cluster of two has it."""
+    assert resident_ctas(double, threads=384, shared_bytes=196608, cluster=2) == 6
+    assert resident_ctas(double, threads=384, shared_bytes=196608, cluster=4) == 4
+    assert resident_ctas(double, threads=256, cluster=4) == 48
+    assert driver.max_dynamic_shared == 196608

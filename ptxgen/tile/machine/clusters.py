@@ -11,6 +11,7 @@ from attrs import define, field
 
 from ptxgen.tile.machine.faults import MachineFault
 from ptxgen.tile.machine.geometry import Index
+from ptxgen.tile.machine.rasters import in_order
 from ptxgen.tile.machine.schedule import Blocked
 from ptxgen.tile.machine.state import Block, Warp, evaluate
 from ptxgen.tile.nodes import Grid, rank_name
@@ -78,10 +79,11 @@ class Cluster:
 
 
 def clusters_of(grid: Grid, sizes: dict[str, int]) -> list[tuple[tuple[int, ...], ...]]:
-    """The tile indices of the blocks of each cluster, in the order of their ranks: the last dim fastest, among clusters
-    and in each of them. Where tiles do not fill the last cluster its blocks lie beyond them."""
+    """The tile indices of the blocks of each cluster, in the order of their ranks, the last dim fastest; clusters in
+    that of the raster. Where tiles do not fill the last cluster its blocks lie beyond them."""
     counts = [-(-evaluate(dim.count, sizes) // dim.cluster) for dim in grid.dims]
-    return [tuple(_members(grid, first)) for first in product(*map(range, counts))]
+    height = grid.dims[-2].cluster if len(grid.dims) > 1 else 1
+    return [tuple(_members(grid, first)) for first in in_order(counts, grid.raster, height)]
 
 
 def _members(grid: Grid, first: tuple[int, ...]) -> Iterator[tuple[int, ...]]:

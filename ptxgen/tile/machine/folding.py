@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from ptxgen.compute import BinaryOp
-from ptxgen.tile.distribution import Coordinate, Distribution
+from ptxgen.tile.cropping import Coordinate
+from ptxgen.tile.distribution import Distribution
 from ptxgen.tile.machine.arithmetic import binary
-from ptxgen.tile.machine.geometry import LANES, StrayError
+from ptxgen.tile.machine.geometry import LANES, Index, StrayError
 from ptxgen.tile.machine.numbers import Floats
 
 
@@ -16,11 +17,13 @@ def fold(values: Floats, distribution: Distribution, kept: tuple[int, ...], join
     lanes by butterfly over distance 1, 2, 4, ... The result is ordered like the points of the projection to `kept`."""
     reduced, left = split(distribution.values, kept)
     table = values.reshape(LANES, distribution.value_count)
-    stay = np.array([spread(index, left) for index in range(1 << len(left))])
+    stay, joined = (held(bits, distribution.value_count) for bits in (left, reduced))
+    if stay[-1] | joined[-1] >= distribution.value_count:
+        raise StrayError("tile.shape", "a lane holds other values of one kept coordinate than of another")
     with np.errstate(all="ignore"):
         total = table[:, stay]
-        for index in range(1, 1 << len(reduced)):
-            total = binary(join, total, table[:, stay | spread(index, reduced)])
+        for index in joined[1:]:
+            total = binary(join, total, table[:, stay | index])
         for bit in split(distribution.lanes, kept)[0]:
             total = binary(join, total, total[np.arange(LANES) ^ 1 << bit])
     return total.ravel()
@@ -40,6 +43,12 @@ def split(basis: tuple[Coordinate, ...], kept: tuple[int, ...]) -> tuple[list[in
         if stays or goes:
             (left if stays else reduced).append(bit)
     return reduced, left
+
+
+def held(bits: list[int], count: int) -> Index:
+    """The numbers below `count` that have no other bits than these, ascending."""
+    spread_out = (spread(index, bits) for index in range(1 << len(bits)))
+    return np.array([index for index in spread_out if index < count])
 
 
 def spread(index: int, bits: list[int]) -> int:

@@ -10,7 +10,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from ptxgen.tile.distribution import LANE_BITS, Coordinate, Distribution, MatrixRows, SharedLayout
+from ptxgen.tile.cropping import Coordinate
+from ptxgen.tile.distribution import LANE_BITS, Distribution, MatrixRows, SharedLayout
 
 Index = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -39,15 +40,20 @@ def images(basis: tuple[Coordinate, ...], rank: int) -> Index:
     return table
 
 
+def value_images(distribution: Distribution) -> Index:
+    """What the value index of a lane contributes: shape (values, rank)."""
+    return images(distribution.values, distribution.rank)[: distribution.value_count]
+
+
 @lru_cache(maxsize=4096)
 def points(distribution: Distribution, warp: int) -> Index:
     """The coordinates that the lanes of `warp` hold: shape (lanes * values, rank)."""
     rank = distribution.rank
-    own = images(distribution.warps, rank)
+    own = images(distribution.warps, rank)[: distribution.warp_count]
     if warp >= len(own):
         raise StrayError("tile.shape", f"warp {warp} is not among the {len(own)} warps of the distribution")
     lanes = images(distribution.lanes, rank)
-    table = lanes[:, None, :] ^ images(distribution.values, rank)[None, :, :] ^ own[warp]
+    table = lanes[:, None, :] ^ value_images(distribution)[None, :, :] ^ own[warp]
     return sealed(table.reshape(len(lanes) * distribution.value_count, rank))
 
 

@@ -2,35 +2,22 @@
 
 from __future__ import annotations
 
-from itertools import product
+from ptxgen.tile.machine.clusters import clusters_of
+from ptxgen.tile.machine.rasters import Place
+from ptxgen.tile.machine.state import Launch
 
-from ptxgen.tile.machine.state import Launch, evaluate
-
-Place = tuple[int, ...]
-RESIDENT_BLOCKS = 3
-
-
-def tiles_of(launch: Launch) -> list[Place]:
-    """The tile indices in the order of the raster: the last dim fastest, or bands of rows, each column by column."""
-    counts = [evaluate(dim.count, launch.sizes) for dim in launch.program.grid.dims]
-    group = launch.program.grid.raster.group
-    if group == 1 or len(counts) < 2:
-        return list(product(*map(range, counts)))
-    *outer, rows, columns = counts
-    return [
-        (*slow, row, column)
-        for slow in product(*map(range, outer))
-        for first in range(0, rows, group)
-        for column in range(columns)
-        for row in range(first, min(first + group, rows))
-    ]
+RESIDENT_CLUSTERS = 3
+Shares = tuple[tuple[Place, ...], ...]
 
 
-def items_of(launch: Launch, workers: int | None) -> list[tuple[Place, ...]]:
-    """What each block takes: a tile each, or with a work list every W-th tile. W is what the list says, `workers` where
-    it leaves that to the device, and never more than the tiles."""
-    tiles, shared = tiles_of(launch), launch.program.grid.work_list
+def items_of(launch: Launch, workers: int | None) -> list[Shares]:
+    """For each cluster what each of its blocks takes: a tile each, or with a work list those of every W-th cluster of
+    tiles. W clusters are as many as the list has blocks for, `workers` where it leaves that to the device, one at least
+    and never more than there are."""
+    grid = launch.program.grid
+    together, shared = clusters_of(grid, launch.sizes), grid.work_list
     if shared is None:
-        return [(place,) for place in tiles]
-    count = min(shared.workers or workers or RESIDENT_BLOCKS, len(tiles))
-    return [tuple(tiles[worker::count]) for worker in range(count)]
+        return [tuple((place,) for place in members) for members in together]
+    asked = shared.workers or workers or RESIDENT_CLUSTERS * grid.cluster
+    count = min(max(1, asked // grid.cluster), len(together))
+    return [tuple(zip(*together[worker::count], strict=True)) for worker in range(count)]

@@ -18,10 +18,11 @@ from ptxgen.tile.machine import products, stores
 from ptxgen.tile.machine.clocks import OP_BITS, SEVERAL_BLOCKS, WARP_BITS, Clocks
 from ptxgen.tile.machine.clusters import Cluster, clusters_of, tile_variables
 from ptxgen.tile.machine.faults import MachineFault
-from ptxgen.tile.machine.items import Place, items_of
+from ptxgen.tile.machine.items import items_of
 from ptxgen.tile.machine.leaves import commit, perform, retire, targets
 from ptxgen.tile.machine.numbers import NUMPY_TYPES
 from ptxgen.tile.machine.overlays import lay_over
+from ptxgen.tile.machine.rasters import Place
 from ptxgen.tile.machine.rings import RingState
 from ptxgen.tile.machine.schedule import Blocked, Thread, interleave
 from ptxgen.tile.machine.state import Block, Launch, Leaf, Step, Storage, Warp, evaluate
@@ -96,13 +97,13 @@ def shares_of(
     launch: Launch, workers: int | None, blocks: Iterable[tuple[int, ...]] | None
 ) -> list[tuple[tuple[Place, ...], ...]]:
     """The clusters of a run: for each of its blocks the tiles that it takes."""
-    if blocks is None and launch.program.grid.work_list:
-        return [(items,) for items in items_of(launch, workers)]
-    if launch.program.grid.cluster == 1 and blocks is not None:
+    if blocks is None:
+        return items_of(launch, workers)
+    if launch.program.grid.cluster == 1:
         return [((place,),) for place in blocks]
-    chosen = None if blocks is None else set(blocks)
+    chosen = set(blocks)
     members = clusters_of(launch.program.grid, launch.sizes)
-    return [tuple((place,) for place in m) for m in members if chosen is None or not chosen.isdisjoint(m)]
+    return [tuple((place,) for place in m) for m in members if not chosen.isdisjoint(m)]
 
 
 def prepare(

@@ -32,12 +32,12 @@ from ptxgen.tile.machine.geometry import (
     Mask,
     StrayError,
     gives,
-    images,
     matrix_extent,
     matrix_index,
     offsets,
     points,
     projected,
+    value_images,
 )
 from ptxgen.tile.machine.numbers import Floats, Numbers, narrowed, poison, widened
 from ptxgen.tile.machine.products import issue
@@ -162,7 +162,7 @@ def tensor_copy(step: Step, node: Copy) -> None:
     memory = step.warp.block.launch.memory.get(source.buffer.array)
     if memory is None:
         raise step.fault("tile.bounds", f"uses array {source.buffer.array}, which the launch did not give")
-    box = images(node.distribution.values, node.distribution.rank)
+    box = value_images(node.distribution)
     at = box + np.array([step.value(corner) for corner in source.origin], np.int64)
     placed = source.buffer.in_memory
     extents = np.array([step.value(extent) for extent in placed.extents], np.int64)

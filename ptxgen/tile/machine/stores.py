@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ptxgen.tile.machine.geometry import images, offsets
+from ptxgen.tile.machine.geometry import offsets, value_images
 from ptxgen.tile.machine.state import BulkStore, Step, Warp
 from ptxgen.tile.nodes import Copy, Space
 
@@ -25,7 +25,7 @@ def issue(step: Step, node: Copy) -> None:
     memory = step.warp.block.launch.memory.get(destination.buffer.array)
     if memory is None:
         raise step.fault("tile.bounds", f"uses array {destination.buffer.array}, which the launch did not give")
-    box = images(node.distribution.values, node.distribution.rank)
+    box = value_images(node.distribution)
     start = np.array([step.value(corner) for corner in source.origin], np.int64)
     slot = step.value(source.rank) % source.buffer.depth * (len(storage.values) // source.buffer.depth)
     index = offsets(source.buffer.layout, box + start) + slot

@@ -58,8 +58,8 @@ def _walk(
             chosen = then if all(holds(condition, known) for condition in conditions) else otherwise
             if chosen is not None:
                 yield from _walk(chosen, known, items)
-        case ForEachItem(variable, body):
-            for number, item in enumerate(items):
+        case ForEachItem(variable, body, first, step):
+            for number, item in list(enumerate(items))[first::step]:
                 yield from _walk(body, known.new_child({**item, variable: number}), items)
         case Counter(variable, body):
             yield from _walk(body, known.new_child({variable: 0}), items)
