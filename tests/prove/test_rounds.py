@@ -9,18 +9,18 @@ from functools import cache
 import pytest
 from attrs import evolve
 
-from polyhedral import var
+from polyhedral import Set, const, var
 from ptxgen.derive.counting import counting
 from ptxgen.derive.derivation import context, threads_of
 from ptxgen.derive.scanning import scan_program
 from ptxgen.derive.space import IndexSpace
 from ptxgen.kernels import GeneratedKernel
-from ptxgen.order.atoms import Advance, Arrive
-from ptxgen.order.ops import Op
+from ptxgen.order.atoms import Advance, Arrive, Side, Wait
+from ptxgen.order.ops import Op, Time
 from ptxgen.order.synchronisation import Synchronisation, Synchronised
 from ptxgen.prove.checker import Verdict
 from ptxgen.prove.proof import check_meetings
-from ptxgen.tile import Program
+from ptxgen.tile import Program, RequirementKind
 from ptxgen.tile.machine import MachineFault
 from tests.kernels.test_boxed_kernels import TARGET, given, made, small_chained
 from tests.kernels.test_boxed_on_the_tile_machine import KERNELS, runs
@@ -146,3 +146,18 @@ def test_a_tile_is_numbered_by_the_loop_that_it_is_used_in() -> None:
 def test_what_is_derived_is_proved(name: str) -> None:
     assert proved(name, synchronised(name)).accepted
     assert kernel_of(name).plan.target == TARGET
+
+
+@pytest.mark.parametrize("name", ["softmax", "transposition"])
+def test_behind_all_loops_nothing_is_asked_of_a_counter_that_the_last_loop_does_not_move_on(name: str) -> None:
+    """The counter tells of the tiles of earlier rounds alone where none follows; a ring of one round has none."""
+    whole = synchronised(name)
+    for use in whole.rings:
+        writer = whole.ops[use.writers[0]]
+        behind = Time((), (), (max(op.time.place[0] for op in whole.ops) + 9,))
+        covers = tuple(covered for covered in use.covers if covered.kind is RequirementKind.REUSE)
+        rank = var(use.counter) + use.depth - 1 if use.counter else const(use.depth - 1)
+        wait = Wait(use.name, Side.EMPTY)
+        late = Synchronisation(writer.role, wait, Set.of(()), behind, covers, rank, tail=True)
+        told = str(proved(name, evolve(whole, atoms=(*whole.atoms, late))))
+        assert ("before all items are counted" if use.counter else "is for tile") in told, (use.name, told)
