@@ -17,7 +17,7 @@ import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from ptxgen.compute import f16
-from ptxgen.kernels import Layout, Matmul, MatmulSpec, default_tiling
+from ptxgen.kernels import Layout, Matmul, MatmulSpec, MatmulTiling
 from ptxgen.kernels.epilogue import Activate, Activation, Bias
 
 torch = pytest.importorskip("torch")
@@ -39,6 +39,7 @@ LATENCY_BOUND = (
 MEMORY_BOUND = ((16, 8192, 8192), (4096, 4096, 64))
 BOUNDS = {(4096, 4096, 4096): 0.75, (8192, 8192, 8192): 0.75}
 Set = dict[str, Any]
+Side = Callable[[list[Set]], Callable[[], None]]
 
 
 def sets_of(m: int, n: int, k: int) -> list[Set]:
@@ -56,11 +57,16 @@ def sets_of(m: int, n: int, k: int) -> list[Set]:
     ]
 
 
-def ours(target: str) -> Callable[[list[Set]], Callable[[], None]]:
-    """What launches a default plan once for each set."""
+def ours(target: str) -> Side:
+    """What launches the plan chosen for the shape once for each set."""
+    return ours_by(target, None)
+
+
+def ours_by(target: str, tiling: MatmulTiling | None) -> Side:
+    """What launches a plan once for each set."""
 
     def of(sets: list[Set]) -> Callable[[], None]:
-        kernel = Matmul(SPEC, target, default_tiling(SPEC, target)).kernel_for(sets[0])
+        kernel = Matmul(SPEC, target, tiling).kernel_for(sets[0])
         launches = []
         for arrays in sets:
             made = kernel.prepare(arrays)
@@ -85,7 +91,7 @@ def ours(target: str) -> Callable[[list[Set]], Callable[[], None]]:
     return of
 
 
-def theirs(work: Callable[[Set], Any]) -> Callable[[list[Set]], Callable[[], None]]:
+def theirs(work: Callable[[Set], Any]) -> Side:
     def of(sets: list[Set]) -> Callable[[], None]:
         def every() -> None:
             for arrays in sets:
@@ -96,7 +102,7 @@ def theirs(work: Callable[[Set], Any]) -> Callable[[list[Set]], Callable[[], Non
     return of
 
 
-SIDES: dict[str, Callable[[list[Set]], Callable[[], None]]] = {
+SIDES: dict[str, Side] = {
     "warpgroups": ours("sm_90a"),
     "warps": ours("sm_90"),
     "cuBLAS": theirs(lambda s: torch.mm(s["A"], s["B"].T)),

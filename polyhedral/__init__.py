@@ -36,6 +36,7 @@ from polyhedral.legality import (
 )
 from polyhedral.maps import Map
 from polyhedral.ordering import Violation
+from polyhedral.parametric_minimum import TooManyRegions
 from polyhedral.placement import Unit, divergence, known_of_units, placed, uniform
 from polyhedral.python_text import payloads_of, to_python
 from polyhedral.scan import scan
@@ -111,6 +112,7 @@ __all__ = [
     "System",
     "Term",
     "Times",
+    "TooManyRegions",
     "UnionMap",
     "UnionSet",
     "Unit",

@@ -6,33 +6,24 @@ Where they do not answer they say so, and the Omega test does; they change no an
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
+from itertools import compress, count, repeat
 from math import gcd
-from operator import itemgetter, mul, neg
+from operator import add, itemgetter, mul, neg
 
-from polyhedral.rows import Row
+from polyhedral.rows import Row, least_width, tightest
 
 MOST_REPAIRS = 8
 MOST_SUMS = 6
+SWEEPS, FAR = 2, 1 << 10
 FEW_SUMS = 2
 _LAST = itemgetter(-1)
 _IS_POSITIVE, _IS_NEGATIVE = (0).__lt__, (0).__gt__
 
 
-def all_hold(inequalities: Sequence[Row], point: Sequence[int]) -> bool:
-    """Whether a point satisfies all of the rows."""
-    at = (*point, 1)
-    return min([sum(map(mul, row, at)) for row in inequalities], default=0) >= 0
-
-
 def any_opposed(inequalities: Sequence[Row]) -> bool:
     """Whether two of the rows leave nothing between them."""
-    upper = {row[:-1]: row[-1] for row in sorted(inequalities, reverse=True)}
-    zero = (0,) * len(inequalities[0]) if inequalities else ()
-    for row in [r for r in inequalities if r > zero]:
-        constant = upper.get(tuple(map(neg, row[:-1])))
-        if constant is not None and constant + row[-1] < 0:
-            return True
-    return False
+    return least_width(tightest(inequalities)) < 0
 
 
 def repaired(rows: Sequence[Row], width: int, start: Sequence[int] | None = None) -> list[int] | None:
@@ -41,68 +32,81 @@ def repaired(rows: Sequence[Row], width: int, start: Sequence[int] | None = None
     A column that was moved one way is not moved back; only few moves are tried.
     """
     point = [*start, 1] if start else [*[0] * width, 1]
-    repair = _Repair(rows, point, [0] * width)
-    return point[:-1] if repair.run() else None
+    values = values_at(rows, point)
+    return point[:-1] if not values or min(values) >= 0 or _Repair(rows, point).run(values) else None
 
 
 class _Repair:
     """The search: `way` has the sign of the moves of each column, `left` counts what may still be tried."""
 
-    def __init__(self, rows: Sequence[Row], point: list[int], way: list[int]) -> None:
+    def __init__(self, rows: Sequence[Row], point: list[int]) -> None:
         self.rows = rows
         self.point = point
-        self.way = way
+        self.way = [0] * (len(point) - 1)
         self.left = MOST_REPAIRS
+        self.columns = list(zip(*rows, strict=True))
 
-    def run(self) -> bool:
-        """Moves `point` until all rows hold; False, the point as it was, where that is not found."""
-        point, way = self.point, self.way
-        for row in self.rows:
-            value = sum(map(mul, row, point))
-            if value < 0:
-                break
-        else:
+    def run(self, values: list[int]) -> bool:
+        """Moves `point`, where rows have these `values`, until all hold; False, it as it was, where that fails."""
+        broken = next(compress(count(), map(_IS_NEGATIVE, values)), None)
+        if broken is None:
             return True
-        for column, coefficient in self._freest(row):
+        point, way, value = self.point, self.way, values[broken]
+        for column, coefficient in self._freest(self.rows[broken]):
             if self.left <= 0:
                 return False
             self.left -= 1
             before, old = point[column], way[column]
             if coefficient > 0:
-                point[column], way[column] = before - value // coefficient, 1
+                move, way[column] = -(value // coefficient), 1
             else:
-                point[column], way[column] = before + value // -coefficient, -1
-            if self.run():
+                move, way[column] = value // -coefficient, -1
+            point[column] += move
+            if self.run(list(map(add, values, map(mul, self.columns[column], repeat(move))))):
                 return True
             point[column], way[column] = before, old
         return False
 
     def _freest(self, row: Row) -> list[tuple[int, int]]:
         """The columns that may move so that `row` grows, those first that fewest rows keep from it."""
-        found = [(n, c) for n, (c, way) in enumerate(zip(row, self.way, strict=False)) if c and way * c >= 0]
-        return found if len(found) < 2 else sorted(found, key=self._against)
+        way = self.way
+        found = [move for move in _held(row) if way[move[0]] * move[1] >= 0]
+        if len(found) < 2:
+            return found
+        columns = self.columns
+        against = [(sum(map(_IS_NEGATIVE if c > 0 else _IS_POSITIVE, columns[n])), n, c) for n, c in found]
+        against.sort()
+        return [(n, c) for _, n, c in against]
 
-    def _against(self, move: tuple[int, int]) -> int:
-        column, coefficient = move
-        return sum(map(_IS_NEGATIVE if coefficient > 0 else _IS_POSITIVE, map(itemgetter(column), self.rows)))
+
+def values_at(rows: Sequence[Row], at: Sequence[int]) -> list[int]:
+    """What each row is at a point with a 1 behind it."""
+    return list(map(sum, map(map, repeat(mul), rows, repeat(at))))
 
 
-def alone_violated(equalities: Sequence[Row], inequalities: Sequence[Row], point: Sequence[int]) -> set[Row]:
-    """Inequalities each of which is the only one that some integer point violates: none of them is redundant.
+@lru_cache(maxsize=1 << 13)
+def _held(row: Row) -> tuple[tuple[int, int], ...]:
+    """The columns that a row has, with their coefficients."""
+    return tuple([(n, c) for n, c in enumerate(row[:-1]) if c])
 
-    `point` satisfies all rows; from it the points on the lines along one column are looked at.
+
+def alone_violated(
+    equalities: Sequence[Row], own: Sequence[Row], known: Sequence[Row], point: Sequence[int]
+) -> set[Row]:
+    """Those of `own` inequalities each of which is the only one that some integer point violates: none is redundant.
+
+    `point` satisfies all rows; from it the points on the line along one column are looked at, then from the middle of
+    those of them that satisfy all rows the points along the next column, until nothing new is likely.
     """
-    at = (*point, 1)
-    values = [sum(map(mul, row, at)) for row in inequalities]
-    fixed = [any(column) for column in zip(*equalities, strict=True)] if equalities else [False] * len(at)
-    found = set()
-    for column in range(len(point)):
-        if fixed[column]:
-            continue
+    rows, count = (*own, *known), len(own)
+    values = values_at(rows, (*point, 1))
+    fixed = list(map(any, zip(*equalities, strict=True)))[:-1] if equalities else [False] * len(point)
+    found: set[Row] = set()
+    columns = [c for c, is_fixed in zip(zip(*rows, strict=True), fixed, strict=False) if not is_fixed]
+    for column in columns * SWEEPS:
         up = up_next = down = down_next = None
         first_up = first_down = 0
-        for number, row in enumerate(inequalities):
-            coefficient = row[column]
+        for number, coefficient in enumerate(column):
             if coefficient < 0:
                 room = values[number] // -coefficient
                 if up is None or room < up:
@@ -115,10 +119,15 @@ def alone_violated(equalities: Sequence[Row], inequalities: Sequence[Row], point
                     down, down_next, first_down = room, down, number
                 elif down_next is None or room < down_next:
                     down_next = room
-        if up is not None and (up_next is None or up < up_next):
-            found.add(inequalities[first_up])
-        if down is not None and (down_next is None or down < down_next):
-            found.add(inequalities[first_down])
+        if up is not None and first_up < count and (up_next is None or up < up_next):
+            found.add(own[first_up])
+        if down is not None and first_down < count and (down_next is None or down < down_next):
+            found.add(own[first_down])
+        if len(found) == count:
+            break
+        move = ((FAR if up is None else up) - (FAR if down is None else down)) // 2
+        if move:
+            values = list(map(add, values, map(mul, column, repeat(move))))
     return found
 
 
@@ -144,7 +153,8 @@ class Sums:
         found = self.bounds.get((column, below))
         if found is None:
             found = [r for r in self.rows if r[column] > 0] if below else [r for r in self.rows if r[column] < 0]
-            found.sort(key=_columns)
+            if len(found) > 1:
+                found.sort(key=_columns)
             self.bounds[column, below] = found
         return found
 
@@ -167,35 +177,40 @@ class Sums:
 
     def leave_open(self, row: Row) -> bool:
         """Whether some column of `row` has no bound at all on the side on which `row` bounds it: it is no sum then."""
-        return [] in [self._bounds(c, row[c] > 0) for c in self.width if row[c]]
+        return any(not self._bounds(n, c > 0) for n, c in _held(row))
 
     def give(self, row: Row, most: int = MOST_SUMS) -> bool:
         """Whether `row >= 0` is found to be a sum in few trials."""
         self.left = most
-        return self._give(row)
+        wanted = _divided(row)
+        return self._say(wanted) or self._give(wanted)
+
+    def _say(self, wanted: Row) -> bool:
+        """Whether one row says it."""
+        known = self.least.get(wanted[:-1])
+        return known <= wanted[-1] if known is not None else wanted[-1] >= 0 and not any(wanted[:-1])
 
     def _give(self, wanted: Row) -> bool:
-        divisor = gcd(*wanted[:-1])
-        if divisor == 0:
-            return wanted[-1] >= 0
-        if divisor > 1:
-            wanted = tuple([c // divisor for c in wanted])
-        known = self.least.get(wanted[:-1])
-        if known is not None and known <= wanted[-1]:
-            return True
-        bounds, fewest, column = [], 1 << 30, 0
-        for number in self.width:
-            if wanted[number]:
-                found = self._bounds(number, wanted[number] > 0)
-                if len(found) < fewest:
-                    bounds, fewest, column = found, len(found), number
-        for bound in bounds:
-            if self.left <= 0:
-                return False
+        bounds: list[Row] = []
+        fewest, column = 1 << 30, 0
+        for number, coefficient in _held(wanted):
+            found = self._bounds(number, coefficient > 0)
+            if len(found) < fewest:
+                bounds, fewest, column = found, len(found), number
+        left: list[Row] = []
+        for bound in bounds[: self.left]:
             self.left -= 1
-            if self._give(_without(wanted, bound, column)):
+            rest = _divided(_without(wanted, bound, column))
+            if self._say(rest):
                 return True
-        return False
+            left.append(rest)
+        return any(self.left > 0 and self._give(rest) for rest in left)
+
+
+def _divided(row: Row) -> Row:
+    """The row without a common divisor of its coefficients, the constant rounded down."""
+    divisor = gcd(*row[:-1])
+    return tuple([c // divisor for c in row]) if divisor > 1 else row
 
 
 def _columns(row: Row) -> int:

@@ -6,10 +6,10 @@ from functools import lru_cache
 
 from polyhedral.difference import difference, negations
 from polyhedral.part import Part, Parts, in_place, part
-from polyhedral.parts import rows_of
+from polyhedral.parts import linked, rows_of
 from polyhedral.points import is_seen_outside
 from polyhedral.spelling import Spelling
-from polyhedral.system import FALSE, UNIVERSE, System, disjoint, made_of, make
+from polyhedral.system import FALSE, UNIVERSE, System, disjoint, make
 
 
 @lru_cache(maxsize=1 << 10)
@@ -42,6 +42,8 @@ def _joined(first: System, second: System) -> System | None:
     if not (_is_plain(first) and _is_plain(second)):
         hull = simple_hull((first, second))
         return hull if all(not difference(s, second) for s in difference(hull, first)) else None
+    if _differ_in_two_ways(first.parts, second.parts):
+        return None
     around: list[System] = []
     failing: list[list[System]] = []
     for piece, other in ((first, second), (second, first)):
@@ -51,6 +53,29 @@ def _joined(first: System, second: System) -> System | None:
     if any(not disjoint(*around, one, other) for one in failing[0] for other in failing[1]):
         return None
     return simple_hull((first, second))
+
+
+def _differ_in_two_ways(first: Parts, second: Parts) -> bool:
+    """Whether the first is not inside the second on some variables, nor the second inside the first on others.
+
+    No row ties the ones to the others. A hull then has points of neither: of the first there, of the second here.
+    """
+    groups = [(own, theirs) for own, theirs in linked(first, second) if own != theirs]
+    if len(groups) < 2:
+        return False
+    seen = [is_seen_outside(own, theirs) for own, theirs in groups]
+    for place, (own, theirs) in enumerate(groups):
+        if any(seen[:place] + seen[place + 1 :]) and _reaches_out(own, theirs):
+            return True
+    return False
+
+
+def _reaches_out(own: Parts, theirs: Parts) -> bool:
+    """Whether some point of parts does not satisfy others."""
+    if is_seen_outside(theirs, own):
+        return True
+    near = System(own)
+    return not all(_is_implied(c, near) for one in theirs for c in _conditions(one))
 
 
 def _is_plain(piece: System) -> bool:
@@ -76,7 +101,7 @@ def _without(piece: System, failing: tuple[System, ...]) -> System:
             kept += rows_of(one, [c not in failing for c in own])
         else:
             kept += System.of(*(c for c in own if c not in failing)).parts
-    return made_of(in_place(kept))
+    return System(in_place(kept))
 
 
 @lru_cache(maxsize=1 << 12)
@@ -92,7 +117,7 @@ def _failing(piece: System, other: System) -> tuple[System, ...]:
 @lru_cache(maxsize=1 << 12)
 def _failing_of(one: Part, others: Parts) -> tuple[System, ...]:
     """The conditions of a part that not all points of others that share its variables satisfy."""
-    near = made_of(others)
+    near = System(others)
     if near.is_empty():
         return ()
     known = _single_conditions(near)
@@ -130,7 +155,7 @@ def _conditions(piece: Part) -> tuple[System, ...]:
         if not any(row[: piece.own]):
             used = [i for i, c in enumerate(row[:-1]) if c]
             names = tuple([piece.names[i] for i in used])
-            found.append(made_of((part(Spelling(names, (), (tuple([row[i] for i in (*used, -1)]),))),)))
+            found.append(System((part(Spelling(names, (), (tuple([row[i] for i in (*used, -1)]),))),)))
     for row in piece.equalities:
         if not any(row[: piece.own]):
             opposite = tuple([-c for c in row])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import compress
+from itertools import compress, repeat
 from operator import itemgetter
 
 from polyhedral.rows import Row
@@ -13,6 +13,8 @@ from polyhedral.spelling import Spelled, Spelling, aligned, is_existential
 
 def components(system: Spelled) -> list[Spelling] | None:
     """The parts of a system no two of which share a variable, in the order of their first names; None if it is one."""
+    if len(system.names) == 1:
+        return None
     found = _row_groups(system.equalities, system.inequalities, len(system.names))
     if found is None:
         return None
@@ -32,7 +34,7 @@ def _row_groups(
 ) -> list[tuple[list[int], tuple[Row, ...], tuple[Row, ...]]] | None:
     """The columns and rows of each group that shares none with another; None where there is one group."""
     bits = [1 << i for i in range(width)]
-    masks = [sum(compress(bits, row)) for row in equalities + inequalities]
+    masks = list(map(sum, map(compress, repeat(bits), equalities + inequalities)))
     left, groups = (1 << width) - 1, []
     if left in masks:
         return None

@@ -177,18 +177,18 @@ def irredundant(
     A `point` that satisfies all of them saves work.
     """
     equal = [*equalities, *known_equalities]
-    around = [*inequalities, *known_inequalities]
-    needed = set() if point is None else alone_violated(equal, around, point)
-    sums = None
+    needed = set() if point is None else alone_violated(equal, inequalities, known_inequalities, point)
+    if len(needed) == len(inequalities):
+        return list(inequalities)
+    sums = Sums(equal, [*inequalities, *known_inequalities], width)
     kept = list(inequalities)
     for row in reversed(inequalities):
         if row in needed:
             continue
-        sums = Sums(equal, around, width) if sums is None else sums
         sums.drop(row)
-        if not sums.leave_open(row) and (
-            sums.give(row, FEW_SUMS)
-            or _surely_implied(equal, [r for r in kept if r is not row], known_inequalities, row, point, sums)
+        if sums.give(row, FEW_SUMS) or (
+            not sums.leave_open(row)
+            and _surely_implied(equal, [r for r in kept if r is not row], known_inequalities, row, point, sums)
         ):
             kept.remove(row)
         else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from operator import neg
 
-from attrs import evolve, frozen
+from attrs import define, evolve, frozen
 
 from polyhedral.affine import Affine, FloorDiv
 from polyhedral.quotients import definition
@@ -14,6 +14,7 @@ from polyhedral.spelling import is_existential
 from polyhedral.system import UNIVERSE, System, disjoint
 from polyhedral.tableau import Line, Tableau, best_column, cut, made_whole, pivot, remainder_of, start, with_parameter
 
+MOST_QUOTIENTS, MOST_REGIONS = 10, 1 << 8
 Quotients = tuple[tuple[str, FloorDiv], ...]
 Point = tuple[Affine, ...]
 
@@ -45,6 +46,10 @@ class Region:
         return evolve(self, context=context, quotients=(*self.quotients, (name, quotient)))
 
 
+class TooManyRegions(ValueError):
+    """The first points of a system take more regions of its parameters, or more quotients in one, than are allowed."""
+
+
 @frozen
 class Minimum:
     """What is least in a region: expressions of its parameters and quotients, or None where there is no point."""
@@ -58,7 +63,8 @@ def parametric_minimum(system: System, dims: Sequence[str], within: Region) -> l
 
     What is neither a dimension nor existential is a parameter. Exact over the integers: Feautrier's lexicographic
     dual simplex, which cuts the region where the sign of a constant changes and adds a quotient for each cut that
-    depends on parameters. Raises ValueError where a dimension is not bounded from below.
+    depends on parameters. Raises ValueError where a dimension is not bounded from below, and TooManyRegions where there
+    are more than `MOST_REGIONS` regions, or `MOST_QUOTIENTS` quotients of one cut after another in a region.
     """
     if system.is_false:
         return [Minimum(within, None)]
@@ -69,7 +75,8 @@ def parametric_minimum(system: System, dims: Sequence[str], within: Region) -> l
     free = [k for k in range(len(variables)) if k not in values]
     picked = [tuple([r[k] for k in (*free, *range(len(variables), len(r)))]) for r in rows]
     names = tuple([variables[k] for k in free])
-    found = _minima(_State(start(picked, len(free), len(parameters)), names, parameters, within, {}))
+    effort = _Effort(system, tuple(dims), len(within.quotients) + MOST_QUOTIENTS, MOST_REGIONS)
+    found = _minima(_State(start(picked, len(free), len(parameters)), names, parameters, within, {}, effort))
     whole = {variables[k]: _affine(row, (*variables, *parameters)) for k, row in sorted(values.items())}
     return [evolve(m, point=_restored(m.point, names, whole, dims)) if m.point is not None else m for m in found]
 
@@ -116,6 +123,29 @@ def _restored(point: Point, names: Sequence[str], values: dict[str, Affine], dim
     return tuple([known[d] for d in dims])
 
 
+@define
+class _Effort:
+    """What may still be spent on one system: `quotients` in one region, and regions in all."""
+
+    system: System
+    dims: tuple[str, ...]
+    quotients: int
+    regions: int
+
+    def spend(self, region: Region) -> None:
+        """Counts a region; raises TooManyRegions where it is one too many."""
+        self.regions -= 1
+        if self.regions >= 0 and len(region.quotients) <= self.quotients:
+            return
+        own = ", ".join(n for n in self.system.visible if n not in self.dims)
+        few = f"{MOST_REGIONS} regions of {own or 'no parameters'}, with {MOST_QUOTIENTS} quotients in each,"
+        raise TooManyRegions(
+            f"the first {', '.join(self.dims)} of {self.system} take more than {few} to be told: the congruences tie "
+            f"these together, and each cut gives new ones. Put in values of some of {own or 'the dimensions'}, or say "
+            "their remainders and take one case after another; `points` and `lexmin` list the points at given values"
+        )
+
+
 @frozen
 class _State:
     """A tableau whose first lines are `variables`, in a region; `signs` are the constants whose sign is known there."""
@@ -125,6 +155,7 @@ class _State:
     parameters: tuple[str, ...]
     region: Region
     signs: dict[Row, bool]
+    effort: _Effort
 
     def sign(self, line: Line) -> bool | None:
         """Whether the line is not negative at its vertex; None where that depends on the parameters."""
@@ -158,6 +189,7 @@ class _State:
 
 
 def _minima(state: _State) -> list[Minimum]:
+    state.effort.spend(state.region)
     while True:
         signs = [state.sign(line) for line in state.tableau]
         if False in signs:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from operator import attrgetter
 
-from attrs import frozen
+from attrs import define
 
 from polyhedral.components import components
 from polyhedral.interned import Interned
@@ -12,13 +13,13 @@ from polyhedral.rows import Row
 from polyhedral.spelling import CONTRADICTION, Rows, Spelling, is_existential
 
 
-@frozen(eq=False)
+@define(eq=False)
 class Part:
     """Rows that share variables, as a normal spelling; made by `part` alone, so that equal ones are one object.
 
     `own` existentials come first among the names, `visible` are the others. `place` orders the parts of a system.
-    `found` is a point of it by visible name, empty while none is known; `near` is where points of what it comes
-    from were found. Both save work and say nothing.
+    `found` is a point of it by visible name, 0 where not named, perhaps with other names beside, and empty
+    `near` is where points of what it comes from were found. Both save work and say nothing.
     """
 
     names: tuple[str, ...]
@@ -27,10 +28,12 @@ class Part:
     own: int
     visible: frozenset[str]
     place: tuple[str, Rows]
-    found: dict[str, int]
-    near: dict[str, int]
+    found: Mapping[str, int]
+    near: Mapping[str, int]
 
 
+NO_POINT: Mapping[str, int] = {}
+_PLACE = attrgetter("place")
 Parts = tuple[Part, ...]
 _known: Interned[Spelling, Part] = Interned()
 
@@ -44,7 +47,9 @@ def part(spelling: Spelling) -> Part:
         own = sum(map(is_existential, names)) if names and names[0][0] == "$" else 0
         visible = names[own:]
         place = (visible[0] if visible else "", (equalities, inequalities))
-        found = _known.add(spelling, Part(names, equalities, inequalities, own, frozenset(visible), place, {}, {}))
+        found = _known.add(
+            spelling, Part(names, equalities, inequalities, own, frozenset(visible), place, NO_POINT, NO_POINT)
+        )
     return found
 
 
@@ -53,10 +58,10 @@ NOTHING: Parts = (FALSE_PART,)
 
 
 def inherited(parts: Parts, point: Mapping[str, int]) -> Parts:
-    """The parts, which a point is known to satisfy as far as it goes, with this said to those that know of none."""
+    """The parts, which a point is known to satisfy, with this said to those that know of none."""
     for one in parts:
-        if point and not one.found:
-            one.found.update([(n, point.get(n, 0)) for n in one.visible])
+        if not one.found:
+            one.found = point
     return parts
 
 
@@ -65,11 +70,7 @@ def in_place(parts: Iterable[Part]) -> Parts:
     found = tuple(parts)
     if FALSE_PART in found:
         return NOTHING
-    return found if len(found) < 2 else tuple(sorted(found, key=_place))
-
-
-def _place(one: Part) -> tuple[str, Rows]:
-    return one.place
+    return found if len(found) < 2 else tuple(sorted(found, key=_PLACE))
 
 
 def parts_of(spelling: Spelling) -> Parts:

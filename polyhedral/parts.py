@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import compress
-from operator import mul, neg
+from operator import itemgetter, mul, neg
 
-from polyhedral.affine import Affine
+from polyhedral.affine import Affine, var
 from polyhedral.elimination import exact_shadow, project
 from polyhedral.emptiness import Nearby
 from polyhedral.gist import needed
 from polyhedral.part import NOTHING, Part, Parts, in_place, inherited, part, parts_of
-from polyhedral.points import at, point_of, together
+from polyhedral.points import at, point_of, points_of, together
 from polyhedral.rows import Contradiction, Row
 from polyhedral.spelling import (
     CONTRADICTION,
@@ -69,9 +69,12 @@ def _joined(*parts: Part) -> Parts:
         return NOTHING
     one = part(Spelling(names, *both))
     if not one.found:
-        for other in parts:
-            one.near.update(other.found or other.near)
+        one.near = points_of(sorted(parts, key=_count))
     return (one,)
+
+
+def _count(one: Part) -> int:
+    return len(one.names)
 
 
 def _groups(parts: Sequence[Part]) -> list[list[Part]]:
@@ -102,11 +105,13 @@ def gist_of(own: Parts, known: Parts, equalities_too: bool) -> Parts:
 
     Without `equalities_too` only inequalities are taken away.
     """
-    point = point_of(*own, *known)
+    point = point_of(*known, *own)
     if point is None:
         return NOTHING
-    if equalities_too and all(p in known for p in own):
+    if known and all(p in known and (equalities_too or not p.equalities) for p in own):
         return ()
+    if not known and len(own) == 1 and len(own[0].inequalities) + len(own[0].equalities) == 1:
+        return own
     names, rows = aligned(*own, *known)
     mine, theirs = together(rows[: len(own)]), together(rows[len(own) :])
     existential = sum(p.own for p in own) + sum(p.own for p in known)
@@ -127,7 +132,7 @@ def gist_by_parts(own: Parts, known: Parts, equalities_too: bool) -> Parts:
     found: list[Part] = []
     for mine, theirs in linked(own, known):
         if mine:
-            found += gist_of(mine, theirs, equalities_too)
+            found += gist_of(mine, theirs, equalities_too and any(p.equalities for p in mine))
         elif point_of(*theirs) is None:
             return NOTHING
     return in_place(found)
@@ -147,12 +152,20 @@ def _shadow(one: Part, columns: tuple[int, ...], force: bool) -> tuple[Parts, bo
     return inherited(parts_of(Spelling(names, spelled.equalities, spelled.inequalities)), one.found), exact
 
 
+_CONSTANT = itemgetter(slice(-1, None))
+
+
 @lru_cache(maxsize=1 << 14)
 def _shadow_of_rows(rows: Rows, columns: tuple[int, ...], width: int, force: bool) -> tuple[Spelling, bool]:
     """The shadow of rows whatever their names are: each column is called by its number."""
     try:
         left = project(*rows, columns, width, force)
         left = left if force else exact_shadow(left, width)
+        if not left.columns:
+            kept = [i for i in range(width) if i not in columns]
+            pick = itemgetter(*kept, -1) if kept else _CONSTANT
+            names = tuple(map(str, kept))
+            return tidy(names, tuple(map(pick, left.equalities)), tuple(map(pick, left.inequalities))), left.exact
         own = {c: f"${i:03d}" for i, c in enumerate(left.columns)}
         names = tuple([own.get(i, f"$unused{i}" if i in columns else f"{i:06d}") for i in range(width)])
         return tidy(*in_order(names, left.equalities, left.inequalities)), left.exact
@@ -163,7 +176,9 @@ def _shadow_of_rows(rows: Rows, columns: tuple[int, ...], width: int, force: boo
 @lru_cache(maxsize=1 << 14)
 def substituted(one: Part, values: tuple[tuple[str, Affine], ...]) -> Parts:
     """The part with visible names replaced by expressions, all at once."""
-    new = dict(values)
+    new = {n: v for n, v in values if v != var(n)}
+    if not new:
+        return (one,)
     names = sorted({n for n in one.names if n not in new}.union(*[a.names for a in new.values()]))
     index = {n: i for i, n in enumerate(names)}
     into = [dense(new[n], index) if n in new else unit(index[n], len(names)) for n in one.names]
@@ -185,7 +200,7 @@ def renamed(one: Part, names: tuple[tuple[str, str], ...]) -> Part:
     spelled = in_order(tuple([new.get(n, n) for n in one.names]), one.equalities, one.inequalities)
     found = part(Spelling(spelled.names, tuple(sorted(map(_positive, spelled.equalities))), tuple(sorted(spelled[2]))))
     if one.found and not found.found:
-        found.found.update([(new.get(n, n), v) for n, v in one.found.items()])
+        found.found = {new.get(n, n): one.found.get(n, 0) for n in one.visible}
     return found
 
 

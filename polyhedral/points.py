@@ -4,29 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from itertools import chain, repeat
+from operator import mul, neg
 
-from polyhedral.certificates import all_hold
+from polyhedral.certificates import Sums
 from polyhedral.emptiness import Nearby, glance, point_in
 from polyhedral.part import Part, Parts
 from polyhedral.spelling import Rows, aligned
 from polyhedral.witnesses import Witnesses, holds
 
 _witnesses = Witnesses(24)
+_IS_NO_LESS = (0).__le__
 
 
 def point_of(*parts: Part) -> Mapping[str, int] | None:
     """Integers that satisfy parts which hang together, by visible name, 0 where not named; None where none do."""
     if len(parts) == 1:
-        return parts[0].found or searched(*parts)
-    near = _start(parts)
+        return _known_point(parts[0]) or searched(*parts)
+    near = points_of(parts)
     return searched(*parts) if _failing(parts, near) else near
 
 
 def have_no_point(parts: Sequence[Part]) -> bool:
     """Whether no integer point is in all of the parts."""
     if len(parts) == 1:
-        return not parts[0].found and searched(*parts) is None
-    failing = _failing(parts, _start(parts))
+        return not _known_point(parts[0]) and searched(*parts) is None
+    failing = _failing(parts, points_of(parts))
     while failing:
         group = _around(failing[0], parts)
         if searched(*group) is None:
@@ -35,13 +38,23 @@ def have_no_point(parts: Sequence[Part]) -> bool:
     return False
 
 
+def _known_point(one: Part) -> Mapping[str, int]:
+    """The point that is known of a part, or the one near which others were found where it is one of it."""
+    if not one.found and one.near and _holds(one, one.near):
+        one.found = one.near
+    return one.found
+
+
 def is_seen_outside(condition: Parts, parts: Parts) -> bool:
     """Whether the points that are known of the parts of a system show that a condition does not hold all over it."""
-    return all(p.found for p in parts) and any(not p.own for p in _failing(condition, _start(parts)))
+    point = points_of(parts)
+    return any(not p.own for p in _failing(condition, point)) and not _failing(parts, point)
 
 
-def _start(parts: Sequence[Part]) -> dict[str, int]:
+def points_of(parts: Sequence[Part]) -> Mapping[str, int]:
     """The points known of the parts as one; where two say other values of a name the later one counts."""
+    if len(parts) == 1:
+        return parts[0].found or parts[0].near
     near: dict[str, int] = {}
     for one in parts:
         near.update(one.found or one.near)
@@ -57,7 +70,8 @@ def _failing(parts: Sequence[Part], point: Mapping[str, int]) -> list[Part]:
 def _holds(one: Part, point: Mapping[str, int]) -> bool:
     if one.own or one.equalities:
         return holds(one, point)
-    return all_hold(one.inequalities, [point.get(n, 0) for n in one.names])
+    at = (*map(point.get, one.names, repeat(0)), 1)
+    return all(map(_IS_NO_LESS, map(sum, map(map, repeat(mul), one.inequalities, repeat(at)))))
 
 
 def _around(one: Part, parts: Sequence[Part]) -> Parts:
@@ -76,11 +90,13 @@ def searched(*parts: Part) -> Mapping[str, int] | None:
     """As `point_of`, where the points that the parts are known to have are no answer."""
     names, rows = aligned(*parts)
     equalities, inequalities = together(rows)
-    seen = glance(equalities, inequalities, len(names), Nearby(at(_start(parts), names)))
+    seen = glance(equalities, inequalities, len(names), Nearby(at(points_of(parts), names)))
     if seen.is_empty:
         return None
     point = seen.point
     if point is None:
+        if len(parts) > 1 and _is_contradicted(rows, len(names)):
+            return None
         found = _witnesses.find(parts) if len(parts) > 1 else None
         if found is not None:
             return found
@@ -90,8 +106,20 @@ def searched(*parts: Part) -> Mapping[str, int] | None:
         _witnesses.add(_named(names, point))
     values = _named(names, point)
     for one in parts:
-        one.found.update([(n, values[n]) for n in one.visible])
+        one.found = values
     return values
+
+
+def _is_contradicted(rows: Sequence[Rows], width: int) -> bool:
+    """Whether a sum of rows of the other parts says that the last one that is a single condition does not hold."""
+    place = next((k for k in range(len(rows) - 1, -1, -1) if sum(map(len, rows[k])) == 1), None)
+    if place is None:
+        return False
+    others = Sums(*together([*rows[:place], *rows[place + 1 :]]), width)
+    equalities, inequalities = rows[place]
+    (row,) = equalities or inequalities
+    opposite = (*map(neg, row[:-1]), -row[-1] - 1)
+    return others.give(opposite) or (bool(equalities) and others.give((*row[:-1], row[-1] - 1)))
 
 
 def first_point_of(one: Part) -> Mapping[str, int] | None:
@@ -106,11 +134,12 @@ def _named(names: tuple[str, ...], point: Sequence[int]) -> dict[str, int]:
 
 def at(point: Mapping[str, int], names: tuple[str, ...]) -> tuple[int, ...]:
     """The values of these names at a point."""
-    return tuple([point.get(n, 0) for n in names])
+    return tuple(map(point.get, names, repeat(0)))
 
 
 def together(rows: Sequence[Rows]) -> Rows:
     """Rows over the same names as one conjunction."""
     if len(rows) == 1:
         return rows[0]
-    return tuple([r for p in rows for r in p[0]]), tuple([r for p in rows for r in p[1]])
+    equalities, inequalities = zip(*rows, strict=True) if rows else ((), ())
+    return tuple(chain.from_iterable(equalities)), tuple(chain.from_iterable(inequalities))

@@ -152,6 +152,7 @@ def function_of(system: System, name: str) -> Affine | FloorDiv | None:
     return None if found is None or any(n in system.exists for n in found.affine.names) else found
 
 
+@lru_cache(maxsize=1 << 12)
 def definition(name: str, quotient: FloorDiv) -> System:
     """The system that says that `name` is the quotient."""
     low = Affine(((name, quotient.divisor),))

@@ -8,12 +8,14 @@ the least constant, so that of two rows with one left side only the tighter is k
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import repeat
 from math import gcd
-from operator import add, neg
+from operator import add, itemgetter, neg
 from typing import NamedTuple
 
 Row = tuple[int, ...]
 Table = dict[Row, int]
+_LEFT, _LAST = itemgetter(slice(-1)), itemgetter(-1)
 
 
 class Contradiction(Exception):
@@ -53,11 +55,23 @@ def reduced_equality(row: Sequence[int]) -> Row | None:
     return tuple(row) if divisor == 1 else tuple([c // divisor for c in row])
 
 
+def least_width(table: Table) -> int:
+    """The least room between opposite rows of a table: 0 leaves one value, less none; 1 where no rows are opposite."""
+    if len(table) < 2:
+        return 1
+    zero, beyond = (0,) * len(next(iter(table))), 1 - min(table.values())
+    lower = list(filter(zero.__gt__, table))
+    opposite = map(table.get, map(tuple, map(map, repeat(neg), lower)), repeat(beyond))
+    return min(map(add, opposite, map(table.__getitem__, lower)), default=1)
+
+
 def hidden_equalities(table: Table) -> list[Row]:
     """Takes from `table` the pairs of opposite rows that leave one value, and returns them as equalities."""
-    found = []
+    found: list[Row] = []
+    if least_width(table) > 0:
+        return found
     zero = (0,) * len(next(iter(table), ()))
-    for opposite in [c for c in table if c < zero]:
+    for opposite in list(filter(zero.__gt__, table)):
         coefficients = tuple(map(neg, opposite))
         if coefficients not in table:
             continue
@@ -68,6 +82,12 @@ def hidden_equalities(table: Table) -> list[Row]:
             found.append((*coefficients, table.pop(coefficients)))
             del table[opposite]
     return found
+
+
+def tightest(rows: Iterable[Row]) -> Table:
+    """A table of inequalities whose coefficients have no common divisor."""
+    ordered = sorted(rows, reverse=True)
+    return dict(zip(map(_LEFT, ordered), map(_LAST, ordered), strict=True))
 
 
 def table_of(rows: Iterable[Row]) -> Table:

@@ -9,8 +9,9 @@ from attrs import evolve, frozen
 from polyhedral.affine import Affine, var
 from polyhedral.bounds import Copies, Range, Unbounded, shape_of, unrolled
 from polyhedral.candidates import candidates_of, common_stride, stride_at
-from polyhedral.guards import beside, hoisted, nested, when
+from polyhedral.guards import beside, nested, when
 from polyhedral.joining import joined
+from polyhedral.nests import looped, nest_of
 from polyhedral.places import Place
 from polyhedral.precedence import in_turn
 from polyhedral.separation import Candidate, Region, merged, ordered, pinned, separated
@@ -20,7 +21,7 @@ from polyhedral.steps import in_common_steps
 from polyhedral.strides import Stride
 from polyhedral.surroundings import Surroundings
 from polyhedral.system import UNIVERSE, System
-from polyhedral.tree import Block, Guard, Leaf, Let, Loop, Node, block, let
+from polyhedral.tree import Block, Leaf, Let, Node, block, let
 
 Inside = Callable[["list[Item]", Place], Node]
 
@@ -53,7 +54,7 @@ def scan(
     items = [
         item
         for statement, schedule in zip(statements, padded, strict=False)
-        for item in items_of(statement, statement.domain.intersect(context), schedule, levels, params)
+        for item in items_of(statement, context, schedule, levels, params)
     ]
     chosen = separate if separate is None or isinstance(separate, bool) else _by_name(separate, levels)
     place = Place(Surroundings.of(context), {})
@@ -98,7 +99,10 @@ class _Scan:
     def node(self, level: int, items: list[Item], place: Place) -> Node:
         """The tree of these items from `level` on, behind the conditions that they share."""
         if place.alone is items[0] and len(items) == 1:
-            return self._inside(level, items, place)
+            if not place.open_still.is_universe:
+                return self._inside(level, items, place)
+            nest = nest_of(items[0], level, place, self._unrolls)
+            return nest.around(self._inside(nest.level, items, nest.place))
         return _behind_shared(level, items, place, lambda left, inside: self._inside(level, left, inside))
 
     def _inside(self, level: int, items: list[Item], place: Place) -> Node:
@@ -170,7 +174,7 @@ class _Scan:
             return True
         return self.separate if isinstance(self.separate, bool) else name in self.separate
 
-    def _unrolls(self, level: int, name: str, items: list[Item]) -> bool:
+    def _unrolls(self, level: int, name: str, items: Sequence[Item]) -> bool:
         told = {item.option(level) for item in items}
         return told == {Option.UNROLL} or name in self.unroll
 
@@ -208,10 +212,7 @@ class _Scan:
         inside = site.place.where(site.rows)
         if stride.step > 1:
             inside = inside.where(System.of(stride.condition(site.name)))
-        body = self.node(site.level + 1, site.items, inside)
-        around, body = hoisted(site.name, body)
-        loop = Block() if body == Block() else Loop(site.name, shape.lower, shape.upper, shape.step, body)
-        return Guard(around, loop) if around else loop
+        return looped(site.name, shape, self.node(site.level + 1, site.items, inside))
 
     def _written_out(self, site: _Site, copies: Copies) -> Node:
         site = evolve(site, place=site.place.where(copies.definition))
@@ -312,4 +313,6 @@ def _held(item: Item, level: int, name: str, rows: System) -> Item:
 def _leaf(item: Item, place: Place) -> Node:
     is_known = place.alone is item and place.open_still.is_universe and item.system in item.shadows[-1:]
     guard = UNIVERSE if is_known else place.known.gist_of(place.valued(item.system))
-    return when(guard, Leaf(item.payload, tuple((d, a.substitute(place.values)) for d, a in item.bindings)))
+    values = place.values
+    bindings = tuple([(d, a.substitute(values)) for d, a in item.bindings]) if values else item.bindings
+    return when(guard, Leaf(item.payload, bindings))

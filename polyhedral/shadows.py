@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from attrs import evolve, frozen
@@ -13,7 +13,7 @@ from polyhedral.parts import without_names
 from polyhedral.quotients import determined, with_equal_quotients
 from polyhedral.sets import Set
 from polyhedral.statement import Option, Statement
-from polyhedral.system import UNIVERSE, System, made_of, with_rows
+from polyhedral.system import UNIVERSE, System, disjoint, with_rows
 
 
 @frozen(cache_hash=True)
@@ -58,7 +58,7 @@ def _until(system: System, levels: tuple[str, ...], level: int) -> System:
     found: list[Part] = []
     for one in system.parts:
         found += (one,) if inner.isdisjoint(one.visible) else without_names(one, inner)
-    return made_of(in_place(found))
+    return System(in_place(found))
 
 
 @lru_cache(maxsize=1 << 12)
@@ -73,16 +73,31 @@ def _plain_conditions(system: System) -> tuple[Condition, ...]:
 
 
 def items_of(
-    statement: Statement, domain: Set, schedule: Sequence[Affine], levels: Sequence[str], reserved: Iterable[str]
+    statement: Statement, context: System, schedule: Sequence[Affine], levels: Sequence[str], reserved: Iterable[str]
 ) -> list[Item]:
-    """The items of a statement on `domain`, its schedule padded to `levels`; dimensions left open are more levels."""
+    """The items of a statement where `context` holds, its schedule padded to `levels`; open dimensions are levels."""
+    domain = statement.domain
     mark = {d: f"{d}@" for d in domain.dims}
-    times = [entry.substitute({d: var(m) for d, m in mark.items()}) for entry in schedule]
+    marked = {d: var(m) for d, m in mark.items()}
+    times = [entry.substitute(marked) for entry in schedule]
     found = []
-    for piece in _apart(domain):
-        system = with_equal_quotients(piece.rename(mark))
-        found += _items(statement, system, times, tuple(levels), mark, set(reserved) | set(levels))
+    for piece in _apart(Set(domain.dims, tuple([p for p in domain.pieces if not disjoint(p, context)]))):
+        system = with_equal_quotients(piece)
+        own = _equations(system, marked) if system.has_equalities else ()
+        solution = _solve(own, tuple(times), tuple(levels), tuple(mark.values()))
+        taken = set(reserved) | set(levels)
+        found += _items(statement, context, system, solution, times, tuple(levels), mark, taken)
     return found
+
+
+def _equations(system: System, marked: Mapping[str, Affine]) -> tuple[Affine, ...]:
+    """What is 0 in a system, its dimensions marked, in the order of the rows of these names."""
+    names = sorted([str(marked.get(n, n)) for n in system.names])
+    found = []
+    for row in system.equalities:
+        affine = system.affine(row).substitute(marked)
+        found.append(affine if affine.terms[0][1] > 0 else -affine)
+    return tuple(sorted(found, key=lambda a: [a.coefficient(n) for n in names]))
 
 
 def _apart(domain: Set) -> tuple[System, ...]:
@@ -92,19 +107,20 @@ def _apart(domain: Set) -> tuple[System, ...]:
 
 def _items(
     statement: Statement,
+    context: System,
     system: System,
+    solved: tuple[dict[str, Affine], list[Condition]],
     times: list[Affine],
     levels: tuple[str, ...],
     mark: dict[str, str],
     reserved: set[str],
 ) -> list[Item]:
-    own = [system.affine(r) for r in system.equalities] if system.has_equalities else []
-    solution, conditions = _solve(tuple(own), tuple(times), levels, tuple(mark.values()))
+    solution, conditions = solved
     rest = [m for m in mark.values() if m not in solution]
     extra = {m: _free_name(m.removesuffix("@"), reserved) for m in rest}
     renamed = {m: var(n) for m, n in extra.items()}
-    solution = {m: a.substitute(renamed) for m, a in solution.items()}
-    whole = system.substitute({**solution, **renamed})
+    solution = {m: a.substitute(renamed) for m, a in solution.items()} if renamed else solution
+    whole = system.substitute({d: solution[m] if m in solution else renamed[m] for d, m in mark.items()})
     whole = whole & System.of(*(c.substitute(renamed) for c in conditions)) if conditions else whole
     constants = {n: value for n in levels if (value := whole.constant_of(n)) is not None}
     if constants:
@@ -119,7 +135,7 @@ def _items(
     order = levels + tuple(extra.values())
     return [
         Item(statement.payload, part, order, fixed, _shadows(part, order, fixed), bindings, statement.options)
-        for part in determined_apart(whole.simplified())
+        for part in determined_apart(whole.simplified(context))
     ]
 
 
@@ -190,7 +206,8 @@ def _solve(
         pivot = next((d for d in dims if abs(left.coefficient(d)) == 1), None)
         if pivot is not None:
             value = left.substitute({pivot: 0}) * -left.coefficient(pivot)
-            solution = {d: a.substitute({pivot: value}) for d, a in solution.items()} | {pivot: value}
+            put = {pivot: value}
+            solution = {d: a.substitute(put) if pivot in a.names else a for d, a in solution.items()} | put
         elif number < len(equations) - len(own) or left.names:
             conditions.append(left.equals(0))
     return solution, [c.substitute(solution) for c in conditions]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from itertools import compress
-from operator import itemgetter
+from itertools import compress, repeat
+from operator import add, attrgetter, itemgetter
 from typing import NamedTuple, Protocol
 
 from polyhedral.affine import Affine
 from polyhedral.elimination import project
-from polyhedral.rows import Contradiction, Row, Table, hidden_equalities, reduced_equality, table_of
+from polyhedral.rows import Contradiction, Row, hidden_equalities, least_width, reduced_equality, table_of, tightest
 
 
 class Spelling(NamedTuple):
@@ -45,6 +45,9 @@ class Spelled(Protocol):
 
 
 Rows = tuple[tuple[Row, ...], tuple[Row, ...]]
+_NAMES = attrgetter("names")
+_FIRST, _SECOND = itemgetter(0), itemgetter(1)
+_ZERO = (0,)
 CONTRADICTION = Spelling((), (), ((-1,),))
 
 
@@ -106,9 +109,9 @@ def _tidy_rows(equalities: tuple[Row, ...], inequalities: tuple[Row, ...]) -> _C
 
 
 def _used_columns(equalities: Sequence[Row], inequalities: Sequence[Row]) -> _Chosen:
-    columns = list(zip(*equalities, *inequalities, strict=True))[:-1]
-    used = tuple([i for i, column in enumerate(columns) if any(column)])
-    if len(used) == len(columns):
+    occurs = list(map(any, zip(*equalities, *inequalities, strict=True)))[:-1]
+    used = tuple(compress(range(len(occurs)), occurs))
+    if len(used) == len(occurs):
         return used, tuple(equalities), tuple(inequalities)
     if not used:
         return (), tuple([(r[-1],) for r in equalities]), tuple([(r[-1],) for r in inequalities])
@@ -133,15 +136,11 @@ def _chosen_rows(equalities: tuple[Row, ...], inequalities: tuple[Row, ...], cho
 @lru_cache(maxsize=1 << 14)
 def merged(parts: tuple[Rows, ...]) -> Rows | None:
     """All at once: rows over the same names, normal and without existentials; None where that is a contradiction."""
-    table: Table = {}
-    equal: set[Row] = set()
-    for equalities, inequalities in parts:
-        equal.update(equalities)
-        own = {row[:-1]: row[-1] for row in inequalities}
-        both = table.keys() & own.keys()
-        tighter = [(c, table[c]) for c in both if table[c] < own[c]] if both else ()
-        table.update(own)
-        table.update(tighter)
+    equal: set[Row] = set().union(*map(_FIRST, parts))
+    rows = set[Row]().union(*map(_SECOND, parts))
+    table = tightest(rows)
+    if len(table) == len(rows) and least_width(table) > 0:
+        return tuple(sorted(equal)), tuple(sorted(rows))
     try:
         equal.update([r for r in map(reduced_equality, hidden_equalities(table)) if r is not None])
     except Contradiction:
@@ -167,7 +166,7 @@ def aligned(*systems: Spelled) -> tuple[tuple[str, ...], list[Rows]]:
     """Common sorted names, and the rows of each system over them; existentials are kept apart."""
     if len(systems) == 1:
         return systems[0].names, [(systems[0].equalities, systems[0].inequalities)]
-    names, places = _common(*[s.names for s in systems])
+    names, places = _common(*map(_NAMES, systems))
     return names, [
         (s.equalities, s.inequalities) if p is None else (_spread(s.equalities, p), _spread(s.inequalities, p))
         for s, p in zip(systems, places, strict=True)
@@ -189,13 +188,11 @@ def _common(*several: tuple[str, ...]) -> tuple[tuple[str, ...], list[tuple[int,
 
 
 def _places(own: tuple[str, ...], names: tuple[str, ...]) -> tuple[int, ...]:
-    where = {n: i for i, n in enumerate(own)}
-    zero = len(own) + 1
-    return (*[where.get(n, zero) for n in names], len(own))
+    width = len(own)
+    return (*map(dict(zip(own, range(width), strict=True)).get, names, repeat(width + 1)), width)
 
 
 @lru_cache(maxsize=1 << 14)
 def _spread(rows: tuple[Row, ...], places: tuple[int, ...]) -> tuple[Row, ...]:
     """The rows with a 0 behind them, taken in the order of `places`."""
-    pick = itemgetter(*places)
-    return tuple([pick((*r, 0)) for r in rows])
+    return tuple(map(itemgetter(*places), map(add, rows, repeat(_ZERO))))

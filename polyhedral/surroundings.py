@@ -6,7 +6,7 @@ from attrs import frozen
 
 from polyhedral.part import NOTHING, Part, Parts, in_place
 from polyhedral.parts import conjoined, gist_of
-from polyhedral.system import FALSE, System, disjoint, made_of
+from polyhedral.system import FALSE, System, disjoint
 
 
 @frozen(cache_hash=True)
@@ -26,7 +26,7 @@ class Surroundings:
     def near(self, *systems: System) -> System:
         """What is known of the variables of these systems, and of those that it connects to them."""
         names = frozenset().union(*[p.visible for s in systems for p in s.parts])
-        return made_of(tuple([p for p in self.parts if not names.isdisjoint(p.visible)]))
+        return System(tuple([p for p in self.parts if not names.isdisjoint(p.visible)]))
 
     def gist_of(self, system: System) -> System:
         """What of `system` is left to test."""
@@ -35,11 +35,12 @@ class Surroundings:
         found: list[Part] = []
         left: Parts = ()
         for one in system.parts:
-            left = gist_of((one,), tuple([p for p in self.parts if not one.visible.isdisjoint(p.visible)]), True)
+            near = tuple([p for p in self.parts if not one.visible.isdisjoint(p.visible)])
+            left = gist_of((one,), near, bool(one.equalities))
             if left == NOTHING:
                 return FALSE
             found += left
-        return made_of(left if len(system.parts) == 1 else in_place(found))
+        return System(left if len(system.parts) == 1 else in_place(found))
 
     def exclude(self, *systems: System) -> bool:
         """Whether no integer point is in all of the systems here."""

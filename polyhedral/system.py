@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from operator import mul, neg
-from typing import TypeAlias, Union
-
-from attrs import frozen
+from itertools import chain
+from math import gcd
+from operator import attrgetter, mul, neg
+from typing import NamedTuple, TypeAlias, Union
 
 from polyhedral.affine import Affine, Condition, Congruence, Constraint, as_affine
 from polyhedral.components import product
-from polyhedral.interned import Interned
-from polyhedral.part import NOTHING, Part, Parts, in_place, parts_of
+from polyhedral.part import NOTHING, Part, Parts, in_place, part, parts_of
 from polyhedral.parts import (
     conjoined,
     eliminated,
@@ -31,12 +30,11 @@ Conjunct: TypeAlias = Union[Condition, "System"]
 Bounds: TypeAlias = tuple[tuple[tuple[Affine, int], ...], tuple[tuple[Affine, int], ...]]
 
 
-_known: Interned[Parts, System] = Interned()
+_PARTS = attrgetter("parts")
 
 
-@frozen(eq=False)
-class System:
-    """A conjunction of equalities and inequalities over named integer variables. Equal ones are one object.
+class System(NamedTuple):
+    """A conjunction of equalities and inequalities over named integer variables.
 
     It is kept in `parts` no two of which share a visible variable. As a whole it is spelled by `names`,
     sorted, just the variables that occur, those called `$0`, `$1`, ... existential, and rows: the
@@ -45,11 +43,6 @@ class System:
     """
 
     parts: Parts = ()
-
-    def __new__(cls, parts: Parts = ()) -> System:
-        kept = _known.refs.get(parts)
-        found = None if kept is None else kept()
-        return _known.add(parts, object.__new__(cls)) if found is None else found
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -78,16 +71,16 @@ class System:
         equal: list[tuple[Affine, int]] = []
         unequal: list[Affine] = []
         systems: list[System] = []
-        for part in parts:
-            match part:
+        for conjunct in parts:
+            match conjunct:
                 case Constraint(affine, equality):
                     equal.append((affine, 0)) if equality else unequal.append(affine)
                 case Congruence(affine, modulus):
                     equal.append((affine, modulus))
                 case System():
-                    systems.append(part)
+                    systems.append(conjunct)
                 case _:
-                    raise TypeError(f"wanted a Constraint, a Congruence or a System, got {part!r}")
+                    raise TypeError(f"wanted a Constraint, a Congruence or a System, got {conjunct!r}")
         result = _from_affine(equal, unequal)
         for system in systems:
             result = conjoin(result, system)
@@ -120,7 +113,7 @@ class System:
     @property
     def is_false(self) -> bool:
         """Whether it is spelled as the contradiction (`is_empty` decides whether it is one)."""
-        return self is FALSE
+        return self.parts == NOTHING
 
     @property
     def is_universe(self) -> bool:
@@ -132,7 +125,7 @@ class System:
 
     def is_empty(self) -> bool:
         """Whether no integers satisfy it, for any value of the parameters. Exact."""
-        return have_no_point(self.parts)
+        return any(have_no_point((one,)) for one in self.parts)
 
     def sample(self) -> dict[str, int] | None:
         """Integers for all visible variables that satisfy it, or None where there are none."""
@@ -182,10 +175,10 @@ class System:
         """The system with each name of `values` replaced, all at once."""
         found: Parts = ()
         for one in self.parts:
-            own = [(n, v) for n, v in values.items() if n in one.visible]
-            new = substituted(one, tuple([(n, as_affine(v)) for n, v in own])) if own else (one,)
+            own = tuple([(n, as_affine(v)) for n, v in values.items() if n in one.visible])
+            new = substituted(one, own) if own else (one,)
             found = conjoined(found, new) if found else new
-        return made_of(found)
+        return System(found)
 
     def rename(self, names: Mapping[str, str]) -> System:
         """The system with variables renamed; raises ValueError where two would become one."""
@@ -197,7 +190,7 @@ class System:
         if any(is_existential(n) for n in new) or self.has_existentials:
             return make(*in_order(tuple([names.get(n, n) for n in self.names]), self.equalities, self.inequalities))
         own = [(p, tuple([(n, m) for n, m in names.items() if n in p.visible])) for p in self.parts]
-        return made_of(in_place([renamed(p, n) if n else p for p, n in own]))
+        return System(in_place([renamed(p, n) if n else p for p, n in own]))
 
     def split_on(self, name: str) -> tuple[System, System]:
         """The conditions in which `name` occurs, and the others; existentials must be congruences."""
@@ -205,11 +198,11 @@ class System:
         if mine is None:
             return UNIVERSE, self
         own, others = _split(mine, name)
-        return made_of(own), made_of(in_place([*others, *[p for p in self.parts if p is not mine]]))
+        return System(own), System(in_place([*others, *[p for p in self.parts if p is not mine]]))
 
     def about(self, name: str) -> System:
         """The conditions in which `name` occurs; existentials must be congruences."""
-        return next((made_of(_rows_about(p, name)) for p in self.parts if name in p.visible), UNIVERSE)
+        return next((System(_rows_about(p, name)) for p in self.parts if name in p.visible), UNIVERSE)
 
     def bounds(self, name: str) -> Bounds:
         """The (expression, divisor) pairs e, d with name >= ceil(e/d), and those with name <= floor(e/d)."""
@@ -310,7 +303,11 @@ def _of_one(condition: Constraint) -> System:
     names = affine.names
     _check_not_reserved(names)
     row = (*[c for _, c in affine.terms], affine.constant)
-    return make(names, (row,), ()) if condition.equality else make(names, (), (row,))
+    divisor = gcd(*row[:-1])
+    if condition.equality or not divisor:
+        return make(names, (row,), ()) if condition.equality else make(names, (), (row,))
+    row = row if divisor == 1 else tuple([c // divisor for c in row])
+    return System((part(Spelling(names, (), (row,))),))
 
 
 def _check_not_reserved(names: Iterable[str]) -> None:
@@ -333,16 +330,9 @@ def _from_affine(equal: list[tuple[Affine, int]], unequal: list[Affine]) -> Syst
     return make(tuple(names), rows, [dense(a, index) for a in unequal])
 
 
-def made_of(parts: Parts) -> System:
-    """The system of these parts, which share no visible variable and are in their order."""
-    kept = _known.refs.get(parts)
-    found = None if kept is None else kept()
-    return System(parts) if found is None else found
-
-
 def make(names: tuple[str, ...], equalities: Iterable[Row], inequalities: Iterable[Row]) -> System:
     """The system of these rows over sorted `names`, in normal form."""
-    return made_of(parts_of(normal(names, equalities, inequalities)))
+    return System(parts_of(normal(names, equalities, inequalities)))
 
 
 @lru_cache(maxsize=1 << 14)
@@ -352,7 +342,7 @@ def _spelled(system: System) -> Spelling:
 
 def conjoin(first: System, second: System) -> System:
     """Both systems at once; their existentials are kept apart."""
-    if first.is_universe or second.is_false or first is second:
+    if first.is_universe or second.is_false or first == second:
         return second
     if second.is_universe or first.is_false:
         return first
@@ -361,13 +351,13 @@ def conjoin(first: System, second: System) -> System:
 
 @lru_cache(maxsize=1 << 14)
 def _conjoin(first: System, second: System) -> System:
-    return made_of(conjoined(first.parts, second.parts))
+    return System(conjoined(first.parts, second.parts))
 
 
 @lru_cache(maxsize=1 << 15)
 def disjoint(*systems: System) -> bool:
     """Whether no integer point is in all of the systems. Exact; as `is_empty` of their conjunction, but cheaper."""
-    return have_no_point(tuple(dict.fromkeys([p for s in systems for p in s.parts])))
+    return have_no_point(tuple(dict.fromkeys(chain.from_iterable(map(_PARTS, systems)))))
 
 
 def _eliminate(system: System, names: tuple[str, ...], force: bool) -> tuple[System, bool]:
@@ -380,14 +370,14 @@ def _eliminate(system: System, names: tuple[str, ...], force: bool) -> tuple[Sys
             found, is_exact = eliminated(one, names, force)
             left += found
             exact, same = exact and is_exact, False
-    return system if same else made_of(in_place(left)), exact
+    return system if same else System(in_place(left)), exact
 
 
 @lru_cache(maxsize=1 << 14)
 def _gist(system: System, context: System, equalities_too: bool) -> System:
     if system.is_universe or system.is_false:
         return system
-    return made_of(gist_by_parts(system.parts, context.parts, equalities_too))
+    return System(gist_by_parts(system.parts, context.parts, equalities_too))
 
 
 @lru_cache(maxsize=1 << 13)
@@ -424,9 +414,9 @@ def without_congruences(system: System) -> System:
     found: list[Part] = []
     for one in system.parts:
         found += without_names(one, frozenset(one.names[: one.own])) if one.own else (one,)
-    return made_of(in_place(found))
+    return System(in_place(found))
 
 
 def with_rows(system: System, chosen: list[bool]) -> System:
     """The system with only those rows, equalities and then inequalities, that are chosen."""
-    return made_of(spelled_rows(system, chosen))
+    return System(spelled_rows(system, chosen))

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from functools import lru_cache
 from operator import neg
 
-from polyhedral.affine import Affine, var
+from attrs import frozen
+
+from polyhedral.affine import Affine, Constraint, as_affine, var
 from polyhedral.sets import Set
 from polyhedral.spelling import is_existential
-from polyhedral.system import System, disjoint
+from polyhedral.system import UNIVERSE, System, disjoint
 
 
 def tile(
@@ -36,16 +39,16 @@ def full_tiles(
 
     Both are sets over the tile dimensions and then those dimensions of `domain` that are not tiled.
     """
-    return _full_tiles(domain, sizes, *_boxes(domain, sizes, names, offsets))
-
-
-def _full_tiles(domain: Set, sizes: Mapping[str, int], outer: tuple[str, ...], box: System) -> tuple[Set, Set]:
+    outer, box = _boxes(domain, sizes, names, offsets)
     dims = (*outer, *(d for d in domain.dims if d not in sizes))
-    if len(domain.pieces) == 1:
-        whole = _whole_rows(domain.pieces[0], box, sizes)
-        if whole is not None:
-            full, partial = _cut_by_rows((domain.pieces[0] & box).project_out(*sizes), whole)
-            return Set(dims, full), Set(dims, partial)
+    tiles = _by_corners(domain, sizes, box)
+    if tiles is not None:
+        full, partial = tiles.full, [tile_ for tile_, _ in tiles.partial]
+        return Set(dims, tuple([p.simplified() for p in full])), Set(dims, tuple([p.simplified() for p in partial]))
+    return _by_difference(domain, sizes, dims, box)
+
+
+def _by_difference(domain: Set, sizes: Mapping[str, int], dims: tuple[str, ...], box: System) -> tuple[Set, Set]:
     touched = Set((*dims, *sizes), tuple(p & box for p in domain.pieces)).normalised().project_out(*sizes)
     filled = Set((*dims, *sizes), tuple(p & box for p in touched.pieces))
     missing = (filled - Set((*dims, *sizes), domain.pieces)).project_out(*sizes)
@@ -53,8 +56,44 @@ def _full_tiles(domain: Set, sizes: Mapping[str, int], outer: tuple[str, ...], b
     return full_ones, (touched - full_ones).simplified()
 
 
-def _whole_rows(piece: System, box: System, sizes: Mapping[str, int]) -> list[Affine] | None:
-    """What is not negative for those tiles all of whose points satisfy the piece; None where a stride is in the way.
+@frozen
+class _Tiles:
+    """Full tiles, and partial ones in pieces of which no two meet, each with what its points must satisfy as well."""
+
+    full: tuple[System, ...]
+    partial: tuple[tuple[System, System], ...]
+
+
+@frozen
+class _Row:
+    """A condition on tiled dimensions, `least` where a tile has it least; it `fails` where that is negative."""
+
+    condition: Constraint
+    least: Affine
+    fails: System
+
+
+def _by_corners(domain: Set, sizes: Mapping[str, int], box: System) -> _Tiles | None:
+    """The tiles of a set of one piece, by the corners of its rows; None where a stride is in the way."""
+    if len(domain.pieces) != 1:
+        return None
+    (piece,) = domain.pieces
+    rows = _rows_on(piece, box, sizes)
+    if rows is None:
+        return None
+    touched = (piece & box).project_out(*sizes)
+    rows = [row for row in rows if not disjoint(touched, row.fails)]
+    full = touched
+    partial: list[tuple[System, System]] = []
+    for number, row in enumerate(rows):
+        if not number or not disjoint(full, row.fails):
+            partial.append((full & row.fails, System.of(*[r.condition for r in rows[number:]])))
+            full = full & System.of(row.least >= 0)
+    return _Tiles(() if full.is_empty() else (full,), tuple(partial))
+
+
+def _rows_on(piece: System, box: System, sizes: Mapping[str, int]) -> list[_Row] | None:
+    """The conditions of a piece on tiled dimensions; None where one is a congruence.
 
     A row is least in the corner of the tile at which each dimension that it has is least or greatest.
     """
@@ -67,19 +106,9 @@ def _whole_rows(piece: System, box: System, sizes: Mapping[str, int]) -> list[Af
         if any(is_existential(n) for n in affine.names):
             return None
         corner = {n: box.bounds(n)[0 if affine.coefficient(n) > 0 else 1][0][0] for n in tiled}
-        found.append(affine.substitute(corner))
+        least = affine.substitute(corner)
+        found.append(_Row(affine >= 0, least, System.of(least < 0)))
     return found
-
-
-def _cut_by_rows(touched: System, rows: Iterable[Affine]) -> tuple[tuple[System, ...], tuple[System, ...]]:
-    """The part of a system where all rows are not negative, and the rest in pieces of which no two meet."""
-    full, rest = touched, []
-    for row in rows:
-        outside = System.of(row < 0)
-        if not disjoint(full, outside):
-            rest.append((full & outside).simplified())
-            full = full & System.of(row >= 0)
-    return () if full.is_empty() else (full.simplified(),), tuple(rest)
 
 
 def isolated(
@@ -94,11 +123,14 @@ def isolated(
     scan of both keeps the loops of full tiles free of bounds that depend on the edge.
     """
     outer, box = _boxes(domain, sizes, names, offsets)
-    full, partial = _full_tiles(domain, sizes, outer, box)
     dims = (*outer, *domain.dims)
-    inside = Set(dims, tuple(p & box for p in full.pieces)).normalised()
-    edge = Set(dims, tuple(p & q & box for p in partial.pieces for q in domain.pieces)).normalised()
-    return inside, edge
+    tiles = _by_corners(domain, sizes, box)
+    if tiles is not None:
+        inside, edge = tiles.full, tuple([tile_ & said for tile_, said in tiles.partial])
+    else:
+        whole, partial = _by_difference(domain, sizes, tuple([d for d in dims if d not in sizes]), box)
+        inside, edge = whole.pieces, tuple([p & q for p in partial.pieces for q in domain.pieces])
+    return Set(dims, tuple(p & box for p in inside)).normalised(), Set(dims, tuple(p & box for p in edge)).normalised()
 
 
 def _boxes(
@@ -107,7 +139,8 @@ def _boxes(
     names: Mapping[str, str] | None,
     offsets: Mapping[str, Affine | int] | None,
 ) -> tuple[tuple[str, ...], System]:
-    outer, rows = [], []
+    outer: list[str] = []
+    box = UNIVERSE
     for dim, size in sizes.items():
         if dim not in domain.dims:
             raise ValueError(f"cannot tile {dim!r}: the set has the dimensions {domain.dims}")
@@ -117,6 +150,12 @@ def _boxes(
         if name in domain.dims or name in domain.params or name in outer:
             raise ValueError(f"the tile dimension of {dim} cannot be called {name!r}: the name is taken")
         outer.append(name)
-        start = var(name) * size + (offsets or {}).get(dim, 0)
-        rows += [var(dim) >= start, var(dim) < start + size]
-    return tuple(outer), System.of(*rows)
+        box = box & _strip(dim, name, size, as_affine((offsets or {}).get(dim, 0)))
+    return tuple(outer), box
+
+
+@lru_cache(maxsize=1 << 10)
+def _strip(dim: str, name: str, size: int, offset: Affine) -> System:
+    """The values of a dimension in the tile that is called by name."""
+    start = var(name) * size + offset
+    return System.of(var(dim) >= start, var(dim) < start + size)

@@ -24,7 +24,7 @@ from ptxgen.cli.texts import (
 from ptxgen.cli.unusable import Unusable
 from ptxgen.errors import AssemblerError, DriverError, KernelError, PtxgenError, PtxSyntaxError
 
-CACHE_COMMAND = "cache"
+CACHE_COMMAND, TUNE_COMMAND = "cache", "tune"
 GOOD, WRONG, UNUSABLE, LACKING = 0, 1, 2, 3
 
 
@@ -51,6 +51,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             from ptxgen.cli.cache import run_cache
 
             return run_cache(given[1:])
+        if given and given[0] == TUNE_COMMAND:
+            return _run_tune(given[1:])
         from ptxgen.cli.matmul import run_matmul
         from ptxgen.cli.parser import parse
 
@@ -75,6 +77,14 @@ def _run_kernel(options: RunOptions) -> int:
     from ptxgen.cli.run import run_kernel
 
     return run_kernel(options)
+
+
+def _run_tune(arguments: Sequence[str]) -> int:
+    from ptxgen.cli.tune import run_tune
+    from ptxgen.cli.tuning import parse_tune_command
+
+    options = parse_tune_command(arguments)
+    return GOOD if options is None else run_tune(options)
 
 
 def _run_text(options: TextOptions) -> int:

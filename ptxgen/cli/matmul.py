@@ -56,6 +56,7 @@ def run_matmul(options: MatmulOptions) -> int:
     inputs = inputs_of(options, product.stated, loaded)
     scalars = scalars_of(options, product.compute)
     started = time.perf_counter()
+    product = product.fitted(inputs)
     kernel = product.kernel_for(product.with_outputs(inputs, make=outline))
     text, seconds = str(kernel.listing), time.perf_counter() - started
     if options.cluster and prod(options.cluster) != kernel.program.grid.cluster:

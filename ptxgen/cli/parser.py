@@ -106,6 +106,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     add_text_commands(commands)
     commands.add_parser("run", help=ABOUT["run"], allow_abbrev=False)
+    commands.add_parser("tune", help=ABOUT["tune"], allow_abbrev=False)
     commands.add_parser("cache", help=ABOUT["cache"], allow_abbrev=False)
     _add_shape(matmul)
     _add_files(matmul)

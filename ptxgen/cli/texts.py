@@ -76,6 +76,7 @@ ABOUT = {
     "explain": "what an instruction, register, directive or type is",
     "run": "a kernel of a PTX file on the CPU, and what is wrong with it",
     "matmul": "a matrix product, derived, run and checked against float64",
+    "tune": "the fastest plan of a matrix product on this device",
     "cache": "the kernels that the plain call keeps on disk between processes",
 }
 HELP = """\

@@ -11,6 +11,7 @@ from ptxgen.compute import Element, f32, f64
 from ptxgen.errors import LaunchError, PlanError, UnsupportedError
 from ptxgen.kernels.epilogue import Activate, Activation, Bias, Keep, Piece, Residual
 from ptxgen.kernels.generations import generation_of
+from ptxgen.kernels.matmul_choice import Tuned
 from ptxgen.kernels.matmul_compute import USUAL_RESULTS, Layout, MatmulSpec, check_types
 from ptxgen.kernels.views import View, element_of, holds
 from ptxgen.plan.instructions import SUMS
@@ -32,6 +33,7 @@ class Wish:
     promote: int | None = None
     output: str | None = None
     target: str | None = None
+    tuned: Tuned | None = None
 
 
 def asked(views: Mapping[str, View], wish: Wish) -> tuple[MatmulSpec, dict[str, View]]:

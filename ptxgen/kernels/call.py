@@ -15,6 +15,7 @@ from ptxgen.kernels.asked import SPOKEN, Wish, asked, check_target, planned, tar
 from ptxgen.kernels.generated import GeneratedKernel
 from ptxgen.kernels.libraries import Key, Library, library_of
 from ptxgen.kernels.matmul import Machine, Matmul
+from ptxgen.kernels.matmul_choice import Tuned
 from ptxgen.kernels.matmul_compute import MatmulSpec
 from ptxgen.kernels.views import View, view_of
 from ptxgen.runtime import Launch, compute_capability, device_count
@@ -39,8 +40,10 @@ def matmul(
     output: str | None = None,
     target: str | None = None,
     stream: object = None,
+    tuned: Tuned | None = None,
 ) -> Any:
-    """`activation(a @ b + bias) + residual`, on tensor cores, with the default plan of the device.
+    """`activation(a @ b + bias) + residual`, on tensor cores, with a plan chosen for the shape without running any, or
+    with the one that `tuned` (`ptxgen.tune.best()`) has measured for it.
 
     `a` is [M, K] and `b` [K, N], or both with one more dimension ahead for as many products; either dimension of each
     may be the one that lies together, so transposed views cost nothing. They are f16, bf16, f64, s8 or u8, e4m3 or e5m2
@@ -63,7 +66,7 @@ def matmul(
     for name, array in (("bias", bias), ("R", residual), ("E", pre_activation), ("D", out)):
         if array is not None:
             arrays[name] = array
-    wishes = (activation, input, accumulate, promote, output, target)
+    wishes = (activation, input, accumulate, promote, output, target, tuned)
     if library.on_host:
         return _of_numpy(arrays, Wish(*wishes))
     parts: list[Any] = []
@@ -127,7 +130,7 @@ def _made(library: Library, arrays: Mapping[str, Any], wish: Wish, stream: objec
             raise LaunchError(f"a and {SPOKEN[name]} must be arrays of one library on one device")
     views = {name: library.view(SPOKEN[name], array) for name, array in arrays.items()}
     spec, stored = asked(views, wish)
-    product = _product(spec, wish.target or target_of(device))
+    product = _product(spec, wish.target or target_of(device), wish.tuned)
     shape, kind = (*views["A"].shape[:-1], views["B"].shape[-1]), library.type_of(spec.output)
     if "D" not in views:
         stored["D"] = library.view("out", library.empty(kind, shape, arrays["A"]))
@@ -150,9 +153,9 @@ def _made(library: Library, arrays: Mapping[str, Any], wish: Wish, stream: objec
     return Call(launch, tuple(_places(kernel, launch, name) for name in names), spec.output, kind, shape)
 
 
-def _product(spec: MatmulSpec, target: str) -> Matmul:
+def _product(spec: MatmulSpec, target: str, tuned: Tuned | None) -> Matmul:
     check_target(spec, target)
-    return Matmul(spec, target)
+    return Matmul(spec, target, tuned=tuned)
 
 
 def target_of(device: int) -> str:
@@ -182,7 +185,7 @@ def on_host(views: Mapping[str, View], wish: Wish) -> Any:
     the array given for D, or a new one."""
     spec, stored = asked(views, wish)
     gpu = device_count() > 0
-    product = _product(spec, wish.target or (target_of(0) if gpu else target_on_cpu(views, spec)))
+    product = _product(spec, wish.target or (target_of(0) if gpu else target_on_cpu(views, spec)), wish.tuned)
     whole = product.with_outputs(stored)
     with planned():
         product.kernel_for(whole)

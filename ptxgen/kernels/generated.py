@@ -125,6 +125,11 @@ class GeneratedKernel:
             held[device] = module[self.entry.name]
         return held[device]
 
+    def take(self, cubin: Cubin, device: int = 0) -> LoadedKernel:
+        """The kernel on a device from machine code that an assembler made of its text, here or in another process."""
+        held = self._on_devices[device] = load(cubin, device=device)[self.entry.name]
+        return held
+
     @property
     def loaded(self) -> LoadedKernel:
         """The kernel on device 0."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cache
 
 from attrs import frozen
 
@@ -50,6 +51,7 @@ class Generation:
         return self.instruction.k
 
 
+@cache
 def generation_of(
     target: str, input: Element = f16, accumulate: Element = f32, b_input: Element | None = None
 ) -> Generation:
@@ -107,6 +109,12 @@ def has_form(target: str, name: str) -> bool:
         return False
 
 
+@cache
 def has_warpgroups(target: str) -> bool:
     """Whether a target has products of warpgroups, which read what tensor copies bring."""
     return warpgroup_product(target, 128, f16, f32) is not None
+
+
+def has_overlapping_launches(target: str) -> bool:
+    """Whether a kernel of a target may begin before those ahead of it have ended."""
+    return has_form(target, "griddepcontrol.wait")

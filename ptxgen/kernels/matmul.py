@@ -10,16 +10,20 @@ from typing import Any
 import numpy as np
 from attrs import define, evolve, field, frozen
 
+from isa.targets import target as target_named
 from ptxgen.compute import Array, ArrayKind, Compute
 from ptxgen.kernels.binding import Bound, arrays_in_memory, bind, check_apart, facts_of
 from ptxgen.kernels.epilogue import Axis
 from ptxgen.kernels.generated import GeneratedKernel, generate, stored
+from ptxgen.kernels.matmul_choice import Tuned, chosen_tiling
 from ptxgen.kernels.matmul_compute import MatmulSpec, matmul_compute
-from ptxgen.kernels.matmul_plan import MatmulTiling, default_tiling, matmul_plan
+from ptxgen.kernels.matmul_menu import Sizes
+from ptxgen.kernels.matmul_plan import MatmulTiling, by_warpgroups, default_tiling, matmul_plan
+from ptxgen.kernels.processors import Processor, processor_for
 from ptxgen.kernels.total import total_plan
 from ptxgen.kernels.variants import Variant, variant_of
 from ptxgen.kernels.views import DTYPES, aligned_zeros, outline
-from ptxgen.plan import Fact
+from ptxgen.plan import Fact, MatrixInstruction, Plan
 from ptxgen.simulate import ALL_CHECKS, Check, Report
 
 KERNELS_KEPT = 128
@@ -46,6 +50,8 @@ class Outcome:
 class Matmul:
     """A matrix product with an epilogue on one target.
 
+    `tiling` is the plan's; None: what `tuned` knows for the sizes of the arrays, else one chosen for them.
+
     ```python
     Matmul(MatmulSpec(epilogue=parse_epilogue("bias,relu")))({"A": a, "B": b, "bias": bias}).arrays["D"]
     ```
@@ -54,11 +60,30 @@ class Matmul:
     spec: MatmulSpec = field(factory=MatmulSpec)
     target: str = "sm_70"
     tiling: MatmulTiling | None = None
+    processor: Processor | None = None
+    tuned: Tuned | None = None
 
     @cached_property
     def tiled(self) -> MatmulTiling:
         """The tiling given, or the default one."""
         return self.tiling or default_tiling(self.spec, self.target)
+
+    def fitted(self, arrays: Mapping[str, Any]) -> Matmul:
+        """This product with the tiling that it is given for these arrays: its own, else what `tuned` knows, else one
+        chosen for their sizes, on `processor` or on the first known GPU of the target, by a model that runs nothing
+        (`matmul_choice`): by warps where the arrays deny what warpgroups need."""
+        row = self.processor or processor_for(target_named(self.target).number)
+        if self.tiling is not None or (self.tuned is None and (row is None or not row.measured)):
+            return self
+        bound = self._bound(self.with_outputs(arrays, make=outline))
+        m, n, k, batches = (bound.sizes.get(name, 1) for name in ("M", "N", "K", "batches"))
+        plan = Plan(self.compute, self.target).assume(*facts_of(self.compute, bound))
+        wide = isinstance(by_warpgroups(plan, self.spec, self.tiled), MatrixInstruction)
+        sizes = Sizes(m, n, k, batches)
+        found = self.tuned.tiling(self.spec, self.target, sizes) if self.tuned and not self.spec.totals else None
+        target = self.target if wide else self.target.rstrip("af")
+        tiling = found or chosen_tiling(self.spec, target, sizes, row)
+        return _tiled(self.spec, self.target, tiling)
 
     @cached_property
     def parted(self) -> MatmulSpec:
@@ -81,13 +106,16 @@ class Matmul:
         return (_stored if on_disk else _generated)(self.parted, self.target, self.tiled, facts)
 
     def kernel_for(self, arrays: Mapping[str, Any], *, on_disk: bool = False) -> GeneratedKernel:
-        """The widest kernel that these arrays allow; LaunchError where they do not fit."""
-        return self.kernel(facts_of(self.compute, self._bound(arrays)), on_disk=on_disk)
+        """The widest kernel that these arrays allow, of the tiling for their sizes; LaunchError where they do not
+        fit."""
+        product = self.fitted(arrays)
+        return product.kernel(facts_of(product.compute, product._bound(arrays)), on_disk=on_disk)
 
     def variant(self, arrays: Mapping[str, Any]) -> Variant:
         """Which kernel these arrays are given, and why it is no wider one; LaunchError where they do not fit."""
         whole = self.with_outputs(arrays, make=outline)
-        return variant_of(self.kernel_for(whole).plan, self.parted, self.tiled, self._bound(whole))
+        product = self.fitted(whole)
+        return variant_of(product.kernel_for(whole).plan, product.parted, product.tiled, product._bound(whole))
 
     def __call__(
         self,
@@ -152,6 +180,11 @@ class Matmul:
         bound = bind(arrays_in_memory(self.compute), arrays)
         check_apart(self.compute, bound)
         return bound
+
+
+@lru_cache(maxsize=KERNELS_KEPT)
+def _tiled(spec: MatmulSpec, target: str, tiling: MatmulTiling) -> Matmul:
+    return Matmul(spec, target, tiling)
 
 
 @lru_cache(maxsize=KERNELS_KEPT)

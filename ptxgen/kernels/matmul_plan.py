@@ -375,22 +375,32 @@ def default_tiling(spec: MatmulSpec, target: str = "sm_70") -> MatmulTiling:
     f16. Four matrices and sums over rows or columns are too many for 8 warps too: tiles of 64 rows; f64 takes 64x64.
 
     From Ampere on 128x256 on 8 warps, three slabs ahead, warpgroups with 128 bytes along k; half the columns where much
-    is held, and on 4 warps where a multiprocessor has room for two such blocks, of which one multiplies while the other
-    waits; their results leave through shared memory in pieces of 32 rows. A slab is as long as a chain at least. Blocks
-    of warpgroups stay and walk the tiles in bands of 16, and their results leave through shared memory in pieces of 64
-    columns; not so where chains are promoted.
+    is held (by warpgroups: more than one matrix beside results of 16 bits), and on 4 warps where a multiprocessor has
+    room for two such blocks, of which one multiplies while the other waits; their results leave through shared memory
+    in pieces of 32 rows. A slab is as long as a chain at least. Blocks of warpgroups stay and walk the tiles in bands
+    of 16, their launches overlap, and their results leave through shared memory in pieces of 64 columns; not so where
+    chains are promoted.
     """
     found = _by_registers(spec, target)
     by_groups = has_warpgroups(target) and found.fits_warpgroups
     if not by_groups and found.j == 256 and _has_room_for_two(found, spec, target):
         found = evolve(found, j=128, warps=4, drain=32)
     if by_groups and not spec.promote:
-        found = evolve(found, workers=sms, raster=grouped(16), drain=64)
+        if _finishes_wide(spec):
+            found = evolve(found, i=128, j=256, warps=8)
+        found = evolve(found, workers=sms, raster=grouped(16), drain=64, overlap=True)
     grouped_bytes = GROUP_SLAB_BYTES if by_groups else SLAB_BYTES
     least = generation_of(target, spec.input, spec.accumulate, spec.b_input).step
     k = max(grouped_bytes // spec.input.byte_count, least, spec.promote or 0)
     depth = found.depth if k * spec.input.byte_count <= GROUP_SLAB_BYTES else 2
     return evolve(found, k=k, depth=depth)
+
+
+def _finishes_wide(spec: MatmulSpec) -> bool:
+    """Whether warpgroups finish 256 columns at once within their registers, as ptxas counts them: results of 16 bits
+    with one matrix beside them at most."""
+    matrices = sum(isinstance(piece, (Beta, Residual, Keep)) for piece in spec.epilogue)
+    return spec.output.bits == 16 and spec.input.bits == 16 and matrices <= 1 and not spec.totals
 
 
 def _has_room_for_two(tiling: MatmulTiling, spec: MatmulSpec, target: str) -> bool:

@@ -25,7 +25,7 @@ from ptxgen.kernels.entry import Entry, from_json, to_json
 FORMAT = "ptxgen kernel 1"
 MOST_BYTES = 256 << 20
 SUFFIX = ".kernel"
-NOT_ASKED = {"cli", "simulate", "testing", "runtime", "__pycache__"}
+NOT_ASKED = {"cli", "simulate", "testing", "runtime", "tune", "__pycache__"}
 
 
 @frozen

@@ -48,10 +48,10 @@ class MovingTurn:
     def finish_round(self, context: Context) -> None:
         """Moves them to the next round."""
         k = context.k
-        k.add.s32(self.slot, self.advance, into=self.slot)
-        with k.guard(k.setp.ge.s32(self.slot, self.depth)):
-            k.sub.s32(self.slot, self.depth, into=self.slot)
-            k.xor.b32(self.parity, 1, into=self.parity)
+        further = k.add.s32(self.slot, self.advance)
+        again = k.setp.ge.s32(further, self.depth)
+        k.selp.b32(k.sub.s32(further, self.depth), further, again, into=self.slot)
+        k.xor.b32(self.parity, k.selp.b32(1, 0, again), into=self.parity)
 
 
 def turns_in(context: Context, node: Node) -> Iterator[Turn]:

@@ -4,7 +4,8 @@ from ptxgen.runtime.arrays import DeviceArray
 from ptxgen.runtime.assembler import Cubin, assemble, find_assembler
 from ptxgen.runtime.disassembler import Disassembler, find_disassembler
 from ptxgen.runtime.disassembly import Sass, sass
-from ptxgen.runtime.driver import compute_capability, device_count, driver_version
+from ptxgen.runtime.driver import compute_capability, device_count, device_name, driver_version
+from ptxgen.runtime.graphs import Graph, record
 from ptxgen.runtime.loading import Launch, LoadedKernel, LoadedModule, load
 from ptxgen.runtime.machine_code import SassFunction, SassGuard, SassInstruction, SassLoop
 from ptxgen.runtime.nvjitlink import in_process_assembler
@@ -19,6 +20,7 @@ __all__ = [
     "Cubin",
     "DeviceArray",
     "Disassembler",
+    "Graph",
     "Launch",
     "LoadedKernel",
     "LoadedModule",
@@ -31,12 +33,14 @@ __all__ = [
     "assemble",
     "compute_capability",
     "device_count",
+    "device_name",
     "driver_version",
     "elapsed_ms",
     "find_assembler",
     "find_disassembler",
     "in_process_assembler",
     "load",
+    "record",
     "resident_ctas",
     "sass",
 ]

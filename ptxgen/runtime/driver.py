@@ -141,6 +141,13 @@ def compute_capability(device: int = 0) -> tuple[int, int]:
     return int(major), int(minor)
 
 
+def device_name(device: int = 0) -> str:
+    """What the driver calls a device: "NVIDIA H200"."""
+    with on_device(device) as api:
+        name: bytes = call(api.cuDeviceGetName, 128, call(api.cuDeviceGet, device))
+    return name.partition(b"\0")[0].decode()
+
+
 def stream_handle(stream: object) -> int:
     """The handle of a stream: None is the default stream; an integer, a CUstream, or the stream object of torch
     (`cuda_stream`), CuPy (`ptr`) or any library that has `__cuda_stream__`.

@@ -2,10 +2,23 @@
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given, reject, settings
 from hypothesis import strategies as st
 
-from polyhedral import Affine, Condition, Map, Set, System, congruent, first_images, first_points, last_images, var
+from polyhedral import (
+    Affine,
+    Condition,
+    Map,
+    Set,
+    System,
+    TooManyRegions,
+    congruent,
+    first_images,
+    first_points,
+    last_images,
+    parametric_minimum,
+    var,
+)
 from polyhedral.cutting_planes import point_by_cuts
 from polyhedral.rows import Row
 from tests.polyhedral.oracle import held, isl_points, isl_set, isl_written
@@ -60,7 +73,46 @@ def test_images_of_hard_maps(written: list[Hard]) -> None:
 @settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(hard(), min_size=1, max_size=2))
 def test_images_of_many_hard_maps(written: list[Hard]) -> None:
-    compare(written)
+    try:
+        compare(written)
+    except TooManyRegions:
+        reject()
+
+
+def tied() -> Map:
+    """Congruences by 2, 3 and 4 that tie four dimensions together: cuts give quotients of quotients without an end."""
+    x, y, z, w = map(var, DIMS)
+    box = ((z >= 0) & (z <= 3), (w >= -2) & (w <= 4), (x >= -2) & (x <= 2), (y >= -1) & (y <= 2))
+    moduli = ((y + z + w - n - x, 4, 2), (x + z, 4, 1), (w - n - x, 3, 2))
+    slope = 2 * n + 4 * y + 4 * z + w + 2 >= 3 * x
+    return Map(DIMS[:2], DIMS[2:], (System.of(*box, slope, *(congruent(a, m, r) for a, m, r in moduli)),))
+
+
+def told(pairs: Map) -> str:
+    with pytest.raises(TooManyRegions) as refused:
+        first_images(pairs)
+    return str(refused.value)
+
+
+def test_cuts_without_an_end_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parametric_minimum, "MOST_QUOTIENTS", 6)
+    text = told(tied())
+    assert text.startswith("the first k, l of exists $0")
+    assert "6 quotients in each" in text
+    assert "values of some of N, i, j" in text
+    left = Set(DIMS[2:], tied().pieces).substitute({"N": 1, "i": 1})
+    first = first_points(left)
+    assert [first.at({"j": v}) for v in range(-2, 4)] == [left.lexmin({"j": v}) for v in range(-2, 4)]
+
+
+def test_regions_without_an_end_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parametric_minimum, "MOST_REGIONS", 12)
+    assert "more than 12 regions of N, i, j" in told(tied())
+
+
+@pytest.mark.slow
+def test_the_limits_end_the_cuts() -> None:
+    assert "256 regions" in told(tied())
 
 
 LARGE = st.integers(-9, 9)

@@ -14,7 +14,7 @@ from polyhedral import Condition, Set, System, var
 from polyhedral.part import Part, Parts
 from polyhedral.parts import conjoined, eliminated, gist_by_parts, renamed, rows_of, substituted
 from polyhedral.points import have_no_point, is_seen_outside, point_of
-from polyhedral.system import disjoint, made_of
+from polyhedral.system import disjoint
 from tests.polyhedral.oracle import held, isl_set, isl_written
 from tests.polyhedral.random_input import affines, conditions
 
@@ -28,15 +28,13 @@ def written(parts: Sequence[Condition], names: Sequence[str] = NAMES) -> isl.Set
 
 
 def read(parts: Parts, names: Sequence[str] = NAMES) -> isl.Set:
-    return isl_set(Set(tuple(names), (made_of(parts),)))
+    return isl_set(Set(tuple(names), (System(parts),)))
 
 
 def keeps_points_of_it(parts: Parts) -> bool:
     """Whether the point that each part keeps is one of it, by the conditions that it prints."""
     return all(
-        not p.found
-        or (set(p.found) == p.visible and held(made_of((p,)).conditions, {n: (v,) for n, v in p.found.items()}).all())
-        for p in parts
+        not p.found or held(System((p,)).conditions, {n: (p.found.get(n, 0),) for n in p.visible}).all() for p in parts
     )
 
 
@@ -83,7 +81,7 @@ def test_a_point_that_is_given_is_one(first: list[Condition], second: list[Condi
         assert (point is None) == read((one,)).is_empty()
         if point is not None:
             at = {n: (point.get(n, 0),) for n in one.visible}
-            assert held(made_of((one,)).conditions, at).all()
+            assert held(System((one,)).conditions, at).all()
 
 
 @SOME
@@ -105,7 +103,7 @@ def test_shadows_of_parts(own: list[Condition], gone: set[str]) -> None:
     for one in system.parts:
         found, _ = eliminated(one, gone, False)
         names = [n for n in NAMES if n not in gone]
-        assert read(found, names).is_equal(isl_written(names, (), made_of((one,)).conditions, sorted(gone)))
+        assert read(found, names).is_equal(isl_written(names, (), System((one,)).conditions, sorted(gone)))
         forced, exact = eliminated(one, gone, True)
         assert read(found, names).is_subset(read(forced, names))
         assert not exact or read(found, names).is_equal(read(forced, names))
@@ -121,7 +119,7 @@ def test_some_rows_of_a_part(own: list[Condition], data: st.DataObject) -> None:
         count = len(one.equalities) + len(one.inequalities)
         chosen = data.draw(st.lists(st.booleans(), min_size=count, max_size=count))
         found = rows_of(one, chosen)
-        conditions_left = [c for c, kept in zip(made_of((one,)).conditions, chosen, strict=True) if kept]
+        conditions_left = [c for c, kept in zip(System((one,)).conditions, chosen, strict=True) if kept]
         assert read(found).is_equal(written(conditions_left))
         assert keeps_points_of_it(found)
 
@@ -133,12 +131,12 @@ def test_names_renamed_and_put_in(own: list[Condition], value: object) -> None:
     system.is_empty()
     for one in system.parts:
         other = renamed(one, tuple((n, f"{n}_") for n in sorted(one.visible)))
-        moved = [c.substitute({n: var(f"{n}_") for n in NAMES}) for c in made_of((one,)).conditions]
+        moved = [c.substitute({n: var(f"{n}_") for n in NAMES}) for c in System((one,)).conditions]
         names = [f"{n}_" for n in NAMES]
         assert read((other,), names).is_equal(written(moved, names))
         assert keeps_points_of_it((other,))
         if "i" in one.visible:
-            put = [c.substitute({"i": value}) for c in made_of((one,)).conditions]  # type: ignore[dict-item]
+            put = [c.substitute({"i": value}) for c in System((one,)).conditions]  # type: ignore[dict-item]
             found = substituted(one, (("i", value),))
             assert read(found, ("j", "k", "M", "N", "i")).is_equal(written(put, ("j", "k", "M", "N", "i")))
 

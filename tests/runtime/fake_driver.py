@@ -62,6 +62,11 @@ class FakeDriver:
     entries: list[Any] = field(factory=list)
     unloaded: list[Any] = field(factory=list)
     max_dynamic_shared: int = 49152
+    recording: dict[int, list[Any]] = field(factory=dict)
+    graphs: list[list[Any]] = field(factory=list)
+    clock_ms: float = 0.0
+    launch_ms: float = 0.25
+    destroyed: list[str] = field(factory=list)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(real, name)
@@ -114,6 +119,53 @@ class FakeDriver:
     def cuStreamSynchronize(self, stream: int) -> Any:
         self.synchronised.append(stream)
         return OK
+
+    def cuStreamCreate(self, flags: int) -> Any:
+        assert flags == int(real.CUstream_flags.CU_STREAM_NON_BLOCKING)
+        return *OK, 77
+
+    def cuStreamDestroy(self, stream: int) -> Any:
+        self.destroyed.append("stream")
+        return OK
+
+    def cuStreamBeginCapture(self, stream: int, mode: Any) -> Any:
+        self.recording[stream] = []
+        return OK
+
+    def cuStreamEndCapture(self, stream: int) -> Any:
+        return *OK, self.recording.pop(stream)
+
+    def cuGraphInstantiate(self, graph: list[Any], flags: int) -> Any:
+        self.graphs.append(graph)
+        return *OK, len(self.graphs) - 1
+
+    def cuGraphDestroy(self, graph: list[Any]) -> Any:
+        return OK
+
+    def cuGraphExecDestroy(self, handle: int) -> Any:
+        self.destroyed.append("graph")
+        return OK
+
+    def cuGraphLaunch(self, handle: int, stream: int) -> Any:
+        for launched in self.graphs[handle]:
+            self._perform(launched)
+        return OK
+
+    def cuEventCreate(self, flags: int) -> Any:
+        return *OK, [0.0]
+
+    def cuEventRecord(self, event: list[float], stream: int) -> Any:
+        event[0] = self.clock_ms
+        return OK
+
+    def cuEventElapsedTime(self, begin: list[float], end: list[float]) -> Any:
+        return *OK, end[0] - begin[0]
+
+    def cuEventDestroy(self, event: list[float]) -> Any:
+        return OK
+
+    def cuDeviceGetName(self, size: int, device: int) -> Any:
+        return *OK, b"NVIDIA H200".ljust(size, b"\0")
 
     def cuMemAlloc(self, size: int) -> Any:
         if size <= 0:
@@ -206,6 +258,13 @@ class FakeDriver:
             tuple(addresses),
             overlap is not None and overlap.programmaticStreamSerializationAllowed == 1,
         )
+        if launched.stream in self.recording:
+            self.recording[launched.stream].append(launched)
+            return OK
+        return self._perform(launched)
+
+    def _perform(self, launched: Launched) -> Any:
+        self.clock_ms += self.launch_ms
         self.launches.append(launched)
         self.on_launch(launched)
         return OK

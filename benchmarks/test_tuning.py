@@ -1,0 +1,98 @@
+"""Thirty shapes tuned: the model's pick beside the best that was found, and the best beside cuBLASLt, in one process.
+
+The products and their measuring are those of `test_device.py`. Kernels are made by all cores, gated, and timed as
+`ptxgen tune` does; then the model's pick, the best and cuBLASLt take turns. About 10 seconds a shape.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from math import prod
+from multiprocessing import get_context
+from statistics import median
+
+import pytest
+from pytest_benchmark.fixture import BenchmarkFixture
+
+from benchmarks.test_device import SPEC, TURNS, check, graph_of, milliseconds, ours_by, sets_of, theirs
+from ptxgen.kernels.matmul_menu import Sizes
+from ptxgen.kernels.processors import processor_named
+from ptxgen.runtime import device_name
+from ptxgen.tune import Refusal, Tuner, Tuning
+from ptxgen.tune.on_device import OnGpu
+
+torch = pytest.importorskip("torch")
+pytestmark = [
+    pytest.mark.device,
+    pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU"),
+    pytest.mark.filterwarnings("default"),
+]
+SHAPES = (
+    (2048, 2048, 2048), (4096, 4096, 4096), (8192, 8192, 8192), (3000, 3000, 3000), (4096, 1024, 4096),
+    (16384, 4096, 1024), (1024, 1024, 1024), (3072, 768, 768), (128, 4096, 4096), (512, 4096, 4096),
+    (1024, 4096, 1024), (8192, 1024, 1024), (16, 8192, 8192), (4096, 4096, 64), (1536, 1536, 1536),
+    (2560, 2560, 2560), (6144, 6144, 6144), (512, 512, 512), (256, 1024, 4096), (64, 4096, 4096),
+    (32, 12288, 4096), (256, 4096, 4096), (2048, 8192, 1024), (1000, 2000, 1504), (768, 3072, 768),
+    (4096, 512, 2048), (16384, 1024, 256), (2048, 256, 8192), (640, 1280, 2560), (5000, 1000, 1000),
+)  # fmt: skip
+CANDIDATES, PICKS_WITHIN, LEAST_GOOD_PICKS = 20, 1.10, 24
+PICKS: dict[tuple[int, int, int], float] = {}
+
+
+@pytest.fixture(scope="module")
+def found() -> Iterator[dict[Sizes, Tuning]]:
+    """All shapes tuned; everything is made before anything is timed."""
+    row = processor_named(device_name())
+    if row is None:
+        pytest.skip(f"no row of the model for {device_name()}")
+    makers: Executor
+    with ProcessPoolExecutor(os.cpu_count(), get_context("spawn")) as makers, ThreadPoolExecutor(1) as here:
+        tuner = Tuner(row, OnGpu(row), makers, here, None, CANDIDATES)
+        yield {each.sizes: each for each in tuner.tune(SPEC, "sm_90a", [Sizes(*shape) for shape in SHAPES])}
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: "x".join(map(str, shape)))
+def test_the_pick_and_the_best(
+    benchmark: BenchmarkFixture, found: dict[Sizes, Tuning], shape: tuple[int, int, int]
+) -> None:
+    tuning = found[Sizes(*shape)]
+    for trial in tuning.trials:
+        if isinstance(trial.verdict, Refusal):
+            print(f"\nrefused at {trial.verdict}: {trial.tiling}")
+    assert tuning.best is not None
+    sides = {
+        "pick": ours_by("sm_90a", tuning.pick.tiling),
+        "best": ours_by("sm_90a", tuning.best.tiling),
+        "cuBLASLt": theirs(lambda s: torch._addmm_activation(s["bias"], s["A"], s["B"].T)),
+    }
+    sets = sets_of(*shape)
+    graphs = {name: graph_of(side(sets)) for name, side in sides.items()}
+    for name in ("pick", "best"):
+        sets[0]["D"].fill_(float("nan"))
+        graphs[name].replay()
+        torch.cuda.synchronize()
+        check(sets[0])
+    times: dict[str, list[float]] = {name: [] for name in graphs}
+    for _ in range(TURNS):
+        for name, graph in graphs.items():
+            times[name].append(1e3 * milliseconds(graph) / len(sets))
+    benchmark.pedantic(graphs["best"].replay, rounds=1)
+    took = {name: median(own) for name, own in times.items()}
+    PICKS[shape] = took["pick"] / min(took["pick"], took["best"])
+    rate = 2 * prod(shape) / took["best"] / 1e6
+    told = ", ".join(f"{name} {value:.1f}" for name, value in took.items())
+    share = took["cuBLASLt"] / took["best"]
+    print(f"\n{'x'.join(map(str, shape))} us: {told}; {rate:.0f} TFLOP/s, {share:.3f} of cuBLASLt; "
+          f"pick {PICKS[shape]:.3f} of the best, {tuning.pick.estimate.microseconds:.1f} expected; "
+          f"best {tuning.best.tiling}")  # fmt: skip
+    benchmark.extra_info.update({**took, "share of cuBLASLt": share, "pick": PICKS[shape]})
+
+
+def test_most_picks_are_near_the_best() -> None:
+    if len(PICKS) < len(SHAPES):
+        pytest.skip("not all shapes were measured")
+    good = [shape for shape, ratio in PICKS.items() if ratio <= PICKS_WITHIN]
+    print(f"\n{len(good)} of {len(PICKS)} picks within {PICKS_WITHIN}")
+    assert len(good) >= LEAST_GOOD_PICKS

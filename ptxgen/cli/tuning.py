@@ -1,0 +1,127 @@
+"""What may be said to `ptxgen tune`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from attrs import evolve, frozen
+
+from ptxgen.cli.texts import ABOUT, Parser
+from ptxgen.cli.unusable import Unusable
+from ptxgen.compute import Element, f16, f32
+from ptxgen.kernels.epilogue import PIECES, Beta, Bias, Epilogue, Keep, Residual, parse_epilogue
+from ptxgen.kernels.matmul_compute import Layout
+from ptxgen.kernels.matmul_menu import Sizes
+
+TUNE_COMMAND = "tune"
+OPERANDS = {each.label: each for each in (f16, f32)}
+NUMBERS = re.compile(r"\d+")
+
+
+@frozen
+class TuneOptions:
+    """`ptxgen tune`: the shapes and the product; one of `calibrate` (time a spread of tilings), `fit` (a row from such
+    times in a file) and `explain` (what the model tells, nothing run), else tune. `targets` are empty for the device's.
+    """
+
+    shapes: tuple[Sizes, ...]
+    layout: Layout
+    epilogue: Epilogue
+    targets: tuple[str, ...]
+    calibrate: bool
+    fit: Path | None
+    explain: bool
+    candidates: int
+    processes: int | None
+    device_name: str | None
+    out: Path | None
+
+
+def parse_tune_command(arguments: Sequence[str]) -> TuneOptions | None:
+    """The options behind `tune`; None after `--help`. Unusable says what is wrong with them."""
+    try:
+        given = _parser().parse_args(arguments)
+    except SystemExit:
+        return None
+    try:
+        epilogue = parse_epilogue(given.epilogue)
+    except ValueError as error:
+        raise Unusable(str(error)) from None
+    single = [value for value in (given.m, given.n, given.k) if value is not None]
+    if given.shapes is not None and single:
+        raise Unusable("give --shapes or --m, --n and --k, not both")
+    if len(single) not in (0, 3) or (not single and given.shapes is None and given.fit is None):
+        raise Unusable("--m, --n and --k are wanted together, or --shapes with a file of them")
+    shapes = (
+        shapes_in(given.shapes) if given.shapes else (Sizes(given.m, given.n, given.k, given.batch),) if single else ()
+    )
+    for sizes in shapes:
+        if min(sizes.m, sizes.n, sizes.k, sizes.batches) < 1:
+            raise Unusable(f"a shape has no size below 1, got {sizes.m} x {sizes.n} x {sizes.k}")
+    if sum((given.calibrate, given.fit is not None, given.explain)) > 1:
+        raise Unusable("--calibrate, --fit and --explain are three commands: take one")
+    if given.candidates < 1:
+        raise Unusable(f"--candidates must be 1 or more, got {given.candidates}")
+    return TuneOptions(
+        shapes, Layout(given.layout), _typed(epilogue, OPERANDS[given.operand_type]),
+        tuple(given.target.split(",")) if given.target else (), given.calibrate, given.fit, given.explain,
+        given.candidates, given.processes, given.device, given.out,
+    )  # fmt: skip
+
+
+def shapes_in(path: Path) -> tuple[Sizes, ...]:
+    """The shapes of a file, three numbers a line, or four where there are batches; what follows `#` is a remark."""
+    found = []
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except OSError as error:
+        raise Unusable(f"{path} cannot be read: {error.strerror or error}") from None
+    for number, line in enumerate(lines, 1):
+        numbers = [int(each) for each in NUMBERS.findall(line.split("#")[0])]
+        if not numbers:
+            continue
+        if len(numbers) not in (3, 4):
+            raise Unusable(f"{path}:{number}: a shape is M N K, or M N K and a count of batches, got {line.strip()!r}")
+        m, n, k, batches = (*numbers, 1)[:4]
+        found.append(Sizes(m, n, k, batches))
+    if not found:
+        raise Unusable(f"{path} has no shapes")
+    return tuple(found)
+
+
+def _typed(epilogue: Epilogue, element: Element) -> Epilogue:
+    """The epilogue with operands of one type."""
+    held = (Bias, Residual, Beta, Keep)
+    return tuple(evolve(piece, element=element) if isinstance(piece, held) else piece for piece in epilogue)
+
+
+def _parser() -> Parser:
+    parser = Parser(
+        prog=f"ptxgen {TUNE_COMMAND}", description=f"Finds {ABOUT[TUNE_COMMAND]}.", allow_abbrev=False,
+        epilog=f"pieces of an epilogue: {', '.join(map(str, PIECES))}. Needs a GPU, but for --fit and --explain. "
+        "Exit status: 0 good, 1 no candidate was good, 2 unusable input, 3 the machine lacks what is needed.",
+    )  # fmt: skip
+    for option, what in (("m", "rows of the result"), ("n", "columns of the result"), ("k", "length of the sums")):
+        parser.add_argument(f"--{option}", type=int, metavar="SIZE", help=what)
+    parser.add_argument("--batch", type=int, default=1, metavar="COUNT", help="so many products (default: 1)")
+    parser.add_argument("--shapes", type=Path, metavar="FILE", help="M N K in each line instead")
+    parser.add_argument(
+        "--layout", choices=[each.value for each in Layout], default="nn", help="A and B: n as written, t transposed"
+    )
+    parser.add_argument("--epilogue", default="", metavar="PIECES", help="what follows, in order: bias,relu")
+    parser.add_argument(
+        "--operand-type", choices=list(OPERANDS), default="f16", help="of the epilogue's operands (default: f16)"
+    )
+    parser.add_argument("--target", metavar="NAMES", help="GPU generations, sm_90a,sm_90 (default: all of the device)")
+    parser.add_argument(
+        "--candidates", type=int, default=24, metavar="COUNT", help="plans of a shape that are made (default: 24)"
+    )
+    parser.add_argument("--processes", type=int, metavar="COUNT", help="that make kernels (default: one a core)")
+    parser.add_argument("--device", metavar="NAME", help="whose row the model takes (default: this one's): H200")
+    parser.add_argument("--calibrate", action="store_true", help="time a spread of plans at the shapes, a line each")
+    parser.add_argument("--fit", type=Path, metavar="FILE", help="print the model's row for such lines")
+    parser.add_argument("--explain", action="store_true", help="print what the model tells of its pick; runs nothing")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="write what was found to this file, lines of JSON")
+    return parser

@@ -1,0 +1,207 @@
+"""The tilings that a product of given sizes may be planned with on a target, all of them legal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+
+from attrs import evolve, frozen
+
+from isa.limits import limits
+from isa.targets import target as target_named
+from ptxgen.kernels.epilogue import Keep
+from ptxgen.kernels.generations import generation_of, has_overlapping_launches, has_warpgroups
+from ptxgen.kernels.matmul_compute import MatmulSpec
+from ptxgen.kernels.matmul_drain import BARRIERS_BYTES, DEPTH, LEAST_SPAN, SPANS
+from ptxgen.kernels.matmul_plan import GROUP_ROWS, MOST_SPAN_BYTES, ROLE_REGISTERS, MatmulTiling, default_tiling
+from ptxgen.plan import grouped, sms
+
+GROUP_BLOCKS = (
+    (128, 256),
+    (128, 192),
+    (192, 128),
+    (128, 160),
+    (128, 128),
+    (192, 96),
+    (128, 96),
+    (128, 64),
+    (128, 32),
+    (64, 256),
+    (64, 128),
+    (64, 64),
+    (64, 32),
+    (64, 16),
+)
+SWAPPED_BLOCKS = ((16, 128), (16, 64), (32, 128), (32, 64), (64, 128))
+TURNED_BLOCKS = ((64, 256), (64, 192), (64, 128))
+FEW_ROWS = 128
+GROUP_SLABS = (128, 256)
+WARP_BLOCKS = (
+    (128, 256, 8), (128, 128, 8), (128, 128, 4), (128, 64, 4), (64, 128, 4), (64, 64, 4), (64, 32, 2), (32, 64, 2),
+    (64, 256, 8), (256, 64, 8), (32, 256, 8), (32, 128, 4), (32, 32, 1),
+)  # fmt: skip
+WARP_SLABS = (32, 64, 128)
+MOST_DEPTH, DEPTH_OF_ONE = 8, 2
+RASTERS = (4, 8, 16)
+CLUSTERS = ((2, 1), (1, 2), (4, 1), (1, 4), (2, 2))
+STAYING_CLUSTERS = ((2, 1), (1, 2), (2, 2))
+GROUP_DRAINS, WARP_DRAINS = (64, 32, 0), (0, 32)
+HELD_BESIDE_SUMS, COPY_BYTES, MOST_REGISTERS = 56, 16, 255
+
+
+@frozen
+class Sizes:
+    """The rows, columns and length of the sums of a product, and how many of them there are."""
+
+    m: int
+    n: int
+    k: int
+    batches: int = 1
+
+
+def menu_for(spec: MatmulSpec, target: str, sizes: Sizes) -> tuple[MatmulTiling, ...]:
+    """Legal tilings for a product of these sizes, the default one first, in a fixed order and each once. Tiles that are
+    mostly beyond the arrays are left out where smaller ones are there, and so are those of which a thread would hold
+    more sums than of the default one, which leaves room for the operands of the epilogue."""
+    base, groups = default_tiling(spec, target), has_warpgroups(target)
+    most = _sums(base, groups)
+    offered = _by_warpgroups(spec, target, sizes) if groups else _by_warps(spec, target, sizes)
+    kept = (t for t in offered if _sums(t, groups) <= most)
+    legal = (t for t in (base, *kept) if is_legal(spec, target, t))
+    return tuple(dict.fromkeys(legal))
+
+
+def _sums(tiling: MatmulTiling, groups: bool) -> int:
+    """The elements of the result that a warpgroup holds, or a warp."""
+    if groups:
+        return GROUP_ROWS * (tiling.i if tiling.swap else tiling.j)
+    rows, columns = tiling.warp_tile
+    return rows * columns
+
+
+def is_legal(spec: MatmulSpec, target: str, tiling: MatmulTiling) -> bool:
+    """Whether a tiling can be derived for arguments that suit it, and says nothing that would not be carried out: warps
+    have a copy of each slab for every thread, rings and pieces of results fit shared memory, sums fit registers, and
+    what it asks of clusters and of blocks that stay can be had together."""
+    by_groups = has_warpgroups(target) and tiling.fits_warpgroups
+    if tiling.k < generation_of(target, spec.input, spec.accumulate, spec.b_input).step:
+        return False
+    odd = tiling.i & (tiling.i - 1) or tiling.j & (tiling.j - 1)
+    if odd and (not by_groups or tiling.k * spec.input.byte_count > MOST_SPAN_BYTES):
+        return False
+    if spec.promote and (tiling.k % spec.promote or (by_groups and tiling.workers is not None)):
+        return False
+    if not by_groups and min(_bytes_of_slabs(spec, tiling)) < COPY_BYTES * 32 * tiling.warps:
+        return False
+    if tiling.cluster != (1, 1) and not by_groups:
+        return False
+    if shared_bytes(spec, tiling, by_groups=by_groups) > limits(target_named(target)).shared_bytes_per_cta:
+        return False
+    _, most = ROLE_REGISTERS.get(tiling.warps // 4, (None, None)) if by_groups else (None, None)
+    held = registers_of(spec, tiling, by_groups=by_groups)
+    return _drains(spec, tiling, by_groups=by_groups) and held <= (most or MOST_REGISTERS)
+
+
+def shared_bytes(spec: MatmulSpec, tiling: MatmulTiling, *, by_groups: bool) -> int:
+    """The shared memory of a block: rings, pieces of results, barriers. Warps' pieces may lie over A's ring."""
+    of_a, of_b = _bytes_of_slabs(spec, tiling)
+    rings = tiling.depth * (of_a + of_b)
+    if by_groups:
+        return rings + DEPTH * tiling.i * tiling.units * tiling.drain * sum(_widths(spec)) + BARRIERS_BYTES
+    rows = DEPTH * tiling.i // tiling.warp_tile[0] * tiling.drain
+    pieces = (rows * tiling.j * width for width in _widths(spec))
+    return rings + sum(piece for piece in pieces if piece > tiling.depth * of_a) + BARRIERS_BYTES
+
+
+def _widths(spec: MatmulSpec) -> list[int]:
+    """The bytes of an element of each result."""
+    kept = [piece.element.byte_count for piece in spec.epilogue if isinstance(piece, Keep)]
+    return [*kept, spec.output.byte_count]
+
+
+def _bytes_of_slabs(spec: MatmulSpec, tiling: MatmulTiling) -> tuple[int, int]:
+    """The bytes of a slab of A and of B."""
+    of_a, of_b = (tiling.k * element.byte_count for element in spec.inputs)
+    return of_a * tiling.i, of_b * tiling.j
+
+
+def registers_of(spec: MatmulSpec, tiling: MatmulTiling, *, by_groups: bool) -> int:
+    """About how many registers a thread holds: its sums, and for warps the fragments of two steps, beside addresses."""
+    words = spec.summed.bits // 32 if spec.summed.bits >= 32 else 1
+    twice = 2 if spec.promote else 1
+    if by_groups:
+        return HELD_BESIDE_SUMS + twice * words * _sums(tiling, groups=True) // 128
+    rows, columns = tiling.warp_tile
+    fragments = tiling.fragment_depth * (rows + columns) * 32 * spec.input.byte_count // 128 // 2
+    return HELD_BESIDE_SUMS + twice * words * rows * columns // 32 + fragments
+
+
+def _drains(spec: MatmulSpec, tiling: MatmulTiling, *, by_groups: bool) -> bool:
+    if not tiling.drain:
+        return True
+    if not by_groups:
+        return tiling.warp_tile[0] % tiling.drain == 0
+    wide = tiling.drain * min(_widths(spec)) >= LEAST_SPAN
+    elements = [spec.output, *(piece.element for piece in spec.epilogue if isinstance(piece, Keep))]
+    if tiling.swap and tiling.drain % GROUP_ROWS:
+        return False
+    return all(each in SPANS for each in elements) and wide and tiling.j % tiling.drain == 0
+
+
+def _by_warpgroups(spec: MatmulSpec, target: str, sizes: Sizes) -> Iterator[MatmulTiling]:
+    width = spec.input.byte_count
+    blocks = [(i, j) for i, j in GROUP_BLOCKS if _fits(sizes, i, j, GROUP_ROWS)]
+    overlap = has_overlapping_launches(target)
+    tiles = [MatmulTiling(i, j, warps=i // GROUP_ROWS * 4, isolate=False, overlap=overlap) for i, j in blocks]
+    if sizes.m <= FEW_ROWS:
+        few = [(i, j) for i, j in SWAPPED_BLOCKS if _fits(sizes, i, j, SWAPPED_BLOCKS[0][0])]
+        tiles += [
+            MatmulTiling(i, j, warps=j // GROUP_ROWS * 4, isolate=False, swap=True, overlap=overlap) for i, j in few
+        ]
+    turned = [(i, j) for i, j in TURNED_BLOCKS if _fits(sizes, i, j, GROUP_ROWS)]
+    tiles += [MatmulTiling(i, j, warps=8, isolate=False, turns=True, overlap=overlap) for i, j in turned]
+    for tile, slab, drain in product(tiles, GROUP_SLABS, GROUP_DRAINS):
+        base = evolve(tile, k=slab // width, drain=drain)
+        for depth in _depths(spec, target, base):
+            deep = evolve(base, depth=depth)
+            if not deep.turns:
+                yield evolve(deep, raster=grouped(8))
+            staying = [evolve(deep, raster=grouped(group), workers=sms) for group in RASTERS]
+            yield from staying
+            yield from (evolve(staying[1], cluster=cluster) for cluster in STAYING_CLUSTERS)
+            if deep.turns:
+                continue
+            yield from (evolve(deep, raster=grouped(8), cluster=cluster) for cluster in CLUSTERS)
+
+
+def _by_warps(spec: MatmulSpec, target: str, sizes: Sizes) -> Iterator[MatmulTiling]:
+    width = spec.input.byte_count
+    step = generation_of(target, spec.input, spec.accumulate, spec.b_input).step
+    blocks = [each for each in WARP_BLOCKS if _fits(sizes, each[0], each[1], 32)]
+    for (i, j, count), slab, drain in product(blocks, WARP_SLABS, WARP_DRAINS):
+        base = MatmulTiling(i, j, max(step, slab // width), warps=count, isolate=False, drain=drain)
+        for depth, group in product(_depths(spec, target, base), RASTERS):
+            yield evolve(base, depth=depth, raster=grouped(group))
+
+
+def _fits(sizes: Sizes, i: int, j: int, least: int) -> bool:
+    """Whether a tile is no more than twice as long as the product, or as short as tiles get."""
+    return (i <= max(least, 2 * sizes.m - 1) or i == least) and (j <= max(32, 2 * sizes.n - 1))
+
+
+def _depths(spec: MatmulSpec, target: str, tiling: MatmulTiling) -> list[int]:
+    """The slabs that a block alone on its multiprocessor has room for, and those that leave room for a second block;
+    none where not even two fit."""
+    of = target_named(target)
+    by_groups = has_warpgroups(target) and tiling.fits_warpgroups
+    if not by_groups and not generation_of(target, spec.input, spec.accumulate, spec.b_input).past_registers:
+        return [DEPTH_OF_ONE]
+    room = limits(of)
+    found = []
+    for most in (room.shared_bytes_per_cta, room.shared_bytes_per_sm // 2 - 2 * BARRIERS_BYTES):
+        depths = [
+            d for d in range(2, MOST_DEPTH + 1)
+            if shared_bytes(spec, evolve(tiling, depth=d), by_groups=by_groups) <= most
+        ]  # fmt: skip
+        found += depths[-1:]
+    return sorted(set(found), reverse=True)

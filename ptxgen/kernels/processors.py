@@ -1,0 +1,125 @@
+"""What a GPU can do in a second, and what it takes before it does anything: a row for each.
+
+Rates come from the makers' data sheets and the published microbenchmarks named in each row; where `measured` is true,
+those named in FITTED were fitted to launches timed on such a device (`ptxgen tune --calibrate`, `--fit`).
+"""
+
+from __future__ import annotations
+
+from attrs import frozen
+
+from ptxgen.compute import Element
+
+CLOCKS_PER_US, BYTES_PER_US = 1000.0, 1e6
+
+
+@frozen
+class Processor:
+    """A GPU as the cost of a product sees it. All times are in microseconds, rates per clock are those of one
+    multiprocessor.
+
+    From data sheets: `number` of its compute capability, `sms`, `flops_per_clock` of dense f16 products, the highest
+    clock `top_ghz`, `pins_rate` of the memory in TB/s, `shared_bytes` that shared memory moves a clock, `l2_bytes` of
+    the L2 cache. `sms_in_fours`: those that clusters of four blocks reach.
+
+    Fitted where `measured`: the clock under load, `sustained` TFLOP/s that the power allows all together, `fill_bytes`
+    a clock into one multiprocessor, `l2_rate` from the L2 cache to all of them and `memory_rate` of the memory, both in
+    TB/s, `launch` of a kernel, `fetch` from the request of a slab to its arrival, `slab` lost at each slab, `tile` lost
+    at the end of each tile, `out_bytes` a clock that leave through shared memory and `direct_bytes` from registers,
+    `block` to begin a further block, `cluster` for the meeting of a cluster, `join` for each part of a sum that is
+    added to another's; of tiles in turn the share of all rates, one warpgroup multiplying at a time; and of products of
+    warps the share of the tensor rate and what is lost at each slab.
+    """
+
+    name: str
+    number: int
+    sms: int
+    flops_per_clock: float
+    l2_bytes: int
+    ghz: float
+    top_ghz: float
+    pins_rate: float
+    sustained: float
+    memory_rate: float
+    l2_rate: float
+    source: str
+    sms_in_fours: int = 0
+    fill_bytes: float = 64.0
+    shared_bytes: float = 128.0
+    share_of_warps: float = 1.0
+    share_in_turn: float = 0.92
+    launch: float = 3.0
+    fetch: float = 1.0
+    slab: float = 0.01
+    warp_slab: float = 0.05
+    tile: float = 1.0
+    out_bytes: float = 64.0
+    direct_bytes: float = 32.0
+    block: float = 0.5
+    cluster: float = 0.5
+    join: float = 1.0
+    measured: bool = False
+
+    def flops(self, element: Element) -> float:
+        """The operations of one clock for products of a type."""
+        return self.flops_per_clock * RATES[element]
+
+    def floor(self, element: Element, flops: float, byte_count: float) -> float:
+        """The microseconds below which nothing of so many operations and bytes of memory can stay."""
+        rate = self.flops(element) * self.sms * self.top_ghz * CLOCKS_PER_US
+        return max(flops / rate, byte_count / (self.pins_rate * BYTES_PER_US))
+
+    @property
+    def clocks(self) -> float:
+        """Clocks of a microsecond."""
+        return self.ghz * CLOCKS_PER_US
+
+
+RATES: dict[Element, float] = {
+    **dict.fromkeys((Element.F16, Element.BF16), 1.0),
+    **dict.fromkeys((Element.E4M3, Element.E5M2, Element.S8, Element.U8), 2.0),
+    Element.TF32: 0.5,
+    Element.F64: 1 / 16,
+}
+"""The rate of each type beside f16's (NVIDIA H100 and A100 data sheets)."""
+
+FITTED = (
+    "ghz", "sustained", "fill_bytes", "memory_rate", "l2_rate", "launch", "fetch", "slab", "tile", "out_bytes",
+    "direct_bytes", "block", "cluster", "join",
+)  # fmt: skip
+FITTED_OF_WARPS = ("share_of_warps", "warp_slab")
+
+PROCESSORS: tuple[Processor, ...] = (
+    Processor(
+        "H200", 90, 132, 4096, 50 << 20, sms_in_fours=120, top_ghz=1.98, pins_rate=4.8, measured=True, ghz=1.734,
+        sustained=730.2, fill_bytes=70.67, memory_rate=3.677, l2_rate=13.91, launch=1.139, fetch=0.8054, slab=0.003347,
+        tile=0.4072, out_bytes=14.3, direct_bytes=6.176, block=0.8859, cluster=0.5534, share_of_warps=0.4891,
+        warp_slab=0.07857,
+        source="H200 data sheet (989 TFLOP/s, 4.8 TB/s); H100 tuning guide (132 SMs, 50 MB); 1,992 launches timed",
+    ),
+    Processor(
+        "H100", 90, 132, 4096, 50 << 20, sms_in_fours=120, top_ghz=1.98, pins_rate=3.35, ghz=1.69, sustained=700,
+        memory_rate=2.7, l2_rate=15.5, share_of_warps=0.45,
+        source="H100 SXM data sheet (989 TFLOP/s, 3.35 TB/s); H100 tuning guide",
+    ),
+    Processor(
+        "A100", 80, 108, 2048, 40 << 20, top_ghz=1.41, pins_rate=2.04, ghz=1.41, sustained=300, memory_rate=1.75,
+        l2_rate=5.0,
+        source="A100 white paper (312 TFLOP/s, 108 SMs, 5120 bytes a clock from L2); SXM 80 GB, 2.04 TB/s",
+    ),
+    Processor(
+        "V100", 70, 80, 1024, 6 << 20, top_ghz=1.53, pins_rate=0.9, ghz=1.53, sustained=115, memory_rate=0.83,
+        l2_rate=2.5,
+        source="V100 white paper (125 TFLOP/s, 80 SMs, 900 GB/s); Jia et al. 2018 (2155 GB/s from L2)",
+    ),
+)  # fmt: skip
+
+
+def processor_named(name: str) -> Processor | None:
+    """The row of a GPU whose name holds a row's, as the driver spells it ("NVIDIA H200"); None where there is none."""
+    return next((row for row in PROCESSORS if row.name.lower() in name.lower()), None)
+
+
+def processor_for(number: int) -> Processor | None:
+    """The first row of a compute capability, which a kernel is chosen for where no device is named."""
+    return next((row for row in PROCESSORS if row.number == number), None)

@@ -1,0 +1,59 @@
+"""Launches recorded once and made together, without the host in between."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from attrs import field, frozen
+
+from ptxgen.runtime.driver import call, on_device, release_with
+from ptxgen.runtime.timing import elapsed_ms
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ptxgen.runtime.loading import Launch
+
+
+@frozen(eq=False)
+class Graph:
+    """Launches one after the other; a call makes them all on the graph's own stream and does not wait."""
+
+    handle: Any = field(repr=False)
+    stream: int
+    launches: tuple[Launch, ...] = field(repr=False)
+    device: int = 0
+
+    def __call__(self) -> None:
+        with on_device(self.device) as api:
+            call(api.cuGraphLaunch, self.handle, self.stream)
+
+    def wait(self) -> None:
+        """Waits until every replay so far is done."""
+        with on_device(self.device) as api:
+            call(api.cuStreamSynchronize, self.stream)
+
+    def milliseconds(self) -> float:
+        """How long one replay takes, by events around it."""
+        (found,) = elapsed_ms(self, repeats=1, warmups=0, stream=self.stream, device=self.device)
+        return found
+
+
+def record(launches: Iterable[Launch], *, device: int = 0) -> Graph:
+    """The launches as a graph, which is instantiated and holds them; their own streams become the graph's."""
+    held = tuple(launches)
+    with on_device(device) as api:
+        stream = int(call(api.cuStreamCreate, int(api.CUstream_flags.CU_STREAM_NON_BLOCKING)))
+        call(api.cuStreamBeginCapture, stream, api.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED)
+        try:
+            for launch in held:
+                launch.on_stream(stream)
+                launch()
+        finally:
+            recorded = call(api.cuStreamEndCapture, stream)
+        handle = call(api.cuGraphInstantiate, recorded, 0)
+        call(api.cuGraphDestroy, recorded)
+        made = Graph(handle, stream, held, device)
+        release_with(made, device, api.cuStreamDestroy, stream)
+        release_with(made, device, api.cuGraphExecDestroy, handle)
+    return made

@@ -1,0 +1,287 @@
+"""The gate that every candidate passes before its time counts: stages in a fixed order, each refusal with its stage."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from enum import Enum
+from typing import Any, Protocol
+
+import numpy as np
+from attrs import field, frozen
+from numpy.typing import NDArray
+
+from ptxgen.errors import PtxgenError
+from ptxgen.kernels.matmul_compute import MatmulSpec
+from ptxgen.kernels.matmul_menu import Sizes
+from ptxgen.kernels.processors import Processor
+from ptxgen.kernels.views import DTYPES
+from ptxgen.testing import Bounded
+from ptxgen.tune.cases import INPUTS, POISONS, Case
+
+SPILLED_BYTES = 64
+LEAST_WALL_US, WALL_TOLERANCE, WALL_MOST = 200.0, 1.25, 2.0
+FIRST, SECOND = INPUTS
+
+
+class Stage(Enum):
+    """What is asked of a candidate, in this order.
+
+    PROOF: the checker proves what synchronises it. BUILD: it is assembled, nothing asynchronous is taken back, hardly a
+    register spills. LAUNCH: it runs without a fault. WRITTEN: of poisoned results every element. REFERENCE: within the
+    rounding of float64, ragged shapes too. GUARDS: nothing beside its results. REPEATS: the same bits again. FRESH: of
+    changed inputs the results change with them. FLOOR: no time below what the device can do. WORK: the launches that
+    were timed did the work, and took what the host saw.
+    """
+
+    PROOF = "proof"
+    BUILD = "build"
+    LAUNCH = "launch"
+    WRITTEN = "written"
+    REFERENCE = "reference"
+    GUARDS = "guards"
+    REPEATS = "repeats"
+    FRESH = "fresh"
+    FLOOR = "floor"
+    WORK = "work"
+
+
+@frozen
+class Refusal:
+    """The stage that a candidate does not pass, and why."""
+
+    stage: Stage
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.stage.value}: {self.reason}"
+
+
+@frozen
+class Built:
+    """What an assembler made: bytes spilled, and its notes of asynchronous work that it takes back."""
+
+    spills: int = 0
+    notes: tuple[str, ...] = ()
+
+
+@frozen(eq=False)
+class Sample:
+    """A part of the results of a launch that was timed: elements that are still poisoned in all of them, and how far
+    the part is from float64 in shares of its bound."""
+
+    unwritten: int
+    excess: float
+
+
+@frozen(eq=False)
+class Timing:
+    """The microseconds of one launch, how many launches they are the median of, the microseconds that the host saw for
+    all of them, whether memory had to be read for each, and samples of what they left."""
+
+    sizes: Sizes
+    microseconds: float
+    launches: int
+    wall_microseconds: float
+    cold: bool
+    samples: tuple[Sample, ...] = field(repr=False, default=())
+
+
+class Subject(Protocol):
+    """A candidate as the gate sees it, on the simulator or a device alike."""
+
+    def proof(self) -> tuple[str, ...]:
+        """What its checker finds; nothing where it is proved."""
+
+    def build(self) -> Built:
+        """What an assembler makes of it; AssemblerError or DriverError where it is refused."""
+
+    def launch(self, arrays: Mapping[str, NDArray[Any]], scalars: Mapping[str, float]) -> None:
+        """Runs it on these arrays, results in place; PtxgenError for a fault. A result lies in a larger array, its
+        `base`, of which everything else must stay."""
+
+    def timed(self) -> Timing | None:
+        """How long it takes, asked last; None where nothing is timed."""
+
+
+@frozen(eq=False)
+class Run:
+    """What launches of a case left: of the first inputs, of a repetition over another poison, and of the second inputs
+    over what was there."""
+
+    case: Case
+    results: Mapping[str, tuple[NDArray[Any], NDArray[Any], NDArray[Any]]]
+    touched: Mapping[str, int]
+    inputs_kept: bool
+
+
+@frozen(eq=False)
+class Gate:
+    """The gate for candidates of a product: the cases that they are run on, and the device whose floor counts."""
+
+    spec: MatmulSpec
+    cases: tuple[Case, ...] = field(repr=False)
+    processor: Processor
+    repeats: int = 2
+    spilled_bytes: int = SPILLED_BYTES
+
+    def judge(self, subject: Subject) -> Refusal | Timing | None:
+        """The first stage that the candidate does not pass; else its time, None where nothing is timed."""
+        refused = self.judge_results(subject)
+        if refused is not None:
+            return refused
+        timing = subject.timed()
+        return timing if timing is None else self.judge_time(timing) or timing
+
+    def judge_results(self, subject: Subject) -> Refusal | None:
+        """The first stage that a candidate does not pass before it is timed."""
+        try:
+            refused = self._before(subject)
+        except PtxgenError as error:
+            return Refusal(Stage.BUILD, str(error))
+        if refused is not None:
+            return refused
+        runs = []
+        for case in self.cases:
+            try:
+                runs.append(run(subject, case, self.repeats))
+            except PtxgenError as error:
+                return Refusal(Stage.LAUNCH, f"{told(case.sizes)}: {error}")
+        found = ((stage, each, reason) for stage, look in LOOKS for each in runs for reason in look(each))
+        return next((Refusal(stage, f"{told(each.case.sizes)}: {reason}") for stage, each, reason in found), None)
+
+    def judge_time(self, timing: Timing) -> Refusal | None:
+        """The stage that a time does not pass."""
+        faults = timing_faults(timing, self.spec, self.processor)
+        return next((Refusal(stage, reason) for stage, reason in faults), None)
+
+    def _before(self, subject: Subject) -> Refusal | None:
+        findings = subject.proof()
+        if findings:
+            return Refusal(Stage.PROOF, findings[0])
+        built = subject.build()
+        if built.notes:
+            return Refusal(Stage.BUILD, built.notes[0])
+        if built.spills > self.spilled_bytes:
+            return Refusal(Stage.BUILD, f"{built.spills} bytes spilled, at most {self.spilled_bytes} may be")
+        return None
+
+
+def told(sizes: Sizes) -> str:
+    """Sizes as text."""
+    return f"{sizes.m} x {sizes.n} x {sizes.k}" + (f", {sizes.batches} of them" if sizes.batches > 1 else "")
+
+
+def run(subject: Subject, case: Case, repeats: int = 2) -> Run:
+    """The launches of a case. What the launch raises is raised."""
+    results = case.results()
+    inputs = {name: array.copy() for name, array in case.inputs[FIRST].items()}
+    left: dict[str, list[NDArray[Any]]] = {name: [] for name in results}
+    touched = dict.fromkeys(results, 0)
+
+    def once() -> None:
+        subject.launch({**inputs, **{name: each.window for name, each in results.items()}}, case.scalars)
+        for name, each in results.items():
+            left[name].append(each.bits())
+            touched[name] += each.touched()
+
+    for turn in range(repeats):
+        for each in results.values():
+            each.poison(POISONS[min(turn, 1)])
+        once()
+    kept = all(np.array_equal(inputs[name], case.inputs[FIRST][name]) for name in inputs)
+    for name, array in inputs.items():
+        array[...] = case.inputs[SECOND][name]
+    once()
+    kept &= all(np.array_equal(inputs[name], case.inputs[SECOND][name]) for name in inputs)
+    return Run(case, {name: (bits[0], _another(bits[:-1]), bits[-1]) for name, bits in left.items()}, touched, kept)
+
+
+def _another(bits: list[NDArray[Any]]) -> NDArray[Any]:
+    """The first repetition that differs from the first launch, else the last."""
+    return next((each for each in bits[1:] if (each != bits[0]).any()), bits[-1])
+
+
+def unwritten(found: Run) -> Iterator[str]:
+    """Elements that hold the poison of both launches."""
+    for name, (one, other, _) in found.results.items():
+        patterns = [int.from_bytes(bytes([byte] * one.itemsize), "little") for byte in POISONS]
+        count = int(((one == patterns[0]) & (other == patterns[1])).sum())
+        if count:
+            yield f"{count} of {one.size} elements of {name} were never written"
+
+
+def wrong(found: Run) -> Iterator[str]:
+    """Results of the first inputs beyond what rounding explains."""
+    for name, (one, _, _) in found.results.items():
+        yield from _beyond(name, one, found.case.wanted[FIRST][name])
+
+
+def strayed(found: Run) -> Iterator[str]:
+    """Writes beside the results, or to inputs."""
+    for name, count in found.touched.items():
+        if count:
+            yield f"{count} bytes around {name} were written"
+    if not found.inputs_kept:
+        yield "an input was written"
+
+
+def unlike(found: Run) -> Iterator[str]:
+    """Bits that differ between launches of the same inputs."""
+    for name, (one, other, _) in found.results.items():
+        count = int((one != other).sum())
+        if count:
+            yield f"{count} of {one.size} elements of {name} have other bits the next time"
+
+
+def stale(found: Run) -> Iterator[str]:
+    """Results of other inputs that are not theirs."""
+    for name, (_, other, last) in found.results.items():
+        same = int((last == other).sum())
+        for reason in _beyond(name, last, found.case.wanted[SECOND][name]):
+            yield f"after the inputs changed, {reason} ({same} elements as before)"
+
+
+LOOKS: tuple[tuple[Stage, Callable[[Run], Iterator[str]]], ...] = (
+    (Stage.WRITTEN, unwritten), (Stage.REFERENCE, wrong), (Stage.GUARDS, strayed), (Stage.REPEATS, unlike),
+    (Stage.FRESH, stale),
+)  # fmt: skip
+
+
+def _beyond(name: str, bits: NDArray[Any], truth: Bounded) -> Iterator[str]:
+    excess = truth.excess(bits.view(DTYPES[truth.element]))
+    if not excess <= 1.0:
+        yield f"{name} is {excess:.3g} times as far from float64 as rounding explains"
+
+
+def timing_faults(timing: Timing, spec: MatmulSpec, processor: Processor) -> Iterator[tuple[Stage, str]]:
+    """A time that no device of this kind could have reached, or that the launches did not take, or in which they did
+    not do their work."""
+    sizes, micro = timing.sizes, timing.microseconds
+    count = sizes.batches
+    flops = 2.0 * sizes.m * sizes.n * sizes.k * count
+    moved = count * (
+        (sizes.m * spec.inputs[0].byte_count + sizes.n * spec.inputs[1].byte_count) * sizes.k
+        + sizes.m * sizes.n * spec.output.byte_count
+    )
+    floor = processor.floor(spec.input, flops, moved if timing.cold else 0.0)
+    if not micro >= floor:
+        yield (
+            Stage.FLOOR,
+            f"{micro:.2f} us for {told(sizes)}, which no {processor.name} does in less than {floor:.2f} us",
+        )
+    everything, wall = micro * timing.launches, timing.wall_microseconds
+    if everything > wall * WALL_TOLERANCE:
+        yield Stage.WORK, f"{timing.launches} launches of {micro:.2f} us in {wall:.1f} us of the host's clock"
+    if wall > LEAST_WALL_US and wall > WALL_MOST * everything:
+        yield (
+            Stage.WORK,
+            f"the host saw {wall:.1f} us for {timing.launches} launches that were said to take {micro:.2f} us",
+        )
+    for number, sample in enumerate(timing.samples):
+        if sample.unwritten:
+            yield Stage.WORK, f"timed launch {number} left {sample.unwritten} elements unwritten"
+        if not sample.excess <= 1.0:
+            yield (
+                Stage.WORK,
+                f"timed launch {number} is {sample.excess:.3g} times as far from float64 as rounding explains",
+            )

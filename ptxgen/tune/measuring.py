@@ -1,0 +1,115 @@
+"""How long kernels take on a GPU: graphs of launches over buffers that the cache does not hold, taking turns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import ceil, prod
+from statistics import median
+from typing import Any
+
+import numpy as np
+from attrs import field, frozen
+from numpy.typing import NDArray
+
+from ptxgen.compute import ArrayKind
+from ptxgen.kernels.binding import arrays_in_memory
+from ptxgen.kernels.generated import GeneratedKernel
+from ptxgen.kernels.matmul import Matmul
+from ptxgen.kernels.matmul_compute import MatmulSpec
+from ptxgen.kernels.matmul_menu import Sizes
+from ptxgen.kernels.views import DTYPES
+from ptxgen.runtime import DeviceArray, Graph, record
+
+CACHE_BYTES, MOST_SETS = 128 << 20, 24
+DRAWN = (1 << 20) + 7
+POISON_BYTE = 0xFF
+SCALARS = {"alpha": 0.75, "beta": -1.5, "low": -1.0, "high": 2.0}
+
+
+@frozen(eq=False)
+class Bench:
+    """Operands of a product in device memory, as many sets as the cache does not hold together, results poisoned."""
+
+    spec: MatmulSpec
+    sizes: Sizes
+    sets: tuple[Mapping[str, DeviceArray], ...] = field(repr=False)
+    device: int = 0
+
+    def graph(self, kernel: GeneratedKernel) -> Graph:
+        """A launch of the kernel for each set, as a graph."""
+        scalars = {scalar.name: SCALARS[scalar.name] for scalar in Matmul(self.spec).stated.scalars}
+        loaded, launches = kernel.on_device(self.device), []
+        for arrays in self.sets:
+            made = kernel.prepare(arrays, scalars, device=self.device)
+            launches.append(
+                loaded.prepare(
+                    *made.arguments,
+                    grid=made.blocks,
+                    block=made.threads,
+                    cluster=made.cluster,
+                    shared_bytes=made.shared_bytes,
+                    overlapped=made.overlapped,
+                )
+            )
+        return record(launches, device=self.device)
+
+    @property
+    def byte_count(self) -> int:
+        """The bytes of all sets."""
+        return sum(array.nbytes for arrays in self.sets for array in arrays.values())
+
+    def poison(self) -> None:
+        """Fills every result with what no product gives."""
+        for arrays in self.sets:
+            for name in outputs(self.spec):
+                arrays[name].fill(POISON_BYTE)
+
+
+def bench(spec: MatmulSpec, sizes: Sizes, *, device: int = 0, seed: int = 0) -> Bench:
+    """Sets of operands drawn from N(0, 1), whole numbers from -8 to 8, each with its own results."""
+    shapes = shapes_of(spec, sizes)
+    each = sum(prod(shape) * dtype.itemsize for shape, dtype in shapes.values())
+    count = min(MOST_SETS, max(2, ceil(CACHE_BYTES / max(1, each))))
+    chance = np.random.default_rng(seed)
+    made = []
+    for _ in range(count):
+        arrays = {name: DeviceArray.empty(shape, dtype, device=device) for name, (shape, dtype) in shapes.items()}
+        for name in arrays:
+            if name not in outputs(spec):
+                shape, dtype = shapes[name]
+                arrays[name].write(drawn(chance, shape, dtype))
+        made.append(arrays)
+    found = Bench(spec, sizes, tuple(made), device)
+    found.poison()
+    return found
+
+
+def drawn(chance: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Random numbers, large arrays by repeating a drawn piece of a length that divides no row."""
+    count = min(DRAWN, prod(shape))
+    whole = np.issubdtype(dtype, np.integer)
+    piece = chance.integers(-8 if dtype.kind == "i" else 0, 8, count) if whole else chance.standard_normal(count)
+    return np.resize(piece.astype(dtype), prod(shape)).reshape(shape)
+
+
+def shapes_of(spec: MatmulSpec, sizes: Sizes) -> dict[str, tuple[tuple[int, ...], np.dtype[Any]]]:
+    """Shape and type of each array of a product."""
+    known = {"M": sizes.m, "N": sizes.n, "K": sizes.k, "batches": sizes.batches}
+    return {
+        array.name: (tuple(extent.evaluate(known) for extent in array.extents), DTYPES[array.element])
+        for array in arrays_in_memory(Matmul(spec).stated)
+    }
+
+
+def outputs(spec: MatmulSpec) -> tuple[str, ...]:
+    """The names of a product's results."""
+    return tuple(array.name for array in Matmul(spec).stated.arrays if array.kind is ArrayKind.OUTPUT)
+
+
+def turns(graphs: Sequence[Graph], count: int, sets: int) -> tuple[float, ...]:
+    """Microseconds of one launch of each graph of `sets` launches: the median of `count` turns, in each of which every
+    graph is replayed once; a turn ahead is not counted."""
+    for graph in graphs:
+        graph.milliseconds()
+    found = [[1e3 * graph.milliseconds() / sets for graph in graphs] for _ in range(count)]
+    return tuple(median(times) for times in zip(*found, strict=True))

@@ -1,0 +1,125 @@
+"""Candidates as the gate sees them: a derived kernel on the simulator, or on a device."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from attrs import define, field, frozen
+from numpy.typing import NDArray
+
+from ptxgen.errors import AssemblerError
+from ptxgen.kernels.generated import GeneratedKernel
+from ptxgen.kernels.views import View, view_of
+from ptxgen.runtime import DeviceArray
+from ptxgen.tune.gate import Built, Timing
+from ptxgen.tune.making import Made, assembled
+
+
+def untimed() -> Timing | None:
+    """No time at all."""
+    return None
+
+
+@define
+class OnSimulator:
+    """A kernel on the CPU simulator with every check; each launch after the first with another order of the warps."""
+
+    made: Made
+    clock: Callable[[], Timing | None] = untimed
+    launches: int = 0
+
+    def proof(self) -> tuple[str, ...]:
+        """What the derivation's checker found."""
+        return self.made.doubts
+
+    def build(self) -> Built:
+        """What an assembler makes of it where one is here; nothing to object to elsewhere."""
+        return built(self.made)
+
+    def launch(self, arrays: Mapping[str, NDArray[Any]], scalars: Mapping[str, float]) -> None:
+        """Simulates it; KernelError with what the simulator finds."""
+        seed = self.launches or None
+        self.launches += 1
+        report = self.made.kernel.simulate(arrays, scalars, seed=seed)
+        if report is not None:
+            report.raise_findings()
+
+    def timed(self) -> Timing | None:
+        """What the clock says."""
+        return self.clock()
+
+
+@frozen(eq=False)
+class OnDevice:
+    """A kernel on a GPU; arrays are copied there with all the memory around them, and back."""
+
+    made: Made
+    kernel: GeneratedKernel
+    clock: Callable[[], Timing | None] = untimed
+    device: int = 0
+    held: dict[int, DeviceArray] = field(factory=dict, repr=False)
+
+    def proof(self) -> tuple[str, ...]:
+        """What the derivation's checker found."""
+        return self.made.doubts
+
+    def build(self) -> Built:
+        """What an assembler made of it; where none was here, what the driver's compiler leaves of its registers."""
+        found = built(self.made)
+        loaded = self.kernel.on_device(self.device)
+        return found if self.made.cubin is not None else Built(loaded.local_bytes)
+
+    def launch(self, arrays: Mapping[str, NDArray[Any]], scalars: Mapping[str, float]) -> None:
+        """Runs it and waits; DriverError for a fault."""
+        held: dict[int, tuple[NDArray[Any], DeviceArray]] = {}
+        views: dict[str, View] = {}
+        for name, array in arrays.items():
+            memory = whole(array)
+            if id(memory) not in held:
+                held[id(memory)] = (memory, DeviceArray.from_numpy(memory, device=self.device))
+            copy = held[id(memory)][1]
+            here = view_of(name, array)
+            ahead = here.address - memory.ctypes.data
+            views[name] = View(copy.address + ahead, here.dtype, here.shape, here.strides, copy)
+        launch = self.kernel.prepare(views, scalars, device=self.device)
+        if launch.blocks:
+            self.kernel.on_device(self.device)(
+                *launch.arguments,
+                grid=launch.blocks,
+                block=launch.threads,
+                cluster=launch.cluster,
+                shared_bytes=launch.shared_bytes,
+                overlapped=launch.overlapped,
+            )
+        for memory, copy in held.values():
+            copy.read(memory)
+
+    def timed(self) -> Timing | None:
+        """What the clock says."""
+        return self.clock()
+
+
+def whole(array: NDArray[Any]) -> NDArray[Any]:
+    """The array that owns the memory of another one, contiguous."""
+    found = array
+    while isinstance(found.base, np.ndarray):
+        found = found.base
+    return found
+
+
+def built(made: Made) -> Built:
+    """What an assembler made of a candidate; AssemblerError where it refused."""
+    if made.refused_by is AssemblerError:
+        raise AssemblerError(made.reason)
+    cubin = made.cubin
+    if cubin is None:
+        return Built()
+    return Built(cubin.spills, tuple(note.message for note in cubin.notes))
+
+
+def built_of(text: str) -> Built:
+    """What an assembler makes of PTX text; nothing to object to where none is here."""
+    cubin = assembled(text)
+    return Built() if cubin is None else Built(cubin.spills, tuple(note.message for note in cubin.notes))

@@ -1,0 +1,72 @@
+"""`ptxgen tune` where there is no GPU: what the model tells, a fit, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ptxgen.cli import main
+from ptxgen.cli.tuning import shapes_in
+from ptxgen.kernels.matmul_menu import Sizes
+from ptxgen.tune.calibration import Measurement, written
+from tests.kernels.measured import TARGET, measured
+
+Capture = pytest.CaptureFixture[str]
+
+
+def test_explain_prints_the_pick_and_what_bounds_it(capsys: Capture) -> None:
+    words = "tune --m 4096 --n 4096 --k 4096 --layout nt --epilogue bias,relu --explain --target sm_90a"
+    assert main(words.split()) == 0
+    said = capsys.readouterr().out
+    assert "us by 128x256x64" in said
+    assert "512 tiles, 132 at once, 4 rounds" in said
+
+
+def test_a_file_of_shapes(tmp_path: Path, capsys: Capture) -> None:
+    path = tmp_path / "shapes.txt"
+    path.write_text("64 64 64   # small\n\n128x256x512\n8 8 8 3\n")
+    assert shapes_in(path) == (Sizes(64, 64, 64), Sizes(128, 256, 512), Sizes(8, 8, 8, 3))
+    assert main(["tune", "--shapes", str(path), "--explain"]) == 0
+    assert len([line for line in capsys.readouterr().out.splitlines() if " us by " in line]) == 3
+
+
+def test_a_fit_prints_a_row(tmp_path: Path, capsys: Capture) -> None:
+    path = tmp_path / "times.txt"
+    lines = [written(Measurement(TARGET, sizes, tiling, micro))
+             for sizes, found in measured().items() for tiling, micro in tuple(found.items())[::12]]  # fmt: skip
+    path.write_text("\n".join(lines))
+    assert main(["tune", "--fit", str(path), "--layout", "nt", "--epilogue", "bias,relu"]) == 0
+    said = capsys.readouterr().out
+    assert f"{len(lines)} measurements" in said
+    assert "ghz=1." in said
+
+
+@pytest.mark.parametrize(
+    "words, why",
+    (
+        ("--m 5 --n 5", "--m, --n and --k are wanted together"),
+        ("", "--m, --n and --k are wanted together"),
+        ("--m 5 --n 5 --k 0 --explain", "no size below 1"),
+        ("--m 5 --n 5 --k 5 --shapes f", "not both"),
+        ("--shapes absent.txt --explain", "absent.txt cannot be read"),
+        ("--m 5 --n 5 --k 5 --epilogue nonsense", "unknown epilogue 'nonsense'"),
+        ("--m 5 --n 5 --k 5 --calibrate --explain", "three commands"),
+        ("--m 5 --n 5 --k 5 --candidates 0", "--candidates must be 1 or more"),
+        ("--m 5 --n 5 --k 5 --explain --device T4", "there are rows for H200"),
+        ("--fit absent.txt", "holds no measurements"),
+    ),
+)
+def test_what_is_unusable(words: str, why: str, capsys: Capture) -> None:
+    assert main(["tune", *words.split()]) == 2
+    assert why in capsys.readouterr().err
+
+
+def test_a_machine_without_a_gpu_lacks_something(capsys: Capture) -> None:
+    from ptxgen.runtime import device_count
+
+    if device_count():
+        pytest.skip("there is a GPU")
+    for more in ("", " --calibrate"):
+        assert main(f"tune --m 512 --n 512 --k 512{more}".split()) == 3
+        assert "NVIDIA driver" in capsys.readouterr().err

@@ -1,0 +1,38 @@
+"""Launches timed on a device, from the file beside this one."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from ptxgen.compute import f16
+from ptxgen.kernels import Layout, MatmulSpec, MatmulTiling
+from ptxgen.kernels.epilogue import Activate, Activation, Bias
+from ptxgen.kernels.matmul_menu import Sizes
+from ptxgen.plan import grouped, sms
+
+SPEC = MatmulSpec(Layout.NT, epilogue=(Bias(element=f16), Activate(Activation.RELU)))
+TARGET = "sm_90a"
+
+
+@cache
+def measured() -> dict[Sizes, dict[MatmulTiling, float]]:
+    """The microseconds of tilings by shape."""
+    found: dict[Sizes, dict[MatmulTiling, float]] = {}
+    held: dict[MatmulTiling, float] = {}
+    for line in Path(__file__).with_name("measured_h200.txt").read_text().splitlines():
+        if line.startswith("#"):
+            continue
+        words = line.split()
+        if words[0] == "shape":
+            m, n, k = map(int, words[1:])
+            held = found.setdefault(Sizes(m, n, k), {})
+            continue
+        i, j, k, depth, raster, staying, rows, columns, drain = map(int, words[:-1])
+        workers = sms if staying else None
+        tiling = MatmulTiling(
+            i, j, k, warps=i // 16, depth=depth, isolate=False, raster=grouped(raster), workers=workers,
+            cluster=(rows, columns), drain=drain,
+        )  # fmt: skip
+        held[tiling] = float(words[-1])
+    return found

@@ -1,0 +1,218 @@
+"""The search, with a measurer whose clock is the model's and lies about some: on threads, and on Dask's executor."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+
+import pytest
+from attrs import evolve, frozen
+
+from ptxgen.kernels import MatmulSpec, MatmulTiling, default_tiling
+from ptxgen.kernels.matmul import Matmul
+from ptxgen.kernels.matmul_cost import estimate
+from ptxgen.kernels.matmul_menu import Sizes
+from ptxgen.plan import Eviction, grouped, sms
+from ptxgen.tune import Best, Gate, Kept, Refusal, Stage, Timing, Tuner, Tuning
+from ptxgen.tune.cases import Case, sizes_around
+from ptxgen.tune.keeping import class_of
+from ptxgen.tune.making import DERIVING, Made, Wanted
+from ptxgen.tune.subjects import OnSimulator
+from ptxgen.tune.tilings import plain, tiling_of
+from ptxgen.tune.tuner import Verdict, differences
+from tests.tune.spoiled import DIRECT, SPEC, TARGET, device, good
+
+SHAPES = (Sizes(2048, 2048, 2048), Sizes(128, 4096, 4096))
+
+
+@frozen
+class Clock:
+    """Times are the model's, each off by up to a fifth; `spoilt` tilings come out ten times too quick."""
+
+    spoilt: tuple[MatmulTiling, ...] = ()
+
+    def measure(self, spec: MatmulSpec, target: str, sizes: Sizes, made: Sequence[Made]) -> tuple[Verdict, ...]:
+        found: list[Verdict] = []
+        for each in made:
+            if each.doubts:
+                found.append(Refusal(Stage.PROOF, each.doubts[0]))
+                continue
+            told = clock(spec, target, sizes, each.wanted.tiling)
+            micro = told / 10 if each.wanted.tiling in self.spoilt else told
+            timing = Timing(sizes, micro, 10, 10 * told, cold=True)
+            found.append(Gate(spec, (), device()).judge_time(timing) or timing)
+        return tuple(found)
+
+
+def clock(spec: MatmulSpec, target: str, sizes: Sizes, tiling: MatmulTiling) -> float:
+    off = zlib.crc32(repr(plain(tiling)).encode()) % 1000 / 5000
+    return estimate(spec, target, sizes, tiling, device()).microseconds * (1 + off)
+
+
+def unmade(wanted: Wanted) -> Made:
+    """A candidate that nobody made, for a clock that looks at none."""
+    with DERIVING:
+        return Made(wanted, good(DIRECT).kept)
+
+
+@pytest.fixture
+def threads() -> Iterator[Executor]:
+    with ThreadPoolExecutor(2) as pool:
+        yield pool
+
+
+@pytest.fixture
+def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    return tmp_path
+
+
+def tuned(pool: Executor, kept: Kept | None = None, measurer: Clock | None = None, count: int = 6) -> list[Tuning]:
+    tuner = Tuner(device(), measurer or Clock(), pool, pool, kept, count, make=unmade)
+    return sorted(tuner.tune(SPEC, TARGET, SHAPES), key=lambda found: SHAPES.index(found.sizes))
+
+
+def test_the_best_is_the_quickest_of_what_was_measured(threads: Executor) -> None:
+    heard: list[tuple[str, int]] = []
+
+    def tell(what: str, sizes: Sizes, number: int) -> None:
+        heard.append((what, number))
+
+    tuner = Tuner(device(), Clock(), threads, threads, None, 6, tell, unmade)
+    (found,) = tuner.tune(SPEC, TARGET, SHAPES[:1])
+    assert found.best is not None
+    assert found.best.microseconds == min(clock(SPEC, TARGET, SHAPES[0], trial.tiling) for trial in found.trials)
+    assert found.pick.estimate.microseconds == min(trial.estimate.microseconds for trial in found.trials)
+    assert default_tiling(SPEC, TARGET) in {trial.tiling for trial in found.trials}
+    assert heard == [("made", 1)] * 6 + [("measured", 6)]
+
+
+def test_what_a_clock_cannot_have_seen_is_refused(threads: Executor) -> None:
+    sure = tuned(threads)[0].best
+    assert sure is not None
+    found = tuned(threads, measurer=Clock((sure.tiling,)))[0]
+    verdict = next(trial.verdict for trial in found.trials if trial.tiling == sure.tiling)
+    assert isinstance(verdict, Refusal)
+    assert verdict.stage in (Stage.FLOOR, Stage.WORK)
+    assert found.best is not None
+    assert found.best.tiling != sure.tiling
+
+
+def test_the_best_is_kept_and_given_to_whoever_asks(threads: Executor, home: Path) -> None:
+    kept = Kept("H200")
+    for found in tuned(threads, kept):
+        assert found.best is not None
+        again = Kept("H200")
+        assert again.tiling(SPEC, TARGET, found.sizes) == found.best.tiling
+        assert again.tiling(SPEC, TARGET, evolve(found.sizes, m=7777)) is None
+        assert Kept("H100").tiling(SPEC, TARGET, found.sizes) is None
+        assert again.tiling(evolve(SPEC, epilogue=()), TARGET, found.sizes) is None
+    assert kept.tiling(SPEC, "sm_90", SHAPES[0]) is None
+
+
+def test_an_answer_stays_whatever_is_kept_later(home: Path) -> None:
+    kept, first = Kept("H200"), MatmulTiling(i=64, workers=sms, raster=grouped(16))
+    kept.keep(SPEC, TARGET, Best(SHAPES[0], first, 1.0))
+    assert kept.tiling(SPEC, TARGET, SHAPES[0]) == first
+    Kept("H200").keep(SPEC, TARGET, Best(SHAPES[0], evolve(first, depth=3), 0.5))
+    assert kept.tiling(SPEC, TARGET, SHAPES[0]) == first
+    assert Kept("H200").tiling(SPEC, TARGET, SHAPES[0]) == evolve(first, depth=3)
+
+
+def test_a_file_that_is_not_whole_counts_as_absent(home: Path) -> None:
+    kept = Kept("H200")
+    kept.keep(SPEC, TARGET, Best(SHAPES[0], MatmulTiling(), 1.0))
+    (path,) = home.rglob("*.json")
+    text = path.read_text()
+    for spoilt in (text[:-9], text.replace('"format": 1', '"format": 0'), text.replace('"i"', '"ii"'), "[]"):
+        path.write_text(spoilt)
+        assert Kept("H200").find(SPEC, TARGET, SHAPES[0]) is None, spoilt
+
+
+def test_shapes_of_a_class_are_alike() -> None:
+    assert class_of(Sizes(4096, 4096, 4096)) == class_of(Sizes(3968, 4096, 3968))
+    assert class_of(Sizes(4096, 4096, 4096)) != class_of(Sizes(4096, 4096, 2048))
+    assert class_of(Sizes(4096, 4096, 4096)) != class_of(Sizes(4096, 4096, 4090))
+    assert class_of(Sizes(16, 16, 16)) != class_of(Sizes(16, 16, 16, 2))
+
+
+def test_a_new_shape_starts_from_a_good_plan_and_its_neighbours(threads: Executor, home: Path) -> None:
+    kept, odd = Kept("H200"), MatmulTiling(64, 32, 128, warps=4, depth=8, isolate=False, raster=grouped(4), drain=32)
+    odd = evolve(odd, workers=sms)
+    kept.keep(SPEC, TARGET, Best(evolve(SHAPES[0], m=1024), odd, 1.0))
+    without = Tuner(device(), Clock(), threads, threads, None, 24).candidates(SPEC, TARGET, SHAPES[0])
+    within = Tuner(device(), Clock(), threads, threads, kept, 24).candidates(SPEC, TARGET, SHAPES[0])
+    assert odd not in [each.tiling for each in without]
+    assert odd in [each.tiling for each in within]
+    near = [each.tiling for each in within if differences(odd, each.tiling) == 1]
+    assert len(near) > len([each for each in without if differences(odd, each.tiling) == 1])
+    assert len(within) == len(set(within)) <= 24
+
+
+EVICTING = MatmulTiling(evict=(None, Eviction.FIRST, Eviction.LAST))
+
+
+@pytest.mark.parametrize(
+    "tiling", (MatmulTiling(), MatmulTiling(workers=sms, cluster=(2, 1)), MatmulTiling(workers=7), EVICTING)
+)
+def test_tilings_as_json(tiling: MatmulTiling) -> None:
+    import json
+
+    assert tiling_of(json.loads(json.dumps(plain(tiling)))) == tiling
+
+
+def test_what_is_no_tiling() -> None:
+    with pytest.raises(ValueError, match="a tiling has no ij"):
+        tiling_of({"ij": 3})
+    with pytest.raises(ValueError, match="no tiling"):
+        tiling_of({"cluster": 3})
+
+
+def test_a_product_takes_what_was_tuned_only_where_it_is_given(home: Path) -> None:
+    from ptxgen.kernels.views import outline
+    from ptxgen.tune.measuring import shapes_of
+
+    best = MatmulTiling(64, 64, 64, warps=4, depth=5, isolate=False, raster=grouped(4), workers=sms)
+    kept = Kept("H200")
+    kept.keep(SPEC, TARGET, Best(SHAPES[0], best, 1.0))
+    arrays = {name: outline(dtype, shape) for name, (shape, dtype) in shapes_of(SPEC, SHAPES[0]).items()}
+    assert Matmul(SPEC, TARGET).fitted(arrays).tiling != best
+    assert Matmul(SPEC, TARGET, tuned=Kept("H200")).fitted(arrays).tiling == best
+    own = evolve(best, depth=3)
+    assert Matmul(SPEC, TARGET, own, tuned=Kept("H200")).fitted(arrays).tiling == own
+
+
+def told(timing: Timing) -> Timing:
+    return timing
+
+
+@frozen
+class Simulated:
+    """Gates on the simulator, in the worker; times are the model's."""
+
+    def measure(self, spec: MatmulSpec, target: str, sizes: Sizes, made: Sequence[Made]) -> tuple[Verdict, ...]:
+        found: list[Verdict] = []
+        for each in made:
+            *_, small = sizes_around(each.wanted.tiling)
+            micro = clock(spec, target, sizes, each.wanted.tiling)
+            timing = Timing(sizes, micro, 10, 10 * micro, cold=True)
+            gate = Gate(spec, (Case(spec, target, small, each.orders),), device())
+            verdict = gate.judge(OnSimulator(each, clock=partial(told, timing)))
+            assert verdict is not None
+            found.append(verdict)
+        return tuple(found)
+
+
+def test_on_the_executor_of_dask() -> None:
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        pool = client.get_executor()
+        (found,) = Tuner(device(), Simulated(), pool, pool, None, 2).tune(SPEC, TARGET, SHAPES[1:])
+    assert [trial.verdict for trial in found.trials if isinstance(trial.verdict, Refusal)] == []
+    assert found.best is not None
