@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from math import prod
+
 from isa.mechanisms import BULK_LOAD
 from polyhedral import Affine, const
-from ptxgen.compute import Array
+from ptxgen.compute import Array, Statement
 from ptxgen.derive.access import Reach
 from ptxgen.derive.draft import Draft, op
 from ptxgen.derive.hinting import eviction_of
@@ -12,7 +14,7 @@ from ptxgen.derive.layouts import swizzled
 from ptxgen.derive.loops import Path
 from ptxgen.derive.placement import unit
 from ptxgen.derive.sharing import Sharing, Tile, sharing
-from ptxgen.derive.staging import ahead_in, check_instruction, distribution_moves, rank_of
+from ptxgen.derive.staging import ahead_in, check_instruction, distribution_moves, path_at, rank_of, tile_shape
 from ptxgen.errors import PlanError
 from ptxgen.order.ops import Op, Touch, TouchKind
 from ptxgen.plan import Drain, IntoShared, Stage, Swizzle
@@ -33,8 +35,26 @@ from ptxgen.tile import (
 )
 
 MAP_UNIT_BYTES = 16
+PATTERN_ROWS = 8
 PROMOTED_BYTES = 256
 TENSOR_COPY = "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+
+
+def boxes(draft: Draft, statement: Statement, step: Stage, access: Reach, path: Path) -> Buffer:
+    """The ring of the tiles that a statement in the loops of `path` reads, with the op that fills it: in the role that
+    the plan names for it, once for all statements that share its loops."""
+    ring = box_ring(draft, step, tile_shape(draft, statement, access, step.at))
+    inside, own = path_at(draft, path, step.at), draft.role
+    draft.role = draft.role_of(step.op)
+    if draft.role == own:
+        raise PlanError(
+            f"{step.op}: one thread has boxes copied, in a role of its own: roles(load=role({step.op!r}), ...)",
+            line=step.line,
+        )
+    if all(not isinstance(item, Op) or item.name != step.op for item in draft.body(inside).items):
+        draft.append(inside, [copy_box(draft, step, access, inside, ring)])
+    draft.role = own
+    return ring
 
 
 def box_ring(draft: Draft, step: Stage, shape: tuple[int, ...]) -> Buffer:
@@ -53,6 +73,13 @@ def _layout(step: Stage, array: Array, shape: tuple[int, ...]) -> SharedLayout:
         raise PlanError(
             f"{step.op}: tensor copies lay a tile out by swizzle(32), swizzle(64) or swizzle(128) along the dimension "
             f"that lies together in memory, not as {wish.value}",
+            line=step.line,
+        )
+    tile, pattern = prod(shape) * array.element.byte_count, PATTERN_ROWS * wish.span
+    if tile % pattern:
+        raise PlanError(
+            f"{step.op}: a tile of {tile} bytes does not fill the pattern of {wish.value}, {PATTERN_ROWS} rows of it: "
+            f"take larger tiles or a narrower swizzle",
             line=step.line,
         )
     try:

@@ -13,6 +13,7 @@ from ptxgen.compute import ArrayKind, SourceLine
 from ptxgen.derive.boxes import tensor_box
 from ptxgen.derive.by_hand import written_by_hand
 from ptxgen.derive.clusters import check_clusters, entered
+from ptxgen.derive.counting import counted, counting
 from ptxgen.derive.draft import Draft, placed_all
 from ptxgen.derive.extents import croppable
 from ptxgen.derive.facts import Facts
@@ -25,6 +26,7 @@ from ptxgen.derive.loops import Path
 from ptxgen.derive.passing import passing_bounds, workspace_parameters, workspaces
 from ptxgen.derive.pointwise import derive_pointwise
 from ptxgen.derive.products import derive_product
+from ptxgen.derive.pruning import pruned
 from ptxgen.derive.scanning import scan_program
 from ptxgen.derive.sequencing import sequenced
 from ptxgen.derive.signature import SumOrder, signature, split_order
@@ -40,7 +42,6 @@ from ptxgen.plan import IntoShared, MultiplyBy, Onto, Order, Place, Plan, Shift,
 from ptxgen.prove.checker import Verdict
 from ptxgen.prove.launches import launch_faults
 from ptxgen.prove.passing import order_faults
-from ptxgen.prove.proof import check_meetings
 from ptxgen.synchronise.discharge import discharge
 from ptxgen.synchronise.widening import widened
 from ptxgen.tile import (
@@ -223,18 +224,28 @@ def derive_part(space: IndexSpace, facts: Facts, paths: dict[str, Path], full: b
     ops = on_shift_lines(space.plan, placed_all(draft))
     if space.persistent is not None:
         ops = over_items(ops)
-    ops = with_ends(ops)
+    ops = with_ends(counted(ops))
     needed = requirements(ops)
-    synchronised = widened(discharge(ops, needed, threads, rotations(space)))
-    verdict = check_meetings(synchronised, needed, threads=threads)
+    proposed = widened(discharge(ops, needed, threads, rotations(space)))
+    synchronised, verdict = pruned(proposed, needed, threads)
     if verdict.findings:
-        raise InternalError(
-            "\n".join(["the derived meetings are refused by the checker:", *map(str, verdict.findings)])
-        )
+        raise refused(space.plan, verdict)
     bodies = {role: scan_program(synchronised, role, context(space)) for role in draft.roots}
     if space.persistent is not None:
-        bodies = {role: walking(body, synchronised, role) for role, body in bodies.items()}
+        bodies = {role: walking(body) for role, body in bodies.items()}
+    bodies = {role: counting(body, synchronised, role) for role, body in bodies.items()}
     return Part(ops, needed, synchronised, verdict, tuple(draft.buffers.values()), bodies)
+
+
+def refused(plan: Plan, verdict: Verdict) -> PlanError | InternalError:
+    """The error of what the checker refuses: roles that wait for each other where ops run early are the plan's fault,
+    all else is ours."""
+    told = [str(finding) for finding in verdict.findings]
+    shifts = [step for step in plan.steps if isinstance(step, Shift)]
+    if shifts and verdict.codes == ("synchronisation.deadlock",):
+        text = f"{shifts[-1]}: a role would wait for what comes behind that wait in another one: {told[0]}"
+        return PlanError(text, line=shifts[-1].line)
+    return InternalError("\n".join(["the derived meetings are refused by the checker:", *told]))
 
 
 def on_shift_lines(plan: Plan, ops: list[Op]) -> tuple[Op, ...]:

@@ -35,7 +35,8 @@ class Body:
 @define
 class Draft:
     """What derivation has so far. `full` drafts the program for blocks whose tiles lie inside the arrays; `line` is the
-    user's line of the statement that is being drafted, `only` the conditions under which it is carried out."""
+    user's line of the statement that is being drafted, `only` the conditions under which it is carried out. `dealt` has
+    the dims of each pointwise or reducing statement, and who computes what of them."""
 
     space: IndexSpace
     facts: Facts
@@ -44,6 +45,7 @@ class Draft:
     role: str = ROLE
     buffers: dict[str, Buffer] = field(factory=dict)
     paths: dict[str, Path] = field(factory=dict)
+    dealt: dict[str, tuple[tuple[str, ...], Distribution]] = field(factory=dict)
     line: SourceLine | None = None
     only: tuple[Constraint, ...] = ()
 

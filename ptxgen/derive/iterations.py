@@ -8,14 +8,15 @@ from ptxgen.compute import ArrayKind, Statement, loads
 from ptxgen.derive.access import Reach, reach
 from ptxgen.derive.draft import Draft, divided
 from ptxgen.derive.loops import Path
-from ptxgen.derive.placement import coalesced, within_warps
+from ptxgen.derive.placement import by_matrices, coalesced, within_warps
 from ptxgen.derive.staging import (
     ACCESS_BYTES,
     Chain,
 )
 from ptxgen.errors import PlanError
-from ptxgen.plan import Drain
+from ptxgen.plan import Drain, Transport
 from ptxgen.tile import (
+    Buffer,
     Distribution,
     Iteration,
 )
@@ -99,7 +100,28 @@ def kept_dims(statement: Statement, access: Reach) -> tuple[int, ...]:
 
 
 def iteration_distribution(draft: Draft, statement: Statement) -> Distribution:
-    """Who computes what: as an operand that is in registers already lies, else so that memory accesses coalesce."""
+    """Who computes what: as an operand that is in registers already lies, else as matrices of rows bring one, else so
+    that memory accesses coalesce. Where an operand of fewer dims then lies otherwise, as it was computed."""
+    own = _own_distribution(draft, statement)
+    names, held = dim_names(statement), _held_operands(draft, statement)
+    others = (draft.dealt[name] for name in held if name in draft.dealt)
+    for spread in (own, *(spread for dims, spread in others if dims == names and spread.shape == own.shape)):
+        if all(spread.project(kept) == buffer.distribution for kept, buffer in held.values()):
+            return spread
+    return own
+
+
+def _held_operands(draft: Draft, statement: Statement) -> dict[str, tuple[tuple[int, ...], Buffer]]:
+    """The operands that are in registers, by the statement that left them there: the iteration dims of each, and it."""
+    found: dict[str, tuple[tuple[int, ...], Buffer]] = {}
+    for access in loads(statement.value):
+        held = draft.held(access.array)
+        if held is not None and not Chain.of(draft, access.array).fragments:
+            found[access.array] = kept_dims(statement, reach(statement, access)), held
+    return found
+
+
+def _own_distribution(draft: Draft, statement: Statement) -> Distribution:
     names = dim_names(statement)
     for access in loads(statement.value):
         held = draft.held(access.array)
@@ -108,16 +130,29 @@ def iteration_distribution(draft: Draft, statement: Statement) -> Distribution:
             continue
         return held.distribution.project(tuple(found.dims.index(name) for name in names))
     shape = tuple(draft.space.block_extent(name) for name in names)
-    guide = _guide(draft, statement)
+    by_rows = _by_rows(draft, statement)
+    guide = by_rows or _guide(draft, statement)
     array = draft.space.compute.array(guide.array)
     contiguous = array.contiguous_dimension
     fastest = guide.dims[contiguous] if contiguous is not None else guide.named[-1]
     place = names.index(fastest) if fastest in names else len(names) - 1
     width = array.element.byte_count
+    if by_rows:
+        return by_matrices(shape, place, width, draft.space.warp_images(statement, names))
     vector = min(shape[place], max(1, _guide_bytes(draft, statement) // width))
     if draft.space.slice:
         return coalesced(shape, place, width, vector, draft.space.warp_bits)
     return within_warps(shape, place, width, vector, draft.space.warp_images(statement, names))
+
+
+def _by_rows(draft: Draft, statement: Statement) -> Reach | None:
+    """The largest operand whose fragments come by matrices, if one does."""
+    found = [
+        reach(statement, access)
+        for access in loads(statement.value)
+        if (step := Chain.of(draft, access.array).fragments) and step.by.transport is Transport.LDMATRIX
+    ]
+    return max(found, key=lambda access: len(access.named), default=None)
 
 
 def _guide(draft: Draft, statement: Statement) -> Reach:

@@ -104,8 +104,9 @@ def swizzled(
 ) -> SharedLayout:
     """The layout that tensor copies and products of warpgroups share (PTX ISA, swizzling modes): rows of `span` bytes
     along dimension `contiguous` lie one behind the other, then come the next `span` bytes of all rows; the 16-byte unit
-    of a row is XORed with the row's number. A row that is no whole number of spans is one that the copies cannot place.
-    With `apart`, of a number of rows that is no power of two as many lie together as divide it.
+    of a row is XORed with bits of its address: the number of the row, where the tile has eight or more of them. A row
+    that is no whole number of spans is one that the copies cannot place. With `apart`, of a number of rows that is no
+    power of two as many lie together as divide it.
 
     ValueError where the tile's rows are no multiples of `span` bytes, or an extent that is no power of two is not that
     of what lies outermost.
@@ -122,9 +123,8 @@ def swizzled(
     beside = [(contiguous, bit) for bit in range(row_bits, coordinate_bits(shape[contiguous]))]
     images: list[list[int]] = [[] for _ in shape]
     images[contiguous] = [1 << bit for bit in range(row_bits)]
-    for position, (dimension, bit) in enumerate([r for r in rows if r not in last] + beside + last, row_bits):
-        flipped = 0 if (dimension, bit) in beside else _flipped(position, element_bytes, row_bits)
-        images[dimension].append(1 << position | flipped)
+    for position, (dimension, _) in enumerate([r for r in rows if r not in last] + beside + last, row_bits):
+        images[dimension].append(1 << position | _flipped(position, element_bytes, row_bits))
     return SharedLayout(shape, tuple(map(tuple, images)))
 
 

@@ -7,6 +7,7 @@ from attrs import evolve, frozen
 from polyhedral import const
 from ptxgen.compute import Statement
 from ptxgen.derive.access import Reach
+from ptxgen.derive.boxes import boxes
 from ptxgen.derive.draft import Draft, register_buffer, whole
 from ptxgen.derive.loops import Path
 from ptxgen.derive.placement import Axis, fragment_of, operand_distribution
@@ -172,6 +173,8 @@ def into_shared(
     those that store registers to it."""
     assert chain.shared is not None
     ring_path = path_at(draft, path, chain.shared.at)
+    if chain.shared.by.transport is Transport.TENSOR:
+        return boxes(draft, statement, chain.shared, access, path), (), ()
     if chain.shared.by.transport is Transport.CP_ASYNC:
         ring, copy = copy_shared(draft, statement, chain.shared, access, ring_path, wanted)
         return ring, (copy,), ()

@@ -10,6 +10,8 @@ from ptxgen.tile import LANE_BITS, Coordinate, Distribution, MatrixOrder, bit_co
 
 LINE_BYTES = 128
 SECTOR_BYTES = 32
+UNIT_BYTES = 16
+WORD_BYTES = 4
 
 
 def unit(rank: int, dimension: int, amount: int) -> Coordinate:
@@ -65,6 +67,30 @@ def within_warps(
     part = tuple(extent >> sum(1 for image in taken if image[place]) for place, extent in enumerate(shape))
     inner = coalesced(part, contiguous, element_bytes, min(vector, part[contiguous]), 0)
     return Distribution(shape, inner.values, inner.lanes, warp_images)
+
+
+def by_matrices(
+    shape: tuple[int, ...], contiguous: int, element_bytes: int, warp_images: tuple[Coordinate, ...]
+) -> Distribution:
+    """A tile whose division among warps is given, each part dealt to lanes as `ldmatrix` and `stmatrix` move it: a lane
+    holds a word of neighbours along `contiguous`, four lanes a row of 16 bytes, eight such rows a matrix; what is left
+    are values. Dimensions that are too short for a matrix leave copies."""
+    rank = len(shape)
+    taken = {image for image in warp_images if any(image)}
+    part = [extent >> sum(1 for image in taken if image[place]) for place, extent in enumerate(shape)]
+    row = [unit(rank, contiguous, 1 << bit) for bit in range(bit_count(part[contiguous]))]
+    others = [
+        unit(rank, place, 1 << bit)
+        for place in reversed(range(rank))
+        if place != contiguous
+        for bit in range(bit_count(part[place]))
+    ]
+    word, unit_bits = bit_count(max(1, WORD_BYTES // element_bytes)), bit_count(max(1, UNIT_BYTES // element_bytes))
+    across, down = row[word:unit_bits], others[: LANE_BITS - (unit_bits - word)]
+    lanes = [*across, *down]
+    lanes += [zero(rank)] * (LANE_BITS - len(lanes))
+    rest = [image for image in (*row[unit_bits:], *others) if image not in lanes]
+    return Distribution(shape, (*row[:word], *rest), tuple(lanes), warp_images)
 
 
 @frozen

@@ -8,7 +8,7 @@ from ptxgen.compute import Array, ArrayKind, Expression, Load, Operand, Statemen
 from ptxgen.derive.access import reach
 from ptxgen.derive.draft import Draft, before_reduction, op, register_buffer, whole
 from ptxgen.derive.draining import drained
-from ptxgen.derive.iterations import Work, drain_step, iteration_distribution
+from ptxgen.derive.iterations import Work, dim_names, drain_step, iteration_distribution
 from ptxgen.derive.loops import Path, below
 from ptxgen.derive.sources import Source
 from ptxgen.derive.staging import (
@@ -37,6 +37,7 @@ def derive_pointwise(draft: Draft, statement: Statement) -> None:
     path = draft.paths[statement.name]
     outer = before_reduction(statement, path)
     spread = iteration_distribution(draft, statement)
+    draft.dealt[statement.name] = dim_names(statement), spread
     sources = [Source.of(draft, statement, access, spread, path) for access in loads(statement.value)]
     for source in sources:
         for found in source.ops:
@@ -101,7 +102,7 @@ def _operand(draft: Draft, source: Source, iteration: Iteration, path: Path) -> 
     names = iteration.dims
     dims = tuple(names.index(dim) if dim else None for dim in source.reach.dims)
     if source.buffer.space is not Space.GLOBAL:
-        return MapOperand(whole(source.buffer), dims, 1)
+        return MapOperand(whole(source.buffer, source.rank), dims, 1)
     origin = draft.at_origin(path, source.reach)
     array = draft.space.compute.array(source.access.array)
     kept = tuple(place for place in dims if place is not None)
@@ -146,7 +147,7 @@ def _calculation(
         return Operand(numbers[node]) if isinstance(node, Load) else node
 
     value = rebuild(statement.value, leaf)
-    touches = [Touch(s.buffer, TouchKind.READ, const(0)) for s in sources]
+    touches = [Touch(s.buffer, TouchKind.READ, s.rank) for s in sources]
     touches.append(Touch(result, TouchKind.WRITE, const(0)))
     reads_memory = any(source.buffer.space is Space.GLOBAL for source in sources)
     if statement.reduction:

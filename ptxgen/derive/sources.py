@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from attrs import frozen
+from attrs import field, frozen
 
+from polyhedral import Affine
 from ptxgen.compute import Load, Statement
 from ptxgen.derive.access import Reach, reach
 from ptxgen.derive.draft import Draft
@@ -15,6 +16,7 @@ from ptxgen.derive.staging import (
     load_fragments,
     load_registers,
     path_at,
+    rank_of,
     reader,
 )
 from ptxgen.errors import PlanError
@@ -27,12 +29,13 @@ from ptxgen.tile import (
 
 @frozen
 class Source:
-    """An operand of a statement: what the map reads, and the ops that bring it there."""
+    """An operand of a statement: what the map reads, the ops that bring it there, and which tile of it that is."""
 
     access: Load
     reach: Reach
     buffer: Buffer
     ops: tuple[Op, ...]
+    rank: Affine = field(factory=Affine)
 
     @classmethod
     def of(cls, draft: Draft, statement: Statement, access: Load, spread: Distribution, path: Path) -> Source:
@@ -41,7 +44,8 @@ class Source:
         chain = Chain.of(draft, access.array)
         held = draft.held(access.array)
         if chain.fragments:
-            return cls(access, found, *_through_shared(draft, statement, found, chain, spread, path))
+            buffer, ops = _through_shared(draft, statement, found, chain, spread, path)
+            return cls(access, found, buffer, ops, rank_of(path))
         if chain.shared:
             raise PlanError(
                 f"{chain.shared.op} is read by {statement.name}: "

@@ -53,21 +53,25 @@ LEAST_COPY_BYTES = 4
 
 @frozen
 class Chain:
-    """The stage steps of one array, in the order in which its tiles move."""
+    """The stage steps of one array, in the order in which its tiles move; `converted` instead where they stay in the
+    registers of the statement that fills them."""
 
     registers: Stage | None
     shared: Stage | None
     fragments: Stage | None
+    converted: Stage | None
 
     @classmethod
     def of(cls, draft: Draft, array: str) -> Chain:
         """The chain that the plan's stage steps give."""
         steps = [s for s in draft.space.plan.steps if isinstance(s, Stage) and s.array == array]
+        moving = [s for s in steps if s.by.transport is not Transport.CONVERT]
 
         def of_kind(kind: type) -> Stage | None:
-            return next((s for s in steps if isinstance(s.into, kind)), None)
+            return next((s for s in moving if isinstance(s.into, kind)), None)
 
-        return cls(of_kind(IntoRegisters), of_kind(IntoShared), of_kind(IntoFragments))
+        converted = next((s for s in steps if s not in moving), None)
+        return cls(of_kind(IntoRegisters), of_kind(IntoShared), of_kind(IntoFragments), converted)
 
     @property
     def fragment_depth(self) -> int:
@@ -99,6 +103,12 @@ def path_at(draft: Draft, path: Path, at: str) -> Path:
 def rank_of(path: Path) -> Affine:
     """The number of a tile in its ring: the innermost loop's step."""
     return var(path[-1].name) if path else const(0)
+
+
+def in_loop(name: str, path: Path) -> str:
+    """A name for registers that are numbered by the steps of the innermost loop: of further copies of a loop their
+    own."""
+    return f"{name}#{path[-1].copy}" if path and path[-1].copy > 1 else name
 
 
 def tile_shape(draft: Draft, statement: Statement, access: Reach, at: str) -> tuple[int, ...]:
@@ -314,7 +324,7 @@ def load_fragments(
     """The ops that load one fragment tile for each unrolled step from a shared ring; `steps[s]` is where the step's
     box starts inside the shared tile."""
     assert isinstance(step.into, IntoFragments)
-    buffer = register_buffer(draft, step.op, step.array, wanted.held, step.into.depth)
+    buffer = register_buffer(draft, in_loop(step.op, path), step.array, wanted.held, step.into.depth)
     vector = fitting_vector(ring.layout, wanted.reach.distribution, wanted.vector)
     if wanted.rows and vector != wanted.vector:
         raise PlanError(f"{step.op}: the layout of {ring.name} does not keep rows of 16 bytes together", line=step.line)

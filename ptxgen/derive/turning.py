@@ -13,7 +13,7 @@ from attrs import evolve
 from isa.mechanisms import Transaction
 from ptxgen.derive.regions import rewritten
 from ptxgen.derive.space import IndexSpace
-from ptxgen.errors import PlanError
+from ptxgen.errors import PlanError, UnsupportedError
 from ptxgen.order.ops import Op
 from ptxgen.order.threads import Rotation
 from ptxgen.tile import (
@@ -95,8 +95,7 @@ def _of_unit(node: Node, unit: int, units: int, own: dict[str, Buffer]) -> Node:
         case ForEachItem():
             return evolve(node, body=inside(node.body), first=unit, step=units)
         case Counter(variable, body):
-            past = [advance for advance in _advances(body) if advance.variable == variable]
-            return Counter(variable, Sequence((*past[:1] * unit, inside(body))))
+            return Counter(variable, Sequence((_of_item(variable, body),) * unit + (inside(body),)))
         case Advance():
             return Sequence((node,) * units)
         case Meet(barrier, covers):
@@ -105,12 +104,24 @@ def _of_unit(node: Node, unit: int, units: int, own: dict[str, Buffer]) -> Node:
             return rewritten(node, region, lambda affine: affine)
 
 
+def _of_item(counter: str, body: Node) -> Advance:
+    """How an item moves a counter on. UnsupportedError where it does so several times, or in a loop: the items of other
+    units would have to be counted past behind the last one."""
+    found = [advance for advance in _advances(body) if advance.variable == counter]
+    if len(found) != 1:
+        raise UnsupportedError(
+            f"{counter}: units that take turns count past the items of others where an item moves it on once, outside "
+            f"all loops; here it does so {len(found)} times"
+        )
+    return found[0]
+
+
 def _advances(node: Node) -> Iterator[Advance]:
     match node:
         case Sequence(children):
             for child in children:
                 yield from _advances(child)
-        case Loop(body=body) | Let(body=body) | ForEachItem(body=body) | Counter(body=body):
+        case Let(body=body) | ForEachItem(body=body) | Counter(body=body):
             yield from _advances(body)
         case When(_, then, otherwise):
             yield from _advances(then)

@@ -9,19 +9,20 @@ from isa.mechanisms import REGISTERS, WARPGROUP_MULTIPLY
 from polyhedral import const
 from ptxgen.compute import ReductionOp
 from ptxgen.derive.access import Reach
-from ptxgen.derive.boxes import box_ring, copy_box
+from ptxgen.derive.boxes import boxes
 from ptxgen.derive.draft import Draft, before_reduction, op, whole
 from ptxgen.derive.extents import check_row
 from ptxgen.derive.loops import Path, below
 from ptxgen.derive.operands import Product
-from ptxgen.derive.placement import Axis, axis, operand_distribution
+from ptxgen.derive.placement import Axis, axis
 from ptxgen.derive.promotion import Sums, promoted_every, promotion, summed_type
+from ptxgen.derive.renaming import group_distribution, renamed
 from ptxgen.derive.splitting import joined, partial_name
-from ptxgen.derive.staging import Chain, path_at, rank_of, tile_shape
+from ptxgen.derive.staging import Chain, rank_of
 from ptxgen.errors import PlanError
 from ptxgen.order.ops import Op, Touch, TouchKind
-from ptxgen.plan import Transport
-from ptxgen.tile import Buffer, Distribution, Factor, Fill, MatrixOrder, Multiply, MultiplyRow, Space
+from ptxgen.plan import OperandPlace, Transport
+from ptxgen.tile import Buffer, Factor, Fill, MatrixOrder, Multiply, MultiplyRow, Space
 
 
 def derive_warpgroup_product(draft: Draft, work: Product) -> None:
@@ -37,9 +38,9 @@ def derive_warpgroup_product(draft: Draft, work: Product) -> None:
     fill = Fill(f"{statement.name}.fill", whole(sums.total), ReductionOp.ADD.identity, statement.line)
     touch = Touch(sums.total, TouchKind.WRITE, const(0))
     filled = op(fill.op, outer, draft.domain(outer), REGISTERS, (touch,), fill, statement.line)
-    own = draft.role_of(statement.name)
-    rings = [_operand(draft, work, access, path) for access in (work.a, work.b)]
-    draft.role = own
+    in_registers = work.step.a is OperandPlace.REGISTERS
+    first = renamed(draft, work, sides) if in_registers else _operand(draft, work, work.a, path)
+    rings = [first, _operand(draft, work, work.b, path)]
     draft.before_loop(outer, below(path, len(outer)), [filled])
     if sums.chains and draft.space.persistent:
         raise PlanError(
@@ -64,12 +65,8 @@ def _operand(draft: Draft, work: Product, access: Reach, path: Path) -> Buffer:
             f"stage({access.array}, into=shared(depth, swizzle(128)), by=tensor)",
             line=work.step.line,
         )
-    ring = box_ring(draft, step, tile_shape(draft, work.statement, access, step.at))
     _check_major(draft, work, access)
-    inside = path_at(draft, path, step.at)
-    draft.role = draft.role_of(step.op)
-    draft.append(inside, [copy_box(draft, step, access, inside, ring)])
-    return ring
+    return boxes(draft, work.statement, step, access, path)
 
 
 def _check_major(draft: Draft, work: Product, access: Reach) -> None:
@@ -107,15 +104,13 @@ def _axes(draft: Draft, work: Product) -> tuple[Axis, Axis, Axis]:
 
 
 def _sums(draft: Draft, work: Product, sides: tuple[Axis, Axis, Axis]) -> Sums:
-    """The registers of the sums: a lane's, then the two low bits of the warp's number as the instruction has them."""
+    """The registers of the sums."""
     instruction = work.step.instruction
     shape = tuple(draft.space.block_extent(dim) if dim else 1 for dim in work.c.dims)
     dims = (work.c.dims.index(work.m), work.c.dims.index(work.n))
     piece = warpgroup_layout(instruction.name, "d", instruction.accumulate.label)
     groups = draft.space.warp_images(work.statement, work.c.dims)[2:]
-    spread = operand_distribution(shape, dims, piece, sides[0], sides[1], groups)
-    lanes, in_group = spread.lanes[:5], spread.lanes[5:]
-    spread = Distribution(spread.shape, spread.values, lanes, (*in_group, *spread.warps))
+    spread = group_distribution(shape, dims, piece, sides[:2], groups)
     name = partial_name(draft.space, work.c.array)
     held = Buffer(name, work.c.array, summed_type(draft, work), Space.REGISTERS, shape, 1, spread)
     every = promoted_every(draft, work.statement) or instruction.k
@@ -154,8 +149,9 @@ def _product(
     factors: list[Factor] = []
     for ring, access, dims in zip(rings, (work.a, work.b), ((work.m, work.k), (work.k, work.n)), strict=True):
         start = tuple(number * repeats * instruction.k if dim == work.k else 0 for dim in access.dims)
-        factors.append(Factor(whole(ring, rank, start), access.dims.index(dims[0]), access.dims.index(dims[1])))
-        touches.append(Touch(ring, TouchKind.READ, rank))
+        tile = rank if ring.space is Space.SHARED else const(0)
+        factors.append(Factor(whole(ring, tile, start), access.dims.index(dims[0]), access.dims.index(dims[1])))
+        touches.append(Touch(ring, TouchKind.READ, tile))
     c_dims = (work.c.dims.index(work.m), work.c.dims.index(work.n))
     node = Multiply(
         work.statement.name,

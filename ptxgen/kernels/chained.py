@@ -1,11 +1,35 @@
-"""Two products one after the other in one kernel: statement and plan."""
+"""Two products one after the other in one kernel: statement and plans."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 from ptxgen.compute import Compute, ComputeBuilder, Element, ReductionOp, f16, f32
-from ptxgen.plan import Fact, Plan, blocks, fragments, ld, m8n8k4, registers, shared, st, warps
+from ptxgen.kernels.alignment import fits_boxes
+from ptxgen.kernels.generations import has_warpgroups
+from ptxgen.plan import (
+    Fact,
+    Plan,
+    Workers,
+    blocks,
+    convert,
+    fragments,
+    ld,
+    m8n8k4,
+    registers,
+    role,
+    shared,
+    sms,
+    st,
+    swizzle,
+    tensor,
+    warpgroups,
+    warps,
+    wgmma,
+)
+
+SLAB = 64
+GROUP_ROWS = 64
 
 
 def chained_compute(accumulate: Element = f32) -> Compute:
@@ -27,9 +51,35 @@ def chained_compute(accumulate: Element = f32) -> Compute:
 
 
 def chained_plan(compute: Compute, facts: Iterable[Fact], target: str) -> Plan:
-    """64x64 tiles on 4 warps: for each tile of j the product over k, rounded into shared memory, times D's tile."""
-    accumulate = compute.array("AB").element
+    """For each tile of j the product over k, rounded, times D's tile: by warpgroups where the target has them and the
+    facts allow tensor copies, else by warps."""
     plan = Plan(compute, target).assume(*facts)
+    if has_warpgroups(target) and fits_boxes(plan, "A", "B", "D"):
+        return by_warpgroups(plan)
+    return _by_warps(plan)
+
+
+def by_warpgroups(
+    plan: Plan, i: int = 128, n: int = 128, depth: int = 4, window: int = 1, workers: int | Workers | None = sms
+) -> Plan:
+    """A warpgroup for each 64 rows of a block's tile of `i` x `n`; one thread has the tiles of A and B copied into one
+    ring and those of D into another. What the inner product leaves in registers is operand A of the outer one."""
+    accumulate = plan.compute.array("AB").element
+    plan = plan.tile("cta", i=i, j=SLAB, k=SLAB, n=n)
+    plan = plan.place("cta", onto=blocks) if workers is None else plan.persist("cta", workers=workers)
+    plan = plan.tile("group", i=GROUP_ROWS).place("group", onto=warpgroups)
+    for name, at, slots in (("A", "cta.k", depth), ("B", "cta.k", depth), ("D", "cta.j", 2)):
+        plan = plan.stage(name, at=at, into=shared(slots, swizzle(128)), by=tensor)
+    plan = plan.roles(load=role("A.shared", "B.shared", "D.shared", warps=4), math=role())
+    plan = plan.multiply("AB", wgmma(SLAB, accumulate), at="group", in_flight=window)
+    plan = plan.stage("P", at="group", into=fragments(1), by=convert(f16))
+    plan = plan.multiply("PD", wgmma(n, accumulate), at="group", a="registers")
+    return plan.drain("E", through=None, by=st(16))
+
+
+def _by_warps(plan: Plan) -> Plan:
+    """64x64 tiles on 4 warps; the rounded inner product goes through shared memory."""
+    accumulate = plan.compute.array("AB").element
     plan = plan.tile("cta", i=64, j=64, k=32, n=64).place("cta", onto=blocks)
     plan = plan.tile("warp", i=32, j=32, n=32).place("warp", onto=warps).tile("step", k=4, j=4)
     for name in ("A", "B"):

@@ -34,12 +34,14 @@ class Piece:
 
 def pieces(copy: Copy, box: TensorBox) -> tuple[Piece, ...]:
     """The boxes that make up what is copied: as many as rows of the swizzle's span lie beside each other, and as parts
-    of a piece lie apart."""
+    of a piece lie apart. A box starts with a whole row, wherever in it the swizzle puts the first element."""
     buffer = next(side.buffer for side in (copy.source, copy.destination) if side.buffer.space is Space.SHARED)
     inside = dict(zip(box.order, box.extents, strict=True))
     apart = [image for image in copy.distribution.values if any(image[d] >= size for d, size in inside.items())]
     corners = value_coordinates(evolve(copy.distribution, values=tuple(apart)))
-    return tuple(Piece(c, buffer.layout.offset(c) * buffer.element.byte_count) for c in sorted(corners))
+    row = buffer.layout.row_elements(box.order[0])
+    starts = ((c, buffer.layout.offset(c) // row * row) for c in sorted(corners))
+    return tuple(Piece(c, start * buffer.element.byte_count) for c, start in starts)
 
 
 def box_of(context: Context, copy: Copy) -> TensorBox:

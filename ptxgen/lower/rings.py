@@ -15,6 +15,8 @@ from ptxgen.lower.ranks import by_rank
 from ptxgen.lower.turns import Turn
 from ptxgen.tile import Arrive, Arriving, ClusterWait, Expect, Program, Ring, Side, Wait
 
+ALL_LANES = 0xFFFFFFFF
+
 
 def ring_of(program: Program, name: str) -> Ring:
     """The ring called `name`."""
@@ -32,8 +34,9 @@ def start_barriers(context: Context) -> None:
         for ring in program.rings:
             for slot in range(ring.depth):
                 k.mbarrier.init.shared.b64(barrier_at(context, ring, Side.FULL, slot), 1)
-                count = by_rank(context, ring.counts_by_rank or (ring.empty_count,))
-                k.mbarrier.init.shared.b64(barrier_at(context, ring, Side.EMPTY, slot), count)
+                counts = ring.counts_by_rank or (ring.empty_count,)
+                if any(counts):
+                    k.mbarrier.init.shared.b64(barrier_at(context, ring, Side.EMPTY, slot), by_rank(context, counts))
         k.fence.mbarrier_init.release.cluster()
     if not any(isinstance(node, ClusterWait) for node in program.enter):
         k.bar.sync(0)
@@ -96,7 +99,8 @@ def lower_wait(context: Context, node: Wait) -> None:
 
 
 def lower_arrive(context: Context, node: Arrive) -> None:
-    """One thread of each warp or warpgroup arrives; at several blocks one for each of them.
+    """One thread of each warp or warpgroup arrives; at several blocks one for each of them. That of a warp vouches for
+    what its lanes have read each by itself: it waits for them. Products of a warpgroup are done for all when they are.
 
     Other blocks are told that products have read a tile, which they have when their group is complete: no generic
     access has to be seen there, so the arrival releases to its own block only. To the whole cluster it would be a
@@ -117,6 +121,8 @@ def lower_arrive(context: Context, node: Arrive) -> None:
         return
     where = barrier_at(context, ring, Side.EMPTY, slot)
     mask = LANES if node.by is Arriving.WARP else GROUP_LANES
+    if node.by is Arriving.WARP:
+        context.k.bar.warp.sync(ALL_LANES)
     chosen = first_replica(context, mask)
     with context.k.guard(chosen):
         context.k.mbarrier.arrive.shared.b64(where, into=context.k.register(b64))

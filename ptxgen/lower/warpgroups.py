@@ -1,6 +1,8 @@
-"""Products of warpgroups: descriptors of both operands in shared memory, one instruction for each step along k."""
+"""Products of warpgroups: descriptors of operands in shared memory, one instruction for each step along k."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 from attrs import frozen
 
@@ -10,11 +12,12 @@ from ptxgen.errors import UnsupportedError
 from ptxgen.lower.bases import shared_thread_base
 from ptxgen.lower.boxes import tile_address
 from ptxgen.lower.context import Context
+from ptxgen.lower.held import held_operand
 from ptxgen.lower.multiply import serpentine
 from ptxgen.lower.registers import constant_origin, constant_slot, values_per_register
 from ptxgen.lower.rings import slot_of
 from ptxgen.lower.threads import ThreadMap
-from ptxgen.tile import Coordinate, Distribution, Factor, Multiply, MultiplyRow
+from ptxgen.tile import Coordinate, Distribution, Factor, Multiply, MultiplyRow, Space
 
 UNIT_BYTES = 16
 ADDRESS_SHIFT = 4
@@ -65,28 +68,49 @@ def lower_warpgroup_multiply(context: Context, node: Multiply) -> None:
     """Issues the products of a step in ascending order of k."""
     row, k = node.row, context.k
     m, n, depth = node.repeats
-    a = described(node.a, node.a.row_dimension, node.a.column_dimension, row.m, row.k, (m, depth))
+    left = _left(context, node)
     b = described(node.b, node.b.column_dimension, node.b.row_dimension, row.n, row.k, (n, depth))
     sums = node.c.region.buffer
     registers = context.tiles.slot(sums, constant_slot(node.c.region, context.bindings))
     own = row.m * row.n // 128 // values_per_register(row.accumulate)
-    first = {"a": _address(context, node.a, _group_map(node)), "b": _address(context, node.b, ThreadMap())}
+    first = _address(context, node.b, ThreadMap())
     multiply = k.function(row.instruction)
     added = context.once(("added",), lambda: k.setp.ne.b32(1, 0))
     for m_step, n_step, k_step in serpentine(node.repeats):
         number = m_step + m * n_step
         into = registers[number * own : (number + 1) * own]
-        left = _descriptor(context, first["a"], a, a.repeats[m_step] + a.steps[k_step])
-        right = _descriptor(context, first["b"], b, b.repeats[n_step] + b.steps[k_step])
+        right = _descriptor(context, first, b, b.repeats[n_step] + b.steps[k_step])
         scale = 0 if node.fresh and k_step == 0 else added
-        multiply(into, left, right, scale, *_modifiers(row, a, b))
+        multiply(into, left.operand(m_step, k_step), right, scale, *_modifiers(row, left.lies, b))
 
 
-def _modifiers(row: MultiplyRow, a: Described, b: Described) -> tuple[int, ...]:
+@frozen
+class _Left:
+    """Operand A of a step: what an instruction is given of it for each repeat along m and step along k, and whether it
+    lies along m, which is said of what is in shared memory only."""
+
+    operand: Callable[[int, int], Value | tuple[Value, ...]]
+    lies: tuple[int, ...]
+
+
+def _left(context: Context, node: Multiply) -> _Left:
+    if node.a.region.buffer.space is Space.REGISTERS:
+        return _Left(held_operand(context, node), ())
+    m, _, depth = node.repeats
+    a = described(node.a, node.a.row_dimension, node.a.column_dimension, node.row.m, node.row.k, (m, depth))
+    first = _address(context, node.a, _group_map(node))
+
+    def operand(m_step: int, k_step: int) -> Value:
+        return _descriptor(context, first, a, a.repeats[m_step] + a.steps[k_step])
+
+    return _Left(operand, (int(a.across),))
+
+
+def _modifiers(row: MultiplyRow, lies: tuple[int, ...], b: Described) -> tuple[int, ...]:
     """What follows the operands: signs of products of floats, and of 16 bits how the operands lie (PTX ISA, wgmma)."""
     if row.input.is_integer:
         return ()
-    return (1, 1, int(a.across), int(b.across)) if row.input.bits == 16 else (1, 1)
+    return (1, 1, *lies, int(b.across)) if row.input.bits == 16 else (1, 1)
 
 
 def _group_map(node: Multiply) -> ThreadMap:

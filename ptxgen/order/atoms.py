@@ -182,6 +182,28 @@ class Fence:
         return f"{self.kind.value} fence"
 
 
+class Edge(Enum):
+    """The beginning or the end of a nested loop."""
+
+    BEGIN = "begin"
+    END = "end"
+
+    __hash__ = object.__hash__
+
+
+@frozen
+class Passage:
+    """All threads of the role come to one end of the nested loop `loop`, in which they fill rings that others use, or
+    use what others fill."""
+
+    loop: str
+    edge: Edge
+    fills: bool
+
+    def __str__(self) -> str:
+        return f"{self.edge.value} of {self.loop}, which {'fills' if self.fills else 'uses'} rings"
+
+
 @frozen
 class ClusterArrive:
     """Every thread of the block tells its cluster that it has come here."""
@@ -201,7 +223,9 @@ class ClusterWait:
 Entering = ClusterArrive | ClusterWait
 Turning = TakeTurn | PassTurn
 Passing = Acquire | Release
-Atom = Issue | Commit | Retire | Wait | Arrive | Expect | Join | Fence | Advance | Turning | Passing | Entering
+Atom = (
+    Issue | Commit | Retire | Wait | Arrive | Expect | Join | Fence | Advance | Turning | Passing | Passage | Entering
+)
 
 
 @frozen
@@ -341,10 +365,20 @@ def performed_by(role: RoleBody, atom: Atom) -> IssuedBy:
             return by
         case Expect() | Acquire() | Release():
             return IssuedBy.ELECTED
-        case Wait() | Join() | Fence() | Advance() | TakeTurn() | PassTurn() | ClusterArrive() | ClusterWait():
+        case (
+            Wait()
+            | Join()
+            | Fence()
+            | Advance()
+            | TakeTurn()
+            | PassTurn()
+            | Passage()
+            | ClusterArrive()
+            | ClusterWait()
+        ):
             return IssuedBy.LANE
 
 
 def is_synchronisation(atom: Atom) -> bool:
     """Whether an atom is there for order alone."""
-    return not isinstance(atom, Issue)
+    return not isinstance(atom, Issue | Passage)

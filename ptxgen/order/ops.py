@@ -26,8 +26,8 @@ class TouchKind(Enum):
 class Touch:
     """One tile of one buffer: tile number `rank`, an affine expression of the op's loop dims, in the buffer's ring.
 
-    Where a ring goes on from one item of a work list to the next, `rank` has the term `counter`: the tiles of all items
-    before, which no affine expression gives.
+    Where a ring goes on from one round of its loop to the next, or to another loop, `rank` has the term `counter`: the
+    tiles of all rounds before, which no affine expression gives.
 
     In a cluster the op of block c touches the tile of each block in `masks[c]`, or its own where there are none; of
     each it touches one of `shares` equal parts.

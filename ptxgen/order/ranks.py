@@ -80,6 +80,12 @@ class Pair:
         return self.first.rank.coefficient(self.loops[level - 1]) if level else 0
 
 
+def in_other_rounds(first: Access, second: Access) -> bool:
+    """Whether two uses of a ring that goes on from round to round stand in different loops: no distance is theirs but
+    that of the ring's tiles, each of which one of the loops fills and uses."""
+    return bool(first.counter) and first.counter == second.counter and first.op.time.loops != second.op.time.loops
+
+
 def moves_alike(first: Access, second: Access, common: int) -> bool:
     """Whether the ranks differ by a constant that no loop of one access alone changes, seen from their spelling."""
     terms = first.rank.terms

@@ -15,7 +15,16 @@ from ptxgen.order.clusters import Masks, is_remote, joined, ranks_in, reached
 from ptxgen.order.nest import Nest, nest
 from ptxgen.order.ops import Op, TouchKind
 from ptxgen.order.overlaps import Overlap, overlaps
-from ptxgen.order.ranks import Access, Pair, check_ascending, later_tile, next_round, same_tile, surely_in_order
+from ptxgen.order.ranks import (
+    Access,
+    Pair,
+    check_ascending,
+    in_other_rounds,
+    later_tile,
+    next_round,
+    same_tile,
+    surely_in_order,
+)
 from ptxgen.tile import Buffer, Copy, Covered, Map, Reduce, RequirementKind, Space
 
 
@@ -253,7 +262,7 @@ def _conflicts(buffer: Buffer, accesses: list[Access], places: Nest) -> Iterator
     private = buffer.space is Space.REGISTERS
     for first in accesses:
         for second in accesses:
-            if first.writes or second.writes:
+            if (first.writes or second.writes) and not in_other_rounds(first, second):
                 common = places.common_depth(first.number, second.number)
                 behind = places.positions[second.number][common] > places.positions[first.number][common]
                 if (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from attrs import field, frozen
 
-from polyhedral import Affine, Set, var
+from polyhedral import Affine, Set, const, var
 from ptxgen.order.atoms import (
     Advance,
     Arrive,
@@ -44,13 +44,19 @@ class Synchronisation:
         return f"{self.atom} for {'; '.join(map(str, self.covers))}" if self.covers else str(self.atom)
 
 
+def numbered(loop: str, counter: str) -> Affine:
+    """The number of the tile that a step of a loop uses: the first one where there is no loop."""
+    steps = var(loop) if loop else const(0)
+    return steps + var(counter) if counter else steps
+
+
 @frozen(eq=False)
 class RingUse:
-    """The buffers that share a pair of barriers: equal roles, depth, rank and loop. Ops are given by number; `window`
-    tells how many steps behind its reads a reader releases a slot. Where tiles are counted on across the items of a
-    work list, `counter` is the term of their rank that does so. Block c of a cluster releases the slots of each block
-    in `masks[c]`; `empty_count` arrivals free a slot, where that is not the same in all of them `counts_by_rank`. Where
-    it `rotates` the units that read it take work items in turn."""
+    """The buffers that share a pair of barriers: equal roles, depth, rank and loop, "" outside all loops. Ops are given
+    by number; `window` tells how many steps behind its reads a reader releases a slot. Where tiles are counted on from
+    round to round, `counter` is the term of their rank that does so. Block c of a cluster releases the slots of each
+    block in `masks[c]`; `empty_count` arrivals free a slot, where that is not the same in all of them `counts_by_rank`.
+    Where it `rotates` the units that read it take work items in turn."""
 
     name: str
     buffers: tuple[Buffer, ...]
@@ -68,7 +74,7 @@ class RingUse:
     @property
     def rank(self) -> Affine:
         """The number of the tile that a step of the loop uses."""
-        return var(self.loop) + var(self.counter) if self.counter else var(self.loop)
+        return numbered(self.loop, self.counter)
 
     @property
     def depth(self) -> int:

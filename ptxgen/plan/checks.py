@@ -31,7 +31,7 @@ from ptxgen.plan.words import (
 _FILLERS = {
     IntoRegisters: (Transport.LD,),
     IntoShared: (Transport.ST, Transport.CP_ASYNC, Transport.TENSOR),
-    IntoFragments: (Transport.LD, Transport.LDMATRIX),
+    IntoFragments: (Transport.LD, Transport.LDMATRIX, Transport.CONVERT),
 }
 
 
@@ -250,8 +250,25 @@ class Checks:
                 f"{step.op} is filled by {' or '.join(filler.value for filler in allowed)}, not by "
                 f"{step.by.transport.value}: registers and fragments are loaded, shared memory is stored or copied to"
             )
+        if step.by.transport is Transport.CONVERT:
+            self._converted(step)
         if step.by.transport in (Transport.CP_ASYNC, Transport.TENSOR):
             self._past_registers(step, local=local)
+
+    def _converted(self, step: Stage) -> None:
+        """Fragments that a statement leaves behind, in the type that it rounds to."""
+        array = self.compute.array(step.array)
+        if array.kind is not ArrayKind.LOCAL:
+            raise self.refused(
+                f"{step.op}: {array.name} is in memory; {step.by} takes what a statement left in registers"
+            )
+        if array.element is not step.by.element:
+            raise self.refused(
+                f"{step.op}: {array.name} holds {array.element}, and what is multiplied is {step.by.element}: let its "
+                f"statement fill an array of {step.by.element}"
+            )
+        if isinstance(step.into, IntoFragments) and step.into.depth > 1:
+            raise self.refused(f"{step.op}: a statement leaves one tile in registers, not {step.into.depth}")
 
     def _past_registers(self, step: Stage, *, local: bool) -> None:
         """A copy from memory to shared memory: of an array that is in memory, and not staged in registers as well."""

@@ -187,12 +187,19 @@ class Plan:
         return self._with(step)
 
     def multiply(
-        self, statement: Named, instruction: MatrixInstruction, at: str, in_flight: int = 0, rows: str | None = None
+        self,
+        statement: Named,
+        instruction: MatrixInstruction,
+        at: str,
+        in_flight: int = 0,
+        rows: str | None = None,
+        a: str = "shared",
     ) -> Plan:
         """The point loops of `statement` inside `at` become one matrix instruction, repeated over the tile. Of a
         warpgroup's instruction the `in_flight` latest steps may be incomplete at any time. `rows` is the dim that the
         rows of the instruction run over, that of the first factor where none is named: with the other one the factors
-        change places, for results of fewer rows than an instruction has.
+        change places, for results of fewer rows than an instruction has. Operand A, the factor with the rows, is read
+        from shared memory by warpgroups, or with `a="registers"` from those in which a statement left it.
 
         Refuses when the statement is no sum of products of two loads, or is multiplied or finished already, or has no
         dim `rows` that it keeps.
@@ -204,7 +211,8 @@ class Plan:
         Uses(checks).product(found, instruction)
         Uses(checks).in_flight(found, instruction, in_flight)
         Uses(checks).rows(found, rows)
-        return self._with(MultiplyBy(found.name, instruction, at, checks.line, in_flight, rows))
+        place = Uses(checks).operand_place(found, instruction, a)
+        return self._with(MultiplyBy(found.name, instruction, at, checks.line, in_flight, rows, place))
 
     def roles(self, **roles: Role) -> Plan:
         """Ops are dealt to roles, which run side by side on warps of their own; one of them names no op and takes the

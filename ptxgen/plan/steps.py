@@ -23,6 +23,7 @@ from ptxgen.plan.words import (
     IntoShared,
     IntoWorkspace,
     Onto,
+    OperandPlace,
     Role,
     Workers,
 )
@@ -132,11 +133,13 @@ class MultiplyBy:
     line: SourceLine = field(eq=False)
     in_flight: int = 0
     rows: str | None = None
+    a: OperandPlace = OperandPlace.SHARED
 
     def __str__(self) -> str:
+        held = f", a={self.a.value}" if self.a is not OperandPlace.SHARED else ""
         window = f", in_flight={self.in_flight}" if self.in_flight else ""
         rows = f", rows={self.rows}" if self.rows else ""
-        return f"multiply({self.statement}, {self.instruction}, at={self.at}{window}{rows})"
+        return f"multiply({self.statement}, {self.instruction}, at={self.at}{held}{window}{rows})"
 
 
 @frozen

@@ -30,6 +30,7 @@ from ptxgen.plan.steps import (
 )
 from ptxgen.plan.words import (
     Onto,
+    OperandPlace,
     Role,
     Transport,
 )
@@ -96,6 +97,22 @@ class Uses:
         rules = [step.rule for step in checks.steps if isinstance(step, Rewrite)]
         if count and any(rule.statement == statement.name for rule in rules):
             raise checks.refused(f"{statement.name} is kept in chains that are read at every step: none in flight")
+
+    def operand_place(self, statement: Statement, instruction: MatrixInstruction, place: object) -> OperandPlace:
+        """Where operand A is: in registers only that of a warpgroup's instruction which a statement leaves there."""
+        checks = self.checks
+        found = next((known for known in OperandPlace if known.value == place), None)
+        if found is None:
+            raise checks.refused(f"a is 'shared' or 'registers', got {place!r}")
+        if found is OperandPlace.SHARED:
+            return found
+        if not instruction.warpgroup:
+            raise checks.refused(f"{instruction.name} reads fragments anyhow: a='registers' is for wgmma")
+        factors = [checks.compute.array(access.array) for access in statement.reads]
+        if all(array.kind is not ArrayKind.LOCAL for array in factors):
+            told = " and ".join(array.name for array in factors)
+            raise checks.refused(f"{told} are in memory: only what a statement leaves in registers is read there")
+        return found
 
     def roles(self, roles: Mapping[str, Role]) -> None:
         """Roles that share all ops among them, one of them by taking the rest."""

@@ -9,7 +9,7 @@ from typing import Any
 from attrs import Attribute, field, frozen
 
 from polyhedral import Affine, var
-from ptxgen.compute import Array
+from ptxgen.compute import Array, Element
 
 MOST_ROWS_OF_A_BAND = 1 << 16
 MOST_SIDE = 64
@@ -165,7 +165,7 @@ Into = IntoRegisters | IntoShared | IntoFragments
 class Transport(Enum):
     """Which instruction moves the tile. CP_ASYNC: from global to shared memory past the registers; LDMATRIX: from
     shared memory to fragments, a matrix of 8 rows of 16 bytes at a time; STMATRIX: the way back; TENSOR: a box of an
-    array to shared memory, or back, by one thread."""
+    array to shared memory, or back, by one thread; CONVERT: none, what a statement left in registers is the operand."""
 
     LD = "ld"
     ST = "st"
@@ -173,6 +173,7 @@ class Transport(Enum):
     LDMATRIX = "ldmatrix"
     STMATRIX = "stmatrix"
     TENSOR = "tensor"
+    CONVERT = "convert"
 
 
 _ACCESS_BYTES: dict[Transport, tuple[int, ...]] = {
@@ -182,6 +183,7 @@ _ACCESS_BYTES: dict[Transport, tuple[int, ...]] = {
     Transport.LDMATRIX: (16,),
     Transport.STMATRIX: (16,),
     Transport.TENSOR: (16,),
+    Transport.CONVERT: (4,),
 }
 _MATRICES = (1, 2, 4)
 _BY_MATRICES = (Transport.LDMATRIX, Transport.STMATRIX)
@@ -208,15 +210,18 @@ def _one_of(instance: By, what: str, value: int, allowed: tuple[int, ...], unit:
 @frozen
 class By:
     """A transport with the most bytes that one access may move; for `ldmatrix` and `stmatrix` the most matrices of an
-    instruction."""
+    instruction, for `convert` the type that registers hold."""
 
     transport: Transport = field(validator=_of(Transport, "a Transport"))
     vector_bytes: int = field(validator=_access_bytes)
     matrices: int = field(default=1, validator=_matrices)
+    element: Element | None = field(default=None, validator=_of((Element, type(None)), "an element type such as f16"))
 
     def __str__(self) -> str:
         if self.transport is Transport.TENSOR:
             return "tensor"
+        if self.transport is Transport.CONVERT:
+            return f"convert({self.element})"
         most = f"matrices={self.matrices}" if self.transport in _BY_MATRICES else f"vector={self.vector_bytes}"
         return f"{self.transport.value}({most})"
 
@@ -267,7 +272,19 @@ def stmatrix(matrices: int = 4) -> By:
     return By(Transport.STMATRIX, 16, matrices)
 
 
+def convert(element: Element) -> By:
+    """By no copy: the registers in which a statement left its result, rounded to `element`, are the fragments."""
+    return By(Transport.CONVERT, 4, element=element)
+
+
 tensor = By(Transport.TENSOR, 16)
+
+
+class OperandPlace(Enum):
+    """Where the A operand of a warpgroup's product is."""
+
+    SHARED = "shared"
+    REGISTERS = "registers"
 
 
 @frozen

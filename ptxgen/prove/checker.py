@@ -13,15 +13,18 @@ from attrs import evolve, frozen
 
 from ptxgen.errors import Finding
 from ptxgen.order.atoms import (
+    Arrive,
     Atom,
     AtomProgram,
     Commit,
+    Expect,
     Issue,
     Obligation,
     Release,
     Ring,
     RoleBody,
     Side,
+    Wait,
     is_synchronisation,
 )
 from ptxgen.prove.clusters import cluster_faults, representatives
@@ -151,7 +154,7 @@ def _path(graph: Graph, obligation: Obligation, source: tuple[Member, int], sink
 
 def _phases(program: AtomProgram, graph: Graph) -> Iterator[Finding]:
     chosen = representatives(program)
-    for ring in program.rings:
+    for ring in (ring for ring in program.rings if _is_refilled(program, ring)):
         for side, cta in product(Side, chosen):
             phase = graph.phases[ring.name, side, cta]
             lag = ring.depth if side is Side.EMPTY else 0
@@ -166,6 +169,15 @@ def _phases(program: AtomProgram, graph: Graph) -> Iterator[Finding]:
                 if graph.best(phase, arrival, ring.depth) > ring.depth:
                     text = f"{graph.labels[arrival]}: may arrive before the phase of the slot's last use is complete"
                     yield finding("arrivals", f"ring {ring.name}, {side.value}: {text}")
+
+
+def _is_refilled(program: AtomProgram, ring: Ring) -> bool:
+    """Whether a slot of a ring may have a second phase: where some role uses the ring in a body that repeats."""
+    return any(
+        role.periodic and isinstance(placed.atom, Wait | Arrive | Expect) and placed.atom.ring == ring.name
+        for role in program.roles
+        for placed in (*role.body, *role.tail)
+    )
 
 
 def _phase(ring: Ring, side: Side, member: Member, text: str) -> str:

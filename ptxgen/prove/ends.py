@@ -29,7 +29,7 @@ from ptxgen.order.ops import Op, TouchKind
 from ptxgen.order.requirements import EventKind, Requirement
 from ptxgen.order.synchronisation import Synchronisation, Synchronised
 from ptxgen.order.threads import SEVERAL
-from ptxgen.prove.parts import Part, op_of
+from ptxgen.prove.parts import Part, op_of, path_of
 from ptxgen.prove.programs import fence_of, rings_of, steps_between
 
 
@@ -41,6 +41,7 @@ def uneven(synchronised: Synchronised, part: Part) -> Iterator[Finding]:
             op.domain
             for op in synchronised.ops
             if isinstance(op.mechanism.completes, Transaction)
+            and (op.role, path_of(op, len(op.time.loops))) in part.keys
             and any(t.kind is TouchKind.WRITE and t.buffer.name in buffers for t in op.touches)
         ]
         uses: dict[str, list[Set]] = {}

@@ -21,6 +21,7 @@ from ptxgen.order.atoms import (
     FenceKind,
     Issue,
     Join,
+    Passage,
     PassTurn,
     Placed,
     Release,
@@ -30,6 +31,9 @@ from ptxgen.order.atoms import (
     TakeTurn,
     Wait,
     performed_by,
+)
+from ptxgen.order.atoms import (
+    Edge as LoopEdge,
 )
 from ptxgen.order.clusters import Masks, ranks_in, reached
 from ptxgen.order.requirements import EventKind
@@ -58,6 +62,7 @@ class _Builder:
         self.gatherings: dict[int, int] = {}
         self.passed: dict[tuple[str, int], int] = {}
         self.shared: dict[tuple[str, int, int, str], int] = {}
+        self.passages: dict[Passage, list[tuple[Member, int]]] = {}
         self.phases = {
             (ring.name, side, cta): self.node(f"{side.value} of {ring.name}" + self.where(cta))
             for ring in program.rings
@@ -81,6 +86,7 @@ class _Builder:
             bodies = [self.thread(role, member) for member in everybody]
             if role.name == self.variant.handover:
                 self.hand_over(role, list(zip(everybody, bodies, strict=True)))
+        self.nest()
         return Graph(
             tuple(self.labels),
             tuple(self.edges),
@@ -135,6 +141,8 @@ class _Builder:
         match atom:
             case Issue():
                 self.issue(member, atom, node)
+            case Passage():
+                self.passages.setdefault(atom, []).append((member, node))
             case Fence(kind=kind):
                 self.fences.setdefault((member, kind), []).append(node)
             case Wait(ring=ring, side=side):
@@ -238,6 +246,27 @@ class _Builder:
                     if key in self.shared:
                         source = self.shared[key] + (0 if entry.atom.reads_only else 1)
                         self.edge(source, node, steps + entry.ahead - ahead, Why.GROUP)
+
+    def nest(self) -> None:
+        """Of a nested loop with more steps than its ring has slots, nobody who uses the ring comes to the end before
+        the one who fills it, and that one not before the others have begun. As with phases, the unit that has the next
+        item is not told by those of this one."""
+        for atom, nodes in self.passages.items():
+            if atom.fills or atom.edge is LoopEdge.BEGIN:
+                continue
+            filled = self.passages.get(evolve(atom, fills=True), [])
+            begun = self.passages.get(evolve(atom, edge=LoopEdge.BEGIN), [])
+            for member, end in filled:
+                for other, node in nodes:
+                    if self.share_item(member, other):
+                        self.edge(end, node, 0, Why.NESTED)
+                for other, node in begun:
+                    if self.share_item(member, other):
+                        self.edge(node, end, 0, Why.NESTED)
+
+    def share_item(self, filler: Member, user: Member) -> bool:
+        """Whether two members of a block come to a nested loop in the same item."""
+        return filler.cta == user.cta and not (user.role == self.variant.handover and user.unit > 0)
 
     def hand_over(self, role: RoleBody, own: list[tuple[Member, list[int | None]]]) -> None:
         for turn in self.program.turns:

@@ -16,7 +16,8 @@ FAR = 1 << 40
 class Why(Enum):
     """What an edge stands on: a thread's program order, extra order between units, an op's own course, a group that is
     retired, bytes that land, an arrival at a barrier, a wait for it; or that one item of a work list ends and the next
-    begins, which happens at some steps only, so that it can make a deadlock but prove nothing."""
+    begins, or that roles meet in a nested loop, which happens at some steps only, so that it can make a deadlock but
+    prove nothing."""
 
     ORDER = "order"
     TURN = "turn"
@@ -26,6 +27,7 @@ class Why(Enum):
     ARRIVAL = "arrival"
     WAIT = "wait"
     ITEM = "item"
+    NESTED = "nested"
 
     __hash__ = object.__hash__
 
@@ -123,7 +125,7 @@ def _ring_of(parent: list[int], start: int, count: int) -> tuple[int, ...]:
 def _shortest(graph: Graph, source: int, limit: int, start: int) -> list[int]:
     if not graph._after:
         graph._after[:] = [[] for _ in graph.labels]
-        for edge in (edge for edge in graph.edges if edge.why is not Why.ITEM):
+        for edge in (edge for edge in graph.edges if edge.why not in (Why.ITEM, Why.NESTED)):
             source_exists, sink_exists = edge.why is not Why.ORDER, edge.why not in (Why.ORDER, Why.GROUP)
             graph._after[edge.source].append((edge.sink, edge.distance, source_exists, sink_exists))
     reached = [FAR] * len(graph.labels)

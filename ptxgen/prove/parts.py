@@ -24,6 +24,7 @@ from ptxgen.order.requirements import Event, Requirement
 from ptxgen.order.synchronisation import Synchronisation, Synchronised
 from ptxgen.order.threads import Threads
 from ptxgen.prove.closings import closed_for_outside
+from ptxgen.prove.nested import together
 
 Loops = tuple[tuple[int, str], ...]
 Key = tuple[str, Loops]
@@ -82,6 +83,8 @@ def parts(
             raise InternalError(f"{requirement}: its ops are not in one body of one role")
         joined[root(second)] = root(first)
         bodies.setdefault(first, []).append(requirement)
+    for first, second in together(synchronised):
+        joined[root(second)] = root(first)
     atoms, tails, leaves = _atoms(synchronised)
     lifted = _lifted(synchronised, requirements, atoms)
     closings = closed_for_outside(synchronised, requirements)
@@ -117,7 +120,9 @@ def _lifted(
             before = atom.time.place[-1] < sink.time.place[-1]
             if atom.atom == Fence(FenceKind.REGISTER) and before and _runs_with(atom, sink):
                 lifted.setdefault(outer, {})[sink.time.place[depth]] = atom
-    taken = [atom for own in lifted.values() for atom in own.values()]
+    taken = [
+        atom for own in lifted.values() for atom in own.values() if not _serves_inside(synchronised, requirements, atom)
+    ]
     for key, own in atoms.items():
         atoms[key] = tuple(atom for atom in own if not any(atom is other for other in taken))
     return lifted
@@ -127,6 +132,19 @@ def _runs_with(atom: Synchronisation, op: Op) -> bool:
     """Whether an atom runs at every step at which an op of its body does."""
     steps = time_domain(op.domain, op.time.ahead)
     return steps.is_subset(time_domain(atom.domain, atom.time.ahead))
+
+
+def _serves_inside(synchronised: Synchronised, requirements: tuple[Requirement, ...], fence: Synchronisation) -> bool:
+    """Whether a fence also serves a requirement of the body that it stands in."""
+    for requirement in requirements:
+        sink, depth = op_of(synchronised, requirement.sink), len(requirement.loops)
+        inside = depth == len(sink.time.loops) and (sink.role, sink.time.place[:-1]) == (
+            fence.role,
+            fence.time.place[:-1],
+        )
+        if requirement.own and inside and requirement.covered in fence.covers:
+            return True
+    return False
 
 
 _Atoms = dict[Key, tuple[Synchronisation, ...]]

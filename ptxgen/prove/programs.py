@@ -27,6 +27,7 @@ from ptxgen.order.requirements import Requirement
 from ptxgen.order.synchronisation import Synchronisation, Synchronised
 from ptxgen.order.threads import SEVERAL
 from ptxgen.prove.clusters import reaches_others
+from ptxgen.prove.nested import passages
 from ptxgen.prove.parts import Key, Part, op_of, path_of
 from ptxgen.prove.turns import turns_between
 
@@ -94,14 +95,21 @@ def _role(synchronised: Synchronised, part: Part, key: Key, uses: Mapping[str, t
         placed[place, 0] = Placed(what, atom.time.ahead[depth - 1] if depth else 0)
     for place, fence in part.lifted.get(key, {}).items():
         placed[place, -1] = Placed(fence.atom)
+    for (place, order), passage in passages(synchronised, key).items():
+        placed[place, order] = passage
     body = tuple(placed[place] for place in sorted(placed))
     threads = part.threads.get(role, SEVERAL)
     threads = threads if uses else threads.together
     tail = tuple(_tail(part.tails[key], body))
     leave = tuple(_tail(part.leaves.get(key, ()), body))
-    resumes = bool(uses) and depth > 1
+    resumes = bool(uses) and _goes_on(part)
     alone = threads.alternates
     return RoleBody(role, threads.units, threads.threads, body, tail, depth > 0, alone, resumes=resumes, leave=leave)
+
+
+def _goes_on(part: Part) -> bool:
+    """Whether a ring's loop is followed by another round of it, or by another loop."""
+    return any(requirement.counter for requirement in part.requirements)
 
 
 def _issue(op: Op, depth: int, uses: Mapping[str, tuple[str, ...]]) -> Issue:

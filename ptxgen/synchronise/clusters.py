@@ -28,6 +28,7 @@ def counted(use: RingUse, atoms: Iterable[Synchronisation], threads: Mapping[str
     """The ring with the arrivals that free a slot: those of the units that read it (one of units that alternate), in
     all blocks whose readers free the slots of one block."""
     releases = [a for a in atoms if isinstance(a.atom, Arrive) and a.atom.ring == use.name and not a.tail]
+    releases = [a for a in releases if a.time.loops[-1:] == (use.loop,)]
     units = sum(
         _arriving(a.atom.by, threads.get(a.role, SEVERAL).together) for a in releases if isinstance(a.atom, Arrive)
     )

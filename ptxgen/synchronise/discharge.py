@@ -22,6 +22,7 @@ from ptxgen.synchronise.meetings import meetings
 from ptxgen.synchronise.passing import passing
 from ptxgen.synchronise.registers import own_waits, register_fences
 from ptxgen.synchronise.rings import between_roles, landing, ring_atoms, rings
+from ptxgen.synchronise.rounds import check_counts
 from ptxgen.synchronise.turns import turn_atoms, turn_uses
 
 
@@ -93,6 +94,7 @@ def discharge(
         atoms[turn.body][turn.behind] = [turn.passed, *atoms[turn.body].get(turn.behind, ())]
     placed = _renumbered(landing(ops, uses), places, atoms)
     counts = tuple(counted(use, placed.atoms, threads or {}) for use in uses)
+    check_counts(counts)
     return evolve(placed, rings=counts, enter=entering(uses), turns=turns)
 
 

@@ -76,7 +76,8 @@ def meetings(
         fences = [evolve(meeting, atom=Fence(FenceKind.PROXY), covers=fenced)] if fenced else []
         atoms[gap] = [*fences, *retires, meeting]
     for kind, closing in closings.items():
-        retires = [a for own in atoms.values() for a in own if isinstance(a.atom, Retire) and a.atom.kind is kind]
+        waiting = [a for own in atoms.values() for a in own if isinstance(a.atom, Retire) and a.atom.kind is kind]
+        retires = [a for a in waiting if isinstance(a.atom, Retire) and a.atom.pending]
         for gap in closing.gaps:
             commit = _commit(body, kind, gap, _copies(body, kind, gap, closing, places, ops), retires)
             atoms[gap] = [commit, *atoms.get(gap, ())]
@@ -149,7 +150,7 @@ def _copies(body: Body, kind: GroupKind, gap: int, closing: Commits, places: Nes
 
 def _commit(body: Body, kind: GroupKind, gap: int, copies: list[Op], retires: list[Synchronisation]) -> Synchronisation:
     """Closing a group at each step from the first copy to the last step that a wait counts: also when the copies have
-    run out, so that a wait counts the same groups at every step."""
+    run out, so that a wait counts the same groups at every step. One that leaves no group open counts none."""
     times = [time_domain(op.domain, op.time.ahead) for op in copies]
     for retire in retires:
         behind = int(retire.time.place[-1] < gap)

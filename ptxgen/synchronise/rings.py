@@ -7,16 +7,17 @@ from collections.abc import Iterable, Iterator
 
 from attrs import evolve, frozen
 
-from isa.mechanisms import AtIssue, Group, GroupKind, IssuedBy, Transaction
+from isa.mechanisms import AtIssue, Group, GroupKind, IssuedBy, Proxy, Transaction
 from polyhedral import Affine, Set, var
 from ptxgen.errors import PlanError, UnsupportedError
-from ptxgen.order.atoms import Arrive, Commit, Expect, Retire, Side, Wait
+from ptxgen.order.atoms import Arrive, Commit, Expect, Fence, FenceKind, Retire, Side, Wait
 from ptxgen.order.clusters import is_remote
 from ptxgen.order.nest import Body, Nest
 from ptxgen.order.ops import Op, TouchKind
 from ptxgen.order.requirements import Requirement
-from ptxgen.order.synchronisation import RingUse, Synchronisation
+from ptxgen.order.synchronisation import RingUse, Synchronisation, numbered
 from ptxgen.synchronise.clusters import before_leaving, freed_by
+from ptxgen.synchronise.rounds import check_rounds
 from ptxgen.tile import Copy, RequirementKind
 
 
@@ -37,7 +38,9 @@ def rings(ops: tuple[Op, ...], requirements: Iterable[Requirement]) -> tuple[Rin
     for requirement in requirements:
         if requirement.kind is not RequirementKind.REWRITE:
             found.setdefault(_shared_by(requirement), []).append(requirement)
-    return tuple(_ring(ops, own) for own in found.values())
+    uses = tuple(_ring(ops, own) for own in found.values())
+    check_rounds(ops, uses)
+    return uses
 
 
 def _shared_by(requirement: Requirement) -> tuple[object, ...]:
@@ -55,24 +58,24 @@ def _shared_by(requirement: Requirement) -> tuple[object, ...]:
 
 def _ring(ops: tuple[Op, ...], own: list[Requirement]) -> RingUse:
     first = own[0]
-    if len(first.loops) != (2 if first.counter else 1):
+    if len(first.loops) > 1 and not first.counter:
         raise UnsupportedError(
             f"{first}: a ring between roles is counted by one loop, {first.source.op} and {first.sink.op} share "
             f"{', '.join(first.loops) or 'none'}"
         )
     buffers = tuple({requirement.buffer.name: requirement.buffer for requirement in own}.values())
-    loop = first.loops[-1]
-    rank = var(loop) + var(first.counter) if first.counter else var(loop)
+    loop = first.loops[-1] if first.loops else ""
+    rank = numbered(loop, first.counter)
     writers: list[int] = []
     readers: list[int] = []
     for number, op in enumerate(ops):
         for touch in op.touches:
-            if touch.buffer in buffers:
+            if touch.buffer in buffers and not (first.counter and op.time.loops != first.loops):
                 _check_counted(op, touch.rank, first.loops, rank)
                 (writers if touch.kind is TouchKind.WRITE else readers).append(number)
     covers = tuple(dict.fromkeys(requirement.covered for requirement in own))
     window = max(ops[number].in_flight for number in readers)
-    if buffers[0].depth <= window:
+    if loop and buffers[0].depth <= window:
         reader = ops[readers[-1]]
         raise PlanError(
             f"{reader} keeps {window} steps in flight and frees a slot of {buffers[0].name} only behind them: with "
@@ -110,27 +113,34 @@ def ring_atoms(
 
     The writer waits until the slot is free and announces the bytes before the first copy of a step. The reader waits
     for them before its first use, and releases the slot behind its last one: `window` steps later where its reads are
-    in flight, the last of them behind the loop. Where other blocks release slots, the writer waits for the last of them
-    behind its loop, or behind all work items.
+    in flight, the last of them behind the loop. A tile outside all loops is filled once and never again. Where other
+    blocks release slots, the writer waits for the last of them behind its loop, or behind all work items.
     """
     yield from _writing(use, ops, places)
-    first, last = use.readers[0], use.readers[-1]
+    order = _in_time(ops, places, use.readers)
+    first, last = order[0], order[-1]
     body = Body(ops[first].role, places.paths[first])
     wait = _atom(use, ops[first], Wait(use.name, Side.FULL))
     yield RingAtoms(body, places.positions[first][-1], (wait,))
-    yield from _releasing(use, ops, places, last, is_complete=last in awaited)
+    if use.loop:
+        yield from _releasing(use, ops, places, last, is_complete=last in awaited)
 
 
 def _writing(use: RingUse, ops: tuple[Op, ...], places: Nest) -> Iterator[RingAtoms]:
-    first = use.writers[0]
+    first = _in_time(ops, places, use.writers)[0]
     body = Body(ops[first].role, places.paths[first])
     wait = _atom(use, ops[first], Wait(use.name, Side.EMPTY))
     expect = _atom(use, ops[first], Expect(use.name, use.byte_count))
-    yield RingAtoms(body, places.positions[first][-1], (wait, expect))
+    yield RingAtoms(body, places.positions[first][-1], (wait, expect) if use.loop else (expect,))
     if is_remote(use.masks):
         last, outside = before_leaving(use, ops[first], ops[use.readers[-1]]), 2 if use.counter else 1
         around = Body(body.role, body.path[:-outside])
         yield RingAtoms(around, places.positions[first][-1 - outside] + 1, last)
+
+
+def _in_time(ops: tuple[Op, ...], places: Nest, numbers: tuple[int, ...]) -> list[int]:
+    """The users of a ring in the order in which they come to one of its tiles."""
+    return sorted(numbers, key=lambda number: (-sum(ops[number].time.ahead[-1:]), places.positions[number][-1]))
 
 
 def _releasing(use: RingUse, ops: tuple[Op, ...], places: Nest, last: int, *, is_complete: bool) -> Iterator[RingAtoms]:
@@ -138,7 +148,9 @@ def _releasing(use: RingUse, ops: tuple[Op, ...], places: Nest, last: int, *, is
     body, behind = Body(op.role, places.paths[last]), places.positions[last][-1] + 1
     match op.mechanism.completes:
         case AtIssue():
-            yield RingAtoms(body, behind, (_atom(use, op, Arrive(use.name, Side.EMPTY, IssuedBy.WARP, use.masks)),))
+            freed = _atom(use, op, Arrive(use.name, Side.EMPTY, IssuedBy.WARP, use.masks))
+            fence = _atom(use, op, Fence(FenceKind.PROXY))
+            yield RingAtoms(body, behind, (fence, freed) if op.mechanism.reads is Proxy.GENERIC else (freed,))
         case Group(kind=GroupKind.WGMMA) if is_complete:
             release = Arrive(use.name, Side.EMPTY, IssuedBy.ELECTED, use.masks)
             yield RingAtoms(body, behind, (_atom(use, op, release),))
@@ -174,9 +186,9 @@ def _rest(use: RingUse, domain: Set) -> Set:
     return domain - Set(domain.dims, tuple(piece.substitute(moved) for piece in domain.pieces))
 
 
-def _atom(use: RingUse, op: Op, atom: Wait | Arrive | Expect | Commit | Retire) -> Synchronisation:
+def _atom(use: RingUse, op: Op, atom: Wait | Arrive | Expect | Commit | Retire | Fence) -> Synchronisation:
     """An atom that runs at the steps of an op."""
-    frees = isinstance(atom, Arrive | Retire) or (isinstance(atom, Wait) and atom.side is Side.EMPTY)
+    frees = isinstance(atom, Arrive | Retire | Fence) or (isinstance(atom, Wait) and atom.side is Side.EMPTY)
     kind = RequirementKind.REUSE if frees else RequirementKind.FLOW
     covers = tuple(covered for covered in use.covers if covered.kind is kind)
     return Synchronisation(op.role, atom, op.domain, op.time, covers, use.rank)

@@ -11,6 +11,7 @@ from isa.mechanisms import GroupKind, IssuedBy
 from polyhedral import Constraint
 from ptxgen.derive import Derivation
 from ptxgen.derive.clusters import entered
+from ptxgen.derive.counting import counting
 from ptxgen.derive.derivation import Part, context, rings_of, role_names, roles_of
 from ptxgen.derive.items import walking
 from ptxgen.derive.scanning import scan_program
@@ -145,7 +146,8 @@ def program_with(derivation: Derivation, number: int, synchronised: Synchronised
     part: Part = evolve(derivation.parts[number], synchronised=synchronised)
     bodies = {role: scan_program(synchronised, role, context(space)) for role in part.bodies}
     if space.persistent is not None:
-        bodies = {role: walking(body, synchronised, role) for role, body in bodies.items()}
+        bodies = {role: walking(body) for role, body in bodies.items()}
+    bodies = {role: counting(body, synchronised, role) for role, body in bodies.items()}
     parts = [evolve(part, bodies=bodies) if place == number else own for place, own in enumerate(derivation.parts)]
     full: tuple[Constraint, ...] = ()
     first = derivation.program.roles[0].body

@@ -50,6 +50,7 @@ def write(step: Step, view: View, values: Numbers, wanted: Mask) -> None:
     """Stores `values` at the wanted points. Of warps that are replicas of each other the first one stores, and the
     others must agree with it. Faults: `tile.bounds`, `tile.race`, `tile.replica`, and those of vector and holder."""
     check_idle(step, view)
+    check_returned(step, view)
     storage, index = find(step, view, wanted)
     if view.region.buffer.space is Space.REGISTERS:
         step.warp.unfenced.add(view.region.buffer.name)
@@ -112,6 +113,13 @@ def check_idle(step: Step, view: View) -> None:
     name = view.region.buffer.name
     if view.region.buffer.space is Space.REGISTERS and step.warp.busy.get(name):
         raise step.fault("tile.stale", f"uses {name}, and a product that adds to it is not complete")
+
+
+def check_returned(step: Step, view: View) -> None:
+    """A fault where a product under way reads the registers that are written."""
+    name = view.region.buffer.name
+    if view.region.buffer.space is Space.REGISTERS and step.warp.lent.get(name):
+        raise step.fault("tile.stale", f"writes {name}, and a product that reads it is not complete")
 
 
 def is_storing_replica(step: Step, view: View, values: Numbers) -> bool:

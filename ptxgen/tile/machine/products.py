@@ -9,6 +9,7 @@ import numpy as np
 
 from isa.mechanisms import GroupKind
 from ptxgen.tile.machine.arithmetic import accumulated
+from ptxgen.tile.machine.fragments import matrix
 from ptxgen.tile.machine.geometry import StrayError, matrix_extent, matrix_index, shared_matrix_index
 from ptxgen.tile.machine.numbers import Numbers
 from ptxgen.tile.machine.schedule import Blocked
@@ -19,11 +20,15 @@ GROUP_WARPS = 4
 
 
 def issue(step: Step, node: Multiply) -> None:
-    """A warp's part in a product of its warpgroup. Faults: `tile.fence` where it has touched the sums since its last
-    register fence, `tile.shape` where the four warps issue different products."""
+    """A warp's part in a product of its warpgroup. Faults: `tile.fence` where it has touched the sums, or an operand in
+    registers, since its last register fence, `tile.shape` where the four warps issue different products."""
     warp, sums = step.warp, node.c.region.buffer.name
     if sums in warp.unfenced:
         raise step.fault("tile.fence", f"adds to {sums}, touched since the last register fence")
+    for name in lent(node):
+        if name in warp.unfenced:
+            raise step.fault("tile.fence", f"reads {name}, touched since the last register fence")
+        warp.lent[name] = warp.lent.get(name, 0) + 1
     issued = warp.block.products.setdefault((warp.role.name, warp.number // GROUP_WARPS), [])
     if warp.issued == len(issued):
         issued.append(GroupProduct(node, dict(step.variables)))
@@ -34,6 +39,11 @@ def issue(step: Step, node: Multiply) -> None:
     warp.issued += 1
     warp.busy[sums] = warp.busy.get(sums, 0) + 1
     warp.open_products.append(product)
+
+
+def lent(node: Multiply) -> tuple[str, ...]:
+    """The registers that a product reads while it is under way."""
+    return tuple(f.region.buffer.name for f in (node.a, node.b) if f.region.buffer.space is Space.REGISTERS)
 
 
 def commit(warp: Warp) -> None:
@@ -57,6 +67,8 @@ def retire(warp: Warp, pending: int) -> Blocked:
             for member, clock in product.clocks.items():
                 warp.seen[member] = max(int(warp.seen[member]), clock)
             warp.busy[product.node.c.region.buffer.name] -= 1
+            for name in lent(product.node):
+                warp.lent[name] -= 1
 
     return Blocked(f"{GroupKind.WGMMA.value} groups of its warpgroup", ready, resume)
 
@@ -94,13 +106,16 @@ def multiply(step: Step, node: Multiply) -> None:
 
 
 def operand(step: Step, factor: Factor, rows: tuple[int, ...], columns: tuple[int, ...]) -> Numbers:
-    """Rows and columns of an operand in shared memory, which must be of the tile asked for and not be written."""
+    """Rows and columns of an operand in shared memory or registers, which must be of the tile asked for and not be
+    written."""
     region = factor.region
     buffer = region.buffer
-    if buffer.space is not Space.SHARED:
-        raise step.fault(
-            "tile.shape", f"a warpgroup multiplies from shared memory, {buffer.name} is {buffer.space.value}"
-        )
+    if buffer.space is Space.REGISTERS and factor is not step_a(step):
+        raise step.fault("tile.shape", f"a warpgroup reads only its operand A from registers, not {buffer.name}")
+    if buffer.space is Space.GLOBAL:
+        raise step.fault("tile.shape", f"a warpgroup multiplies from shared memory or registers, not {buffer.name}")
+    if buffer.space is Space.REGISTERS:
+        return in_registers(step, factor, rows, columns)
     storage = step.warp.block.shared[buffer.name]
     assert storage.clocks is not None
     assert storage.ranks is not None
@@ -117,3 +132,19 @@ def operand(step: Step, factor: Factor, rows: tuple[int, ...], columns: tuple[in
     if (storage.ranks[index] != rank).any():
         raise step.fault("tile.stale", f"reads {buffer.name} where tile {rank} is not, or no longer")
     return np.asarray(storage.values[index])
+
+
+def step_a(step: Step) -> Factor | None:
+    """Operand A of the product that is performed."""
+    return step.node.a if isinstance(step.node, Multiply) else None
+
+
+def in_registers(step: Step, factor: Factor, rows: tuple[int, ...], columns: tuple[int, ...]) -> Numbers:
+    """Rows and columns of an operand that the warp holds."""
+    held, places = factor.region.buffer, (factor.row_dimension, factor.column_dimension)
+    origin = tuple(step.value(corner) for corner in factor.region.origin)
+    try:
+        index = matrix_index(held.distribution, held.shape, step.warp.number, places, origin, rows, columns)
+    except StrayError as stray:
+        raise step.fault(stray.code, str(stray)) from None
+    return matrix(step, factor, index)

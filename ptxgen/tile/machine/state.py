@@ -90,8 +90,8 @@ class Block:
 class Warp:
     """A running warp: its number in the role, its place in the cluster, the clock that it has seen of each warp of the
     cluster (its own is `seen[place]`), and its registers. `busy` counts the products under way on a register buffer,
-    `unfenced` names those touched since the last register fence. Groups of stores are the role's first warp's. `before`
-    are the clocks seen of clusters that have passed tiles on, by their numbers."""
+    `lent` those that read one; `unfenced` names those touched since the last register fence. Groups of stores are the
+    role's first warp's. `before` are the clocks seen of clusters that have passed tiles on, by their numbers."""
 
     block: Block
     role: Role
@@ -105,6 +105,7 @@ class Warp:
     open_products: list[GroupProduct] = field(factory=list)
     issued: int = 0
     busy: dict[str, int] = field(factory=dict)
+    lent: dict[str, int] = field(factory=dict)
     unfenced: set[str] = field(factory=set)
     open_stores: list[BulkStore] = field(factory=list)
     store_groups: list[list[BulkStore]] = field(factory=list)
