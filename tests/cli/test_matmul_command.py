@@ -196,7 +196,7 @@ def test_products_of_every_type(case: str, capsys: Printed) -> None:
 
 
 def test_the_variant_and_why_it_was_taken(capsys: Printed) -> None:
-    words = ["--layout", "nt", "--m", "256", "--n", "256", "--target", "sm_90a", "--run", "none"]
+    words = ["--layout", "nt", "--m", "256", "--n", "256", "--target", "sm_90a", "--run", "none", "--warps", "8"]
     assert main(["matmul", *words, "--k", "256"]) == 0
     assert (
         "variant    wgmma(n=256, accumulate=f32, input=f16), A by tensor and B by tensor\n" in capsys.readouterr().out
@@ -210,7 +210,7 @@ def test_the_variant_and_why_it_was_taken(capsys: Printed) -> None:
 def test_explain_tells_of_synchronisation_alone(capsys: Printed) -> None:
     """The table of a ring of four slots with one step in flight, written out by hand."""
     words = ["--m", "64", "--n", "64", "--k", "64", "--target", "sm_90a", "--run", "none", "--explain", "sync"]
-    assert main(["matmul", *words]) == 0
+    assert main(["matmul", *words, "--warps", "8"]) == 0
     out, _ = capsys.readouterr()
     assert "== PTX ==" not in out
     assert "load: wait empty of A.shared+B.shared" in out

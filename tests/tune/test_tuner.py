@@ -141,7 +141,7 @@ def test_shapes_of_a_class_are_alike() -> None:
 
 def test_a_new_shape_starts_from_a_good_plan_and_its_neighbours(threads: Executor, home: Path) -> None:
     kept, odd = Kept("H200"), MatmulTiling(64, 32, 128, warps=4, depth=8, isolate=False, raster=grouped(4), drain=32)
-    odd = evolve(odd, workers=sms)
+    odd = evolve(odd, workers=sms, overlap=True)
     kept.keep(SPEC, TARGET, Best(evolve(SHAPES[0], m=1024), odd, 1.0))
     without = Tuner(device(), Clock(), threads, threads, None, 24).candidates(SPEC, TARGET, SHAPES[0])
     within = Tuner(device(), Clock(), threads, threads, kept, 24).candidates(SPEC, TARGET, SHAPES[0])

@@ -17,7 +17,8 @@ from ptxgen.prove.trees.sizes import Case, cases, tiles_of
 from ptxgen.prove.trees.tiles import tile_faults
 from ptxgen.prove.trees.tracing import Step, Tracer, Untraceable
 from ptxgen.prove.trees.windows import window_faults
-from ptxgen.tile import Program
+from ptxgen.tile import Acquire, ClusterArrive, ClusterWait, Program, Release
+from ptxgen.tile.trees import ends_of
 
 Traces = Mapping[tuple[str, int], tuple[Step, ...]]
 
@@ -30,12 +31,26 @@ def check_program(program: Program) -> Verdict:
     it next. For every case of sizes and work items that control tells apart (`sizes.py`) the run is laid out as events
     of representative threads; each requirement must hold on every path, past the fences that proxies and registers
     want, no thread waits for ever, and no wait can take one phase of a barrier for another. Only the first case of a
-    fault is told, with its sizes, on the line of the op that would come too early.
+    fault is told, with its sizes, on the line of the op that would come too early. A program whose blocks read each
+    other's tiles or pass them on through memory is refused as one that is not judged here.
     """
+    between = next(_between_blocks(program), None)
+    if between is not None:
+        return Verdict((between,))
     found = [*declared(program), *window_faults(program), *memory_faults(program), *launch_faults(program)]
     if not found:
         found = list(_first_faults(program))
     return Verdict(tuple(found))
+
+
+def _between_blocks(program: Program) -> Iterator[Finding]:
+    for role in program.roles:
+        for end in ends_of(role.body):
+            if isinstance(end, ClusterArrive | ClusterWait | Acquire | Release):
+                text = "tiles that blocks read of each other or pass on through memory are not judged here"
+                yield Finding(
+                    "synchronisation.unjudged", Severity.ERROR, f"{role.name}: {text}; derive them from a plan"
+                )
 
 
 def _first_faults(program: Program) -> Iterator[Finding]:
