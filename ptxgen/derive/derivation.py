@@ -52,6 +52,7 @@ from ptxgen.tile import (
     Fact,
     Grid,
     GridDim,
+    Multiply,
     Node,
     Parameter,
     ParameterKind,
@@ -65,6 +66,9 @@ from ptxgen.tile import (
     When,
     WorkList,
 )
+
+# What ptxas takes of a thread's registers beside the sums of wgmma (C7602, 12.9 and 13).
+BESIDE_SUMS, REGISTER_UNIT = 26, 8
 
 
 @frozen
@@ -134,6 +138,7 @@ def derive(plan: Plan) -> Derivation:
     if refused:
         raise InternalError("\n".join(["the derived launch is refused by the checker:", *map(str, refused)]))
     check_budgets(plan, program, parts)
+    check_products(plan, program, parts)
     return Derivation(plan, tuple(parts), program)
 
 
@@ -332,6 +337,24 @@ def check_budgets(plan: Plan, program: Program, parts: list[Part]) -> None:
             f"tiles held at once in registers need {total}, a thread has {limits.registers_per_thread}: {names}",
             line=line,
         )
+
+
+def check_products(plan: Plan, program: Program, parts: list[Part]) -> None:
+    """Refuses a product of a warpgroup whose sums the registers that each thread starts with cannot hold beside what
+    the assembler wants for itself."""
+    limits = limits_of(target_named(plan.target))
+    threads = program.warps * limits.lanes_per_warp
+    own = min(limits.registers_per_thread, limits.registers_per_cta // threads // REGISTER_UNIT * REGISTER_UNIT)
+    lines = {step.statement: step.line for step in plan.steps if isinstance(step, MultiplyBy)}
+    for node in (op.node for part in parts for op in part.ops):
+        if isinstance(node, Multiply) and node.row.warpgroup:
+            sums = node.row.m * node.row.n * node.row.accumulate.bits // (32 * 4 * limits.lanes_per_warp)
+            if sums + BESIDE_SUMS > own:
+                raise PlanError(
+                    f"a product of {node.row.m}x{node.row.n} sums takes {sums} registers and {BESIDE_SUMS} beside "
+                    f"them, each of {threads} threads starts with {own}: give it fewer columns or a block fewer warps",
+                    line=next(iter(lines.values())),
+                )
 
 
 def most_registers(ops: tuple[Op, ...]) -> tuple[Buffer, ...]:

@@ -10,8 +10,10 @@ import pytest
 from ptxgen.compute import Compute, ComputeBuilder, ReductionOp, f16, f32
 from ptxgen.derive import derive
 from ptxgen.errors import PlanError, UnsupportedError
+from ptxgen.kernels import Layout, Matmul, MatmulSpec, MatmulTiling
 from ptxgen.plan import Plan, blocks, fragments, ld, m8n8k4, registers, shared, st, warps
 from tests.derive.computes import matmul, multiplied, pipelined, staged, tiled
+from tests.kernels.clusters import FACTS
 
 
 def largest_product() -> Compute:
@@ -108,3 +110,11 @@ def test_an_array_read_back_by_lanes_that_hold_copies_is_refused(first_reads_its
 def test_a_block_may_ask_for_shared_memory_beyond_the_static_limit() -> None:
     program = derive(pipelined(multiplied(staged(tiled(matmul(), m=128, n=128, k=64))))).program
     assert program.shared_bytes == 2 * 2 * 128 * 64 * 2 > 48 * 1024
+
+
+def test_sums_that_the_threads_of_a_large_block_do_not_start_with() -> None:
+    tiling = MatmulTiling(i=192, j=208, k=64, warps=12, depth=2, isolate=False)
+    with pytest.raises(
+        PlanError, match=r"64x208 sums takes 104 registers and 26 beside them, each of 512 threads .* 128"
+    ):
+        Matmul(MatmulSpec(Layout.NT), "sm_90a", tiling).kernel(FACTS)

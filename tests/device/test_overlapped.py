@@ -33,7 +33,7 @@ def hopper() -> None:
 def test_a_chain_of_products(target: str, tiling: MatmulTiling) -> None:
     rng = torch.Generator(device="cuda").manual_seed(5)
     a = torch.randn(SIZE, SIZE, device="cuda", dtype=torch.float16, generator=rng)
-    turned = torch.linalg.qr(torch.randn(SIZE, SIZE, device="cuda", generator=rng))[0].half()
+    turned = torch.linalg.qr(torch.randn(SIZE, SIZE, device="cuda", generator=rng))[0].half().contiguous()
     found = []
     for overlap in (False, True):
         held = [a.clone(), torch.empty_like(a)]
