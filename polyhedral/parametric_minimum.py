@@ -14,7 +14,7 @@ from polyhedral.spelling import is_existential
 from polyhedral.system import UNIVERSE, System, disjoint
 from polyhedral.tableau import Line, Tableau, best_column, cut, made_whole, pivot, remainder_of, start, with_parameter
 
-MOST_QUOTIENTS, MOST_REGIONS = 10, 1 << 8
+MOST_QUOTIENTS, MOST_REGIONS = 16, 1 << 8
 Quotients = tuple[tuple[str, FloorDiv], ...]
 Point = tuple[Affine, ...]
 

@@ -30,6 +30,7 @@ CODES: dict[str, str] = {
     "setmaxnreg.direction": "more or fewer registers asked for than the warp has, the wrong way round",
     "simulate.unsupported": "an instruction that the simulator does not run",
     "stack.overflow": "no local memory left for a call or for alloca",
+    "tensor.box": "a box that does not begin at 16 bytes of a row, or is stored from before the tensor's first element",
     "tensor.map": "a tensor map whose fields are not legal or that is not where it must be",
     "trap": "a trap that was reached",
     "uninitialised.const": "constant memory that nothing wrote, read",

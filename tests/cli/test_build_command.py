@@ -9,7 +9,8 @@ import pytest
 from ptxgen.cli import main
 
 Printed = pytest.CaptureFixture[str]
-SIZES = ["matmul", "--m", "64", "--n", "64", "--k", "128", "--layout", "nt", "--target", "sm_90a", "--run", "none"]
+SIZES = ["matmul", "--m", "64", "--n", "64", "--k", "128", "--layout", "nt", "--target", "sm_90a", "--run", "none",
+         "--warps", "8"]  # fmt: skip
 
 
 @pytest.fixture

@@ -28,11 +28,11 @@ def measured() -> dict[Sizes, dict[MatmulTiling, float]]:
             m, n, k = map(int, words[1:])
             held = found.setdefault(Sizes(m, n, k), {})
             continue
-        i, j, k, depth, raster, staying, rows, columns, drain = map(int, words[:-1])
+        i, j, k, warps, depth, raster, staying, rows, columns, drain, swap, turns = map(int, words[:-1])
         workers = sms if staying else None
         tiling = MatmulTiling(
-            i, j, k, warps=i // 16, depth=depth, isolate=False, raster=grouped(raster), workers=workers,
-            cluster=(rows, columns), drain=drain,
+            i, j, k, warps=warps, depth=depth, isolate=False, raster=grouped(raster), workers=workers,
+            cluster=(rows, columns), drain=drain, swap=bool(swap), turns=bool(turns), overlap=True,
         )  # fmt: skip
         held[tiling] = float(words[-1])
     return found

@@ -69,7 +69,7 @@ def test_the_extras_are_those_that_errors_name(wheel: Path) -> None:
     (name,) = (each for each in archive.namelist() if each.endswith("METADATA"))
     lines = archive.read(name).decode().splitlines()
     extras = {line.split()[1] for line in lines if line.startswith("Provides-Extra:")}
-    assert extras == {"ptxas", "nvjitlink", "sass", "colour", "narrow", "torch", "test", "lint"}
+    assert extras == {"ptxas", "nvjitlink", "sass", "colour", "narrow", "torch", "dask", "test", "lint"}
     texts = "".join(path.read_text() for path in (CHECKOUT / "ptxgen").rglob("*.py"))
     assert set(re.findall(r"pip install 'ptxgen\[(\w+)\]'", texts)) <= extras
 
