@@ -64,12 +64,19 @@ def ours(target: str) -> Side:
 
 def ours_by(target: str, tiling: MatmulTiling | None) -> Side:
     """What launches a plan once for each set."""
+    return launching(Matmul(SPEC, target, tiling))
+
+
+def launching(product: Matmul) -> Side:
+    """What launches a product once for each set, with the arrays of the set that it has."""
 
     def of(sets: list[Set]) -> Callable[[], None]:
-        kernel = Matmul(SPEC, target, tiling).kernel_for(sets[0])
+        wanted = [array.name for array in product.compute.arrays if array.name in sets[0]]
         launches = []
         for arrays in sets:
-            made = kernel.prepare(arrays)
+            own = {name: arrays[name] for name in wanted}
+            kernel = product.kernel_for(own)
+            made = kernel.prepare(own)
             launches.append(
                 kernel.loaded.prepare(
                     *made.arguments,

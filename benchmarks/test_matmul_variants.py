@@ -3,14 +3,14 @@ plain product; measured as in `test_device.py`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from statistics import median
 from typing import Any
 
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from benchmarks.test_device import TURNS, Set, graph_of, milliseconds, theirs
+from benchmarks.test_device import TURNS, Set, Side, graph_of, launching, milliseconds, theirs
 from ptxgen.compute import Element, bf16, e4m3, f16
 from ptxgen.kernels import Layout, Matmul, MatmulSpec, parse_epilogue
 from ptxgen.kernels.epilogue import Activate, Activation, Bias
@@ -25,7 +25,6 @@ SETS = 2
 DTYPES = {f16: torch.float16, bf16: torch.bfloat16}
 WORST_SHARE, MOST_COST, LEAST_GAIN = 0.95, 1.05, 1.5
 EPILOGUES = ("gelu", "silu", "residual", "keep")
-Side = Callable[[list[Set]], Callable[[], None]]
 
 
 def drawn(shape: tuple[int, int], element: Element = f16) -> Any:
@@ -49,33 +48,7 @@ def sets_of(size: int, element: Element, layout: Layout) -> list[Set]:
 
 
 def ours(spec: MatmulSpec, target: str = "sm_90a") -> Side:
-    def of(sets: list[Set]) -> Callable[[], None]:
-        product = Matmul(spec, target)
-        wanted = [array.name for array in product.compute.arrays if array.name in sets[0]]
-        launches = []
-        for arrays in sets:
-            own = {name: arrays[name] for name in wanted}
-            kernel = product.kernel_for(own)
-            made = kernel.prepare(own)
-            launches.append(
-                kernel.loaded.prepare(
-                    *made.arguments,
-                    grid=made.blocks,
-                    block=made.threads,
-                    cluster=made.cluster,
-                    shared_bytes=made.shared_bytes,
-                    overlapped=made.overlapped,
-                )
-            )
-
-        def work() -> None:
-            for launch in launches:
-                launch.on_stream(torch.cuda.current_stream())
-                launch()
-
-        return work
-
-    return of
+    return launching(Matmul(spec, target))
 
 
 def medians(sets: list[Set], sides: Mapping[str, Side]) -> dict[str, float]:

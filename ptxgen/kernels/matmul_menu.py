@@ -15,6 +15,7 @@ from ptxgen.kernels.matmul_compute import MatmulSpec
 from ptxgen.kernels.matmul_drain import BARRIERS_BYTES, DEPTH, LEAST_SPAN, SPANS
 from ptxgen.kernels.matmul_plan import GROUP_ROWS, MOST_SPAN_BYTES, ROLE_REGISTERS, MatmulTiling, default_tiling
 from ptxgen.plan import grouped, sms
+from ptxgen.tile import is_power
 
 GROUP_BLOCKS = (
     (128, 256),
@@ -86,7 +87,7 @@ def is_legal(spec: MatmulSpec, target: str, tiling: MatmulTiling) -> bool:
     by_groups = has_warpgroups(target) and tiling.fits_warpgroups
     if tiling.k < generation_of(target, spec.input, spec.accumulate, spec.b_input).step:
         return False
-    odd = tiling.i & (tiling.i - 1) or tiling.j & (tiling.j - 1)
+    odd = not (is_power(tiling.i) and is_power(tiling.j))
     if odd and (not by_groups or tiling.k * spec.input.byte_count > MOST_SPAN_BYTES):
         return False
     if spec.promote and (tiling.k % spec.promote or (by_groups and tiling.workers is not None)):

@@ -25,6 +25,7 @@ from ptxgen.tile import (
     Space,
     Wait,
     When,
+    is_power,
 )
 
 
@@ -86,7 +87,7 @@ def _of_regions(context: Context, regions: Iterable[Region]) -> Iterator[Turn]:
 
 
 def _turn(context: Context, rank: Affine, depth: int) -> Iterator[Turn]:
-    if depth & (depth - 1):
+    if not is_power(depth):
         yield Turn(context.resolved(rank), depth)
 
 
