@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from isa.forms import resolve
-from isa.targets import target as target_named
 from ptxgen.derive.facts import Facts
+from ptxgen.kernels.generations import copies_tensors
 from ptxgen.plan import Plan
 
 UNIT_BYTES = 16
-TENSOR_COPY = "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
 
 
 def fits_boxes(plan: Plan, *names: str) -> bool:
     """Whether the target copies tensors and the facts show of these arrays what their maps need."""
-    availability = resolve(TENSOR_COPY).availability
-    on_target = availability.least_version(target_named(plan.target)) is not None
-    return on_target and all(shown_bytes(plan, name) == UNIT_BYTES for name in names)
+    return copies_tensors(plan.target) and all(shown_bytes(plan, name) == UNIT_BYTES for name in names)
 
 
 def shown_bytes(plan: Plan, name: str, *, rows: bool = False) -> int:

@@ -115,6 +115,12 @@ def has_warpgroups(target: str) -> bool:
     return warpgroup_product(target, 128, f16, f32) is not None
 
 
+@cache
+def copies_tensors(target: str) -> bool:
+    """Whether a target copies boxes of tensors into shared memory."""
+    return has_form(target, "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes")
+
+
 def has_overlapping_launches(target: str) -> bool:
     """Whether a kernel of a target may begin before those ahead of it have ended."""
     return has_form(target, "griddepcontrol.wait")

@@ -114,7 +114,7 @@ class Pace:
         if self.tiling.turns:
             return self.tiling.units
         room = limits(target_named(self.target))
-        warps = self.tiling.warps + (LOADING_WARPS if self.by_groups else 0)
+        warps = self.tiling.warps + (LOADING_WARPS if self.by_groups else int(self.tiling.boxed))
         held = shared_bytes(self.spec, self.tiling, by_groups=self.by_groups)
         by_shared = room.shared_bytes_per_sm // (held + KEPT_BYTES)
         return max(
@@ -143,7 +143,7 @@ class Pace:
         """What a slab of each of `beside` blocks of a multiprocessor takes, where `active` blocks are at work."""
         tiling, clocks = self.tiling, self.processor.clocks
         width = self.spec.input.byte_count
-        flops = self.processor.flops(self.spec.input) * (1 if self.by_groups else self.processor.share_of_warps)
+        flops = self.processor.flops(self.spec.input) * (1 if self.by_groups else self._share_of_warps)
         worked = 2 * tiling.i * tiling.j * tiling.k
         power = self.processor.sustained * self.processor.flops(self.spec.input) / self.processor.flops_per_clock
         rows, columns = tiling.cluster
@@ -159,11 +159,22 @@ class Pace:
             Bound.FILLING: beside * filled * tiling.k * width / self.processor.fill_bytes / clocks,
         }
         yield from found.items()
-        if self.by_groups:
+        if self.by_groups or tiling.boxed:
             in_turn = beside if tiling.turns else 1
             yield Bound.LATENCY, (in_turn * self.processor.fetch + 2 * max(found.values())) / tiling.depth
         else:
             yield Bound.LATENCY, (self.processor.fetch + max(found.values())) / max(1, tiling.depth - 1)
+
+    @cached_property
+    def _share_of_warps(self) -> float:
+        """The share of the tensor rate that warps reach, more where they copy nothing themselves."""
+        return self.processor.share_of_boxed if self.tiling.boxed else self.processor.share_of_warps
+
+    @cached_property
+    def _lost(self) -> float:
+        """What each slab costs beside what it asks for."""
+        row = self.processor
+        return row.slab if self.by_groups else row.boxed_slab if self.tiling.boxed else row.warp_slab
 
     def _lines(self, name: str) -> float:
         """Lines of the cache that are read for each one of an operand's, two where its rows begin within them."""
@@ -198,7 +209,7 @@ class Pace:
         bounds = dict(self.slab(beside, active))
         slowest = max(bounds, key=lambda bound: bounds[bound])
         in_turn = beside if self.tiling.turns else 1
-        lost = self.processor.slab * in_turn if self.by_groups else self.processor.warp_slab
+        lost = self._lost * in_turn
         share = self.processor.share_in_turn if self.tiling.turns else 1.0
         multiplied = self.slabs * (bounds[slowest] / share + lost)
         hidden = multiplied / beside

@@ -39,21 +39,31 @@ def by_boxes(plan: Plan, columns: int, rows: int, rings: tuple[int, int], *, may
     return plan
 
 
-def by_rows(plan: Plan, rows: int, block: tuple[int, int], warp_rows: int, rings: tuple[int, int]) -> Plan:
+def by_rows(
+    plan: Plan,
+    rows: int,
+    block: tuple[int, int],
+    warp_rows: int,
+    rings: tuple[int, int],
+    *,
+    may_lie_over: bool = True,
+) -> Plan:
     """Every result in pieces of `rows` of each warp's tile at most, read back and stored in whole rows. `rings` are the
-    bytes that A's and all operands take: pieces lie over A's where they fit, else beside; smaller ones where neither.
+    bytes that A's and all operands take: pieces lie over A's where they fit and may, else beside; smaller ones where
+    neither.
     """
     room = limits(target(plan.target)).shared_bytes_per_cta - rings[1] - BARRIERS_BYTES
+    lent = rings[0] if may_lie_over else 0
     for array in _outputs(plan):
         row = DEPTH * block[0] // warp_rows * block[1] * array.element.byte_count
         own = min(rows, warp_rows)
-        while own * row > max(room, rings[0]) and own > LEAST_ROWS:
+        while own * row > max(room, lent) and own > LEAST_ROWS:
             own //= 2
-        fits = 0 < own * row <= max(room, rings[0])
+        fits = 0 < own * row <= max(room, lent)
         if not fits or not _is_matrix(plan, array) or shown_bytes(plan, array.name, rows=True) != UNIT_BYTES:
             plan = plan.drain(array.name, through=None, by=st(16))
             continue
-        over = "A.shared" if own * row <= rings[0] else None
+        over = "A.shared" if own * row <= lent else None
         room -= 0 if over else own * row
         plan = plan.drain(array.name, shared(DEPTH, free, over), st(16), {"i": own}, st(16))
     return plan

@@ -10,7 +10,7 @@ from attrs import evolve, frozen
 from isa.limits import limits
 from isa.targets import target as target_named
 from ptxgen.kernels.epilogue import Keep
-from ptxgen.kernels.generations import generation_of, has_overlapping_launches, has_warpgroups
+from ptxgen.kernels.generations import copies_tensors, generation_of, has_overlapping_launches, has_warpgroups
 from ptxgen.kernels.matmul_compute import MatmulSpec
 from ptxgen.kernels.matmul_drain import BARRIERS_BYTES, DEPTH, LEAST_SPAN, SPANS
 from ptxgen.kernels.matmul_plan import GROUP_ROWS, MOST_SPAN_BYTES, ROLE_REGISTERS, MatmulTiling, default_tiling
@@ -41,7 +41,8 @@ WARP_BLOCKS = (
     (128, 256, 8), (128, 128, 8), (128, 128, 4), (128, 64, 4), (64, 128, 4), (64, 64, 4), (64, 32, 2), (32, 64, 2),
     (64, 256, 8), (256, 64, 8), (32, 256, 8), (32, 128, 4), (32, 32, 1),
 )  # fmt: skip
-WARP_SLABS = (32, 64, 128)
+BOXED_BLOCKS = ((128, 256, 8), (128, 128, 8), (128, 64, 4), (64, 128, 4), (64, 64, 4), (64, 256, 8), (32, 128, 4))
+WARP_SLABS, BOXED_SLABS = (32, 64, 128), (64, 128)
 MOST_DEPTH, DEPTH_OF_ONE = 8, 2
 RASTERS = (4, 8, 16)
 CLUSTERS = ((2, 1), (1, 2), (4, 1), (1, 4), (2, 2))
@@ -92,9 +93,9 @@ def is_legal(spec: MatmulSpec, target: str, tiling: MatmulTiling) -> bool:
         return False
     if spec.promote and (tiling.k % spec.promote or (by_groups and tiling.workers is not None)):
         return False
-    if not by_groups and min(_bytes_of_slabs(spec, tiling)) < COPY_BYTES * 32 * tiling.warps:
+    if not (by_groups or tiling.boxed) and min(_bytes_of_slabs(spec, tiling)) < COPY_BYTES * 32 * tiling.warps:
         return False
-    if tiling.cluster != (1, 1) and not by_groups:
+    if tiling.cluster != (1, 1) and not by_groups or tiling.boxed and (by_groups or not copies_tensors(target)):
         return False
     if shared_bytes(spec, tiling, by_groups=by_groups) > limits(target_named(target)).shared_bytes_per_cta:
         return False
@@ -181,6 +182,19 @@ def _by_warps(spec: MatmulSpec, target: str, sizes: Sizes) -> Iterator[MatmulTil
     blocks = [each for each in WARP_BLOCKS if _fits(sizes, each[0], each[1], 32)]
     for (i, j, count), slab, drain in product(blocks, WARP_SLABS, WARP_DRAINS):
         base = MatmulTiling(i, j, max(step, slab // width), warps=count, isolate=False, drain=drain)
+        for depth, group in product(_depths(spec, target, base), RASTERS):
+            yield evolve(base, depth=depth, raster=grouped(group))
+    if copies_tensors(target):
+        yield from _boxed(spec, target, sizes)
+
+
+def _boxed(spec: MatmulSpec, target: str, sizes: Sizes) -> Iterator[MatmulTiling]:
+    """Tilings whose slabs are brought to warps as boxes."""
+    overlap = has_overlapping_launches(target)
+    blocks = [each for each in BOXED_BLOCKS if _fits(sizes, each[0], each[1], 32)]
+    for (i, j, count), slab, drain in product(blocks, BOXED_SLABS, WARP_DRAINS):
+        base = MatmulTiling(i, j, slab // spec.input.byte_count, warps=count, isolate=False, drain=drain)
+        base = evolve(base, overlap=overlap, boxed=True)
         for depth, group in product(_depths(spec, target, base), RASTERS):
             yield evolve(base, depth=depth, raster=grouped(group))
 

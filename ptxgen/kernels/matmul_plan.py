@@ -12,9 +12,9 @@ from isa.targets import target as target_named
 from ptxgen.compute import Compute, e4m3, e5m2, f64
 from ptxgen.derive.facts import Facts
 from ptxgen.errors import PlanError
-from ptxgen.kernels.alignment import UNIT_BYTES, shown_bytes
+from ptxgen.kernels.alignment import UNIT_BYTES, fits_boxes, shown_bytes
 from ptxgen.kernels.epilogue import Axis, Beta, Bias, Keep, Residual
-from ptxgen.kernels.generations import Generation, generation_of, has_warpgroups, warpgroup_product
+from ptxgen.kernels.generations import Generation, copies_tensors, generation_of, has_warpgroups, warpgroup_product
 from ptxgen.kernels.matmul_compute import Layout, MatmulSpec
 from ptxgen.kernels.matmul_drain import BARRIERS_BYTES, by_boxes, by_rows
 from ptxgen.kernels.matmul_split import check_split, joined, joins_in_cluster, passed_on
@@ -56,6 +56,7 @@ LEAST_COPY_BYTES = 4
 SLAB_BYTES, GROUP_SLAB_BYTES = 64, 128
 GROUP_ROWS = 64
 UNPACKING = (9, 10)
+BOXED_DEPTH = 3
 LEAST_SPAN_BYTES, MOST_SPAN_BYTES = 32, 128
 ROLE_REGISTERS = {2: (40, 232), 3: (32, 160)}
 WARP_GRIDS: dict[int, tuple[int, int]] = {1: (1, 1), 2: (1, 2), 4: (2, 2), 8: (2, 4)}
@@ -76,9 +77,11 @@ class MatmulTiling:
     that its block walks, and one multiplies while another finishes. `evict` tells the L2 cache which lines of A, B and
     the results it gives up first or last, `maps_early` has tensor maps fetched as the kernel begins; both where tensor
     copies move them. Of `split` parts of k, summed apart by blocks of their own, neighbours of a cluster join a slice
-    of the tile each and store it from registers; others pass the sum on through memory. Only tiles of warpgroups may
-    have extents along i and j that are no powers of two, and 12 warps. `default_tiling` gives one for an epilogue and a
-    target."""
+    of the tile each and store it from registers; others pass the sum on through memory. With `boxed` one warp beside
+    those that multiply has the slabs copied as boxes, where the target and the facts allow it: no thread spends
+    instructions on copies, and no block meets at its slabs; warpgroups have theirs brought so always. Only tiles of
+    warpgroups may have extents along i and j that are no powers of two, and 12 warps. `default_tiling` gives one for an
+    epilogue and a target."""
 
     i: int = 128
     j: int = 128
@@ -98,6 +101,7 @@ class MatmulTiling:
     evict: tuple[Eviction | None, Eviction | None, Eviction | None] = (None, None, None)
     maps_early: bool = False
     split: int = 1
+    boxed: bool = False
 
     @property
     def walking(self) -> str:
@@ -158,6 +162,7 @@ class MatmulTiling:
             + (f", L2 {' '.join(wish.value if wish else '-' for wish in self.evict)}" if any(self.evict) else "")
             + (", maps early" if self.maps_early else "")
             + (f", k split in {self.split}" if self.split > 1 else "")
+            + (", boxed" if self.boxed else "")
         )
 
 
@@ -180,19 +185,27 @@ def matmul_plan(compute: Compute, spec: MatmulSpec, facts: Iterable[Fact], tilin
         return _by_warpgroups(plan, spec, tiling, product)
     if has_warpgroups(target) and tiling.fits_warpgroups:
         tiling = _by_warps_instead(tiling, spec, generation)
+    boxed = tiling.boxed and fits_boxes(plan, "A", "B")
+    if tiling.boxed and not boxed:
+        tiling = _copied_instead(tiling, spec, generation, target)
     rows, columns = tiling.warp_tile
     if tiling.warps not in WARP_GRIDS:
         raise PlanError(f"a product on {tiling.warps} warps is one of warpgroups, but {product}")
     plan = _on_blocks(plan.tile("cta", **batch, i=tiling.i, j=tiling.j, k=tiling.k), tiling)
     plan = plan.tile("warp", i=rows, j=columns).place("warp", onto=warps).tile("step", k=generation.step)
-    copied = [name for name in ("A", "B") if generation.past_registers and copies_words(plan, name)]
-    plan = _staged(plan, spec, tiling, generation, copied)
-    plan = plan.multiply("AB", generation.instruction, at="step.k")
-    plan = _shifted(plan, tiling, generation, copied).unroll("step.k")
+    if boxed:
+        plan = _boxed(plan, spec, tiling)
+        copied = ["A", "B"]
+    else:
+        copied = [name for name in ("A", "B") if generation.past_registers and copies_words(plan, name)]
+        plan = _staged(plan, spec, tiling, generation, copied)
+    plan = _in_fragments(plan, spec, tiling, generation).multiply("AB", generation.instruction, at="step.k")
+    plan = _shifted(plan, tiling, generation, copied, boxed=boxed).unroll("step.k")
     for statement in compute.statements[1:]:
         plan = plan.finish(statement.name, at="warp")
     plan = _split(plan, spec, tiling)
-    plan = by_rows(plan, _drain(plan, spec, tiling), (tiling.i, tiling.j), rows, _ring_bytes(spec, tiling))
+    rings, over = _ring_bytes(spec, tiling), not (boxed and tiling.workers)
+    plan = by_rows(plan, _drain(plan, spec, tiling), (tiling.i, tiling.j), rows, rings, may_lie_over=over)
     return plan.isolate("cta") if tiling.isolates else plan
 
 
@@ -230,6 +243,15 @@ def _by_warps_instead(tiling: MatmulTiling, spec: MatmulSpec, generation: Genera
     j = max(dealt.j, columns * generation.instruction.n)
     k = max(min(tiling.k, SLAB_BYTES // spec.input.byte_count), generation.step, spec.promote or 0)
     return evolve(dealt, i=i, j=j, k=k, workers=None, cluster=(1, 1), swap=False, turns=False)
+
+
+def _copied_instead(tiling: MatmulTiling, spec: MatmulSpec, generation: Generation, target: str) -> MatmulTiling:
+    """What warps carry out of a boxed tiling where the target or the facts deny boxes: shorter slabs, since threads
+    hold addresses of what they copy, and half the columns where a multiprocessor has room for two such blocks."""
+    k = max(min(tiling.k, SLAB_BYTES // spec.input.byte_count), generation.step, spec.promote or 0)
+    found = evolve(tiling, k=k, boxed=False)
+    halved = found.j == MOST_COLUMNS and found.warps == 8 and _has_room_for_two(found, spec, target)
+    return evolve(found, j=found.j // 2, warps=4) if halved else found
 
 
 def _by_warpgroups(plan: Plan, spec: MatmulSpec, tiling: MatmulTiling, product: MatrixInstruction) -> Plan:
@@ -356,8 +378,19 @@ def _staged(plan: Plan, spec: MatmulSpec, tiling: MatmulTiling, generation: Gene
     for name, layout in layouts.items():
         by = cp_async(16) if name in copied else st(16)
         plan = plan.stage(name, at="cta.k", into=shared(tiling.depth, layout), by=by)
+    return plan
+
+
+def _boxed(plan: Plan, spec: MatmulSpec, tiling: MatmulTiling) -> Plan:
+    """One warp has boxes of both operands copied, all others use what has landed."""
+    for name, span in row_spans(spec, tiling).items():
+        plan = plan.stage(name, at="cta.k", into=shared(tiling.depth, swizzle(span)), by=tensor)
+    return plan.roles(load=role("A.shared", "B.shared", warps=1), math=role())
+
+
+def _in_fragments(plan: Plan, spec: MatmulSpec, tiling: MatmulTiling, generation: Generation) -> Plan:
     held = fragments_held(tiling, generation)
-    for name in layouts:
+    for name in ("A", "B"):
         plan = plan.stage(name, at="step.k", into=fragments(held), by=loaded_by(spec, name, generation))
     return plan
 
@@ -373,15 +406,15 @@ def fragments_held(tiling: MatmulTiling, generation: Generation) -> int:
     return tiling.fragment_depth if tiling.k // generation.step % tiling.fragment_depth == 0 else 1
 
 
-def _shifted(plan: Plan, tiling: MatmulTiling, generation: Generation, copied: list[str]) -> Plan:
-    """Copies past the registers run as far ahead as the ring allows, what goes through registers one slab; fragments
-    one step, into the next slab where that is there by then."""
+def _shifted(plan: Plan, tiling: MatmulTiling, generation: Generation, copied: list[str], *, boxed: bool) -> Plan:
+    """Copies past the registers run as far ahead as the ring allows, as boxes do of themselves, what goes through
+    registers one slab; fragments one step, into the next slab where that is there by then."""
     if not tiling.prefetch:
         return plan
     through = [f"{name}.{where}" for where in ("registers", "shared") for name in ("A", "B") if name not in copied]
     if through:
         plan = plan.shift(*through, ahead=1, at="cta.k")
-    if copied and tiling.depth > 1:
+    if copied and tiling.depth > 1 and not boxed:
         plan = plan.shift(*(f"{name}.shared" for name in copied), ahead=tiling.depth - 1, at="cta.k")
     crossing = [f"{name}.fragments" for name in ("A", "B") if name not in copied or tiling.depth > 1]
     if fragments_held(tiling, generation) > 1 and crossing:
@@ -403,23 +436,34 @@ def default_tiling(spec: MatmulSpec, target: str = "sm_70") -> MatmulTiling:
     From Ampere on 128x256 on 8 warps, three slabs ahead, warpgroups with 128 bytes along k; half the columns where much
     is held (by warpgroups: more than one matrix beside results of 16 bits), and on 4 warps where a multiprocessor has
     room for two such blocks, of which one multiplies while the other waits; their results leave through shared memory
-    in pieces of 32 rows. A slab is as long as a chain at least. Blocks of warpgroups stay and walk the tiles in bands
-    of 16, their launches overlap, and their results leave through shared memory in pieces of 64 columns; not so where
-    chains are promoted.
+    in pieces of 32 rows. Where the target copies tensors warps keep the 128x256 and have slabs of 128 bytes brought as
+    boxes. A slab is as long as a chain at least. Blocks of warpgroups stay and walk the tiles in bands of 16, their
+    launches overlap, and their results leave through shared memory in pieces of 64 columns; not so where chains are
+    promoted.
     """
     found = _by_registers(spec, target)
     by_groups = has_warpgroups(target) and found.fits_warpgroups
-    if not by_groups and found.j == 256 and _has_room_for_two(found, spec, target):
+    boxed = not by_groups and found.j == MOST_COLUMNS and copies_tensors(target)
+    if boxed:
+        found = evolve(found, boxed=True, drain=32)
+    elif not by_groups and found.j == MOST_COLUMNS and _has_room_for_two(found, spec, target):
         found = evolve(found, j=128, warps=4, drain=32)
     if by_groups and not spec.promote:
         if _finishes_wide(spec):
             found = evolve(found, i=128, j=256, warps=8)
         found = evolve(found, workers=sms, raster=grouped(16), drain=64, overlap=True)
-    grouped_bytes = GROUP_SLAB_BYTES if by_groups else SLAB_BYTES
+    grouped_bytes = GROUP_SLAB_BYTES if by_groups or boxed else SLAB_BYTES
     least = generation_of(target, spec.input, spec.accumulate, spec.b_input).step
     k = max(grouped_bytes // spec.input.byte_count, least, spec.promote or 0)
     depth = found.depth if k * spec.input.byte_count <= GROUP_SLAB_BYTES else 2
-    return evolve(found, k=k, depth=depth)
+    found = evolve(found, k=k, depth=depth)
+    return evolve(found, depth=_boxed_depth(found, spec, target)) if boxed else found
+
+
+def _boxed_depth(tiling: MatmulTiling, spec: MatmulSpec, target: str) -> int:
+    """The slabs that one block of a multiprocessor holds, three at most, which are enough ahead for warps."""
+    _, ring = _ring_bytes(spec, evolve(tiling, depth=1))
+    return max(1, min(BOXED_DEPTH, (limits(target_named(target)).shared_bytes_per_cta - BARRIERS_BYTES) // ring))
 
 
 def _finishes_wide(spec: MatmulSpec) -> bool:

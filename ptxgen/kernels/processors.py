@@ -28,7 +28,8 @@ class Processor:
     at the end of each tile, `out_bytes` a clock that leave through shared memory and `direct_bytes` from registers,
     `block` to begin a further block, `cluster` for the meeting of a cluster, `join` for each part of a sum that is
     added to another's; of tiles in turn the share of all rates, one warpgroup multiplying at a time; and of products of
-    warps the share of the tensor rate and what is lost at each slab.
+    warps, whose slabs they copy themselves or have brought as boxes, the share of the tensor rate and what is lost at
+    each slab.
     """
 
     name: str
@@ -47,11 +48,13 @@ class Processor:
     fill_bytes: float = 64.0
     shared_bytes: float = 128.0
     share_of_warps: float = 1.0
+    share_of_boxed: float = 1.0
     share_in_turn: float = 0.92
     launch: float = 3.0
     fetch: float = 1.0
     slab: float = 0.01
     warp_slab: float = 0.05
+    boxed_slab: float = 0.03
     tile: float = 1.0
     out_bytes: float = 64.0
     direct_bytes: float = 32.0
@@ -88,6 +91,7 @@ FITTED = (
     "direct_bytes", "block", "cluster", "join",
 )  # fmt: skip
 FITTED_OF_WARPS = ("share_of_warps", "warp_slab")
+FITTED_OF_BOXED = ("share_of_boxed", "boxed_slab")
 
 PROCESSORS: tuple[Processor, ...] = (
     Processor(
