@@ -121,6 +121,12 @@ def copies_tensors(target: str) -> bool:
     return has_form(target, "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes")
 
 
+@cache
+def moves_registers(target: str) -> bool:
+    """Whether warps of a target give registers to others of their block."""
+    return has_form(target, "setmaxnreg.inc.sync.aligned.u32")
+
+
 def has_overlapping_launches(target: str) -> bool:
     """Whether a kernel of a target may begin before those ahead of it have ended."""
     return has_form(target, "griddepcontrol.wait")

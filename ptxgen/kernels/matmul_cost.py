@@ -21,10 +21,9 @@ from ptxgen.kernels.epilogue import Beta, Bias, Keep, Residual
 from ptxgen.kernels.generations import has_warpgroups
 from ptxgen.kernels.matmul_compute import MatmulSpec
 from ptxgen.kernels.matmul_menu import Sizes, registers_of, shared_bytes
-from ptxgen.kernels.matmul_plan import GROUP_ROWS, ROLE_REGISTERS, MatmulTiling
+from ptxgen.kernels.matmul_plan import GROUP_ROWS, ROLE_REGISTERS, MatmulTiling, loading_warps
 from ptxgen.kernels.processors import Processor
 
-LOADING_WARPS = 4
 BYTES_PER_US = 1e6
 FLOPS_PER_US = 1e6
 REGISTER_UNIT, KEPT_BYTES = 8, 1024
@@ -114,7 +113,7 @@ class Pace:
         if self.tiling.turns:
             return self.tiling.units
         room = limits(target_named(self.target))
-        warps = self.tiling.warps + (LOADING_WARPS if self.by_groups else int(self.tiling.boxed))
+        warps = self.tiling.warps + loading_warps(self.tiling, self.target)
         held = shared_bytes(self.spec, self.tiling, by_groups=self.by_groups)
         by_shared = room.shared_bytes_per_sm // (held + KEPT_BYTES)
         return max(
@@ -127,7 +126,7 @@ class Pace:
         )
 
     def _registers(self, room: Limits, warps: int) -> int:
-        if self.by_groups and self.tiling.warps // 4 in ROLE_REGISTERS:
+        if warps % 4 == 0 and warps > self.tiling.warps and self.tiling.warps // 4 in ROLE_REGISTERS:
             return room.registers_per_sm // (32 * warps) // REGISTER_UNIT * REGISTER_UNIT
         return min(
             255, -(-registers_of(self.spec, self.tiling, by_groups=self.by_groups) // REGISTER_UNIT) * REGISTER_UNIT

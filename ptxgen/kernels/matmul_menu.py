@@ -13,7 +13,14 @@ from ptxgen.kernels.epilogue import Keep
 from ptxgen.kernels.generations import copies_tensors, generation_of, has_overlapping_launches, has_warpgroups
 from ptxgen.kernels.matmul_compute import MatmulSpec
 from ptxgen.kernels.matmul_drain import BARRIERS_BYTES, DEPTH, LEAST_SPAN, SPANS
-from ptxgen.kernels.matmul_plan import GROUP_ROWS, MOST_SPAN_BYTES, ROLE_REGISTERS, MatmulTiling, default_tiling
+from ptxgen.kernels.matmul_plan import (
+    GROUP_ROWS,
+    MOST_SPAN_BYTES,
+    ROLE_REGISTERS,
+    MatmulTiling,
+    default_tiling,
+    loading_warps,
+)
 from ptxgen.plan import grouped, sms
 from ptxgen.tile import is_power
 
@@ -48,7 +55,8 @@ RASTERS = (4, 8, 16)
 CLUSTERS = ((2, 1), (1, 2), (4, 1), (1, 4), (2, 2))
 STAYING_CLUSTERS = ((2, 1), (1, 2), (2, 2))
 GROUP_DRAINS, WARP_DRAINS = (64, 32, 0), (0, 32)
-HELD_BESIDE_SUMS, COPY_BYTES, MOST_REGISTERS = 56, 16, 255
+HELD_BESIDE_SUMS, HELD_BY_BOXED, COPY_BYTES = 56, 24, 16
+MOST_REGISTERS, WARPS_OF_GROUP = 255, 4
 
 
 @frozen
@@ -95,13 +103,22 @@ def is_legal(spec: MatmulSpec, target: str, tiling: MatmulTiling) -> bool:
         return False
     if not (by_groups or tiling.boxed) and min(_bytes_of_slabs(spec, tiling)) < COPY_BYTES * 32 * tiling.warps:
         return False
-    if tiling.cluster != (1, 1) and not by_groups or tiling.boxed and (by_groups or not copies_tensors(target)):
+    if (tiling.cluster != (1, 1) and not by_groups) or (tiling.boxed and not copies_tensors(target)):
         return False
     if shared_bytes(spec, tiling, by_groups=by_groups) > limits(target_named(target)).shared_bytes_per_cta:
         return False
-    _, most = ROLE_REGISTERS.get(tiling.warps // 4, (None, None)) if by_groups else (None, None)
-    held = registers_of(spec, tiling, by_groups=by_groups)
-    return _drains(spec, tiling, by_groups=by_groups) and held <= (most or MOST_REGISTERS)
+    most = _most_registers(target, tiling)
+    return _drains(spec, tiling, by_groups=by_groups) and registers_of(spec, tiling, by_groups=by_groups) <= most
+
+
+def _most_registers(target: str, tiling: MatmulTiling) -> int:
+    """The registers that a thread of a block alone on its multiprocessor may hold, a quarter of which has its own."""
+    _, budget = ROLE_REGISTERS.get(tiling.warps // 4, (None, None))
+    beside = loading_warps(tiling, target)
+    if budget and beside == WARPS_OF_GROUP:
+        return budget
+    warps = -(-(tiling.warps + beside) // WARPS_OF_GROUP) * WARPS_OF_GROUP
+    return min(MOST_REGISTERS, limits(target_named(target)).registers_per_sm // (32 * warps) // 8 * 8)
 
 
 def shared_bytes(spec: MatmulSpec, tiling: MatmulTiling, *, by_groups: bool) -> int:
@@ -128,14 +145,16 @@ def _bytes_of_slabs(spec: MatmulSpec, tiling: MatmulTiling) -> tuple[int, int]:
 
 
 def registers_of(spec: MatmulSpec, tiling: MatmulTiling, *, by_groups: bool) -> int:
-    """About how many registers a thread holds: its sums, and for warps the fragments of two steps, beside addresses."""
+    """About how many registers a thread holds: its sums, and for warps the fragments of two steps, beside addresses, of
+    which there are few where boxes are brought."""
     words = spec.summed.bits // 32 if spec.summed.bits >= 32 else 1
     twice = 2 if spec.promote else 1
     if by_groups:
         return HELD_BESIDE_SUMS + twice * words * _sums(tiling, groups=True) // 128
     rows, columns = tiling.warp_tile
     fragments = tiling.fragment_depth * (rows + columns) * 32 * spec.input.byte_count // 128 // 2
-    return HELD_BESIDE_SUMS + twice * words * rows * columns // 32 + fragments
+    beside = HELD_BY_BOXED if tiling.boxed else HELD_BESIDE_SUMS
+    return beside + twice * words * rows * columns // 32 + fragments
 
 
 def _drains(spec: MatmulSpec, tiling: MatmulTiling, *, by_groups: bool) -> bool:

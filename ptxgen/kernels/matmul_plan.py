@@ -14,7 +14,14 @@ from ptxgen.derive.facts import Facts
 from ptxgen.errors import PlanError
 from ptxgen.kernels.alignment import UNIT_BYTES, fits_boxes, shown_bytes
 from ptxgen.kernels.epilogue import Axis, Beta, Bias, Keep, Residual
-from ptxgen.kernels.generations import Generation, copies_tensors, generation_of, has_warpgroups, warpgroup_product
+from ptxgen.kernels.generations import (
+    Generation,
+    copies_tensors,
+    generation_of,
+    has_warpgroups,
+    moves_registers,
+    warpgroup_product,
+)
 from ptxgen.kernels.matmul_compute import Layout, MatmulSpec
 from ptxgen.kernels.matmul_drain import BARRIERS_BYTES, by_boxes, by_rows
 from ptxgen.kernels.matmul_split import check_split, joined, joins_in_cluster, passed_on
@@ -77,9 +84,9 @@ class MatmulTiling:
     that its block walks, and one multiplies while another finishes. `evict` tells the L2 cache which lines of A, B and
     the results it gives up first or last, `maps_early` has tensor maps fetched as the kernel begins; both where tensor
     copies move them. Of `split` parts of k, summed apart by blocks of their own, neighbours of a cluster join a slice
-    of the tile each and store it from registers; others pass the sum on through memory. With `boxed` one warp beside
-    those that multiply has the slabs copied as boxes, where the target and the facts allow it: no thread spends
-    instructions on copies, and no block meets at its slabs; warpgroups have theirs brought so always. Only tiles of
+    of the tile each and store it from registers; others pass the sum on through memory. With `boxed` warps multiply,
+    also where warpgroups could, and one warp beside them has the slabs copied as boxes, where the target and the facts
+    allow it: no thread spends instructions on copies, and no block meets at its slabs. Only tiles of
     warpgroups may have extents along i and j that are no powers of two, and 12 warps. `default_tiling` gives one for an
     epilogue and a target."""
 
@@ -122,11 +129,11 @@ class MatmulTiling:
     @property
     def fits_warpgroups(self) -> bool:
         """Whether each warpgroup of four warps can take 64 rows of the tile (columns, with `swap`), and one product all
-        that lies across."""
+        that lies across, and nobody asks for warps."""
         along, across = (self.j, self.i) if self.swap else (self.i, self.j)
         fits = across in range(COLUMN_STEP, MOST_COLUMNS + 1, COLUMN_STEP)
         together = self.warps // self.units
-        return along == GROUP_ROWS * (together // 4) and together % 4 == 0 and fits
+        return along == GROUP_ROWS * (together // 4) and together % 4 == 0 and fits and not self.boxed
 
     @property
     def units(self) -> int:
@@ -211,6 +218,8 @@ def matmul_plan(compute: Compute, spec: MatmulSpec, facts: Iterable[Fact], tilin
 
 def by_warpgroups(plan: Plan, spec: MatmulSpec, tiling: MatmulTiling) -> MatrixInstruction | str:
     """The product of a warpgroup that carries out a plan's tiling, or why none does."""
+    if tiling.boxed:
+        return "warps are asked for, which have their slabs brought as boxes"
     if not tiling.fits_warpgroups:
         along = "columns" if tiling.swap else "rows"
         return f"a tile of {tiling.i}x{tiling.j} on {tiling.warps} warps is none of 64 {along} for each four warps"
@@ -382,10 +391,21 @@ def _staged(plan: Plan, spec: MatmulSpec, tiling: MatmulTiling, generation: Gene
 
 
 def _boxed(plan: Plan, spec: MatmulSpec, tiling: MatmulTiling) -> Plan:
-    """One warp has boxes of both operands copied, all others use what has landed."""
+    """One warp has boxes of both operands copied, all others use what has landed; four warps, which give most of their
+    registers to the others, where they can."""
     for name, span in row_spans(spec, tiling).items():
         plan = plan.stage(name, at="cta.k", into=shared(tiling.depth, swizzle(span)), by=tensor)
-    return plan.roles(load=role("A.shared", "B.shared", warps=1), math=role())
+    lent, taken = ROLE_REGISTERS.get(tiling.warps // 4, (None, None)) if moves_registers(plan.target) else (None, None)
+    load = role("A.shared", "B.shared", warps=loading_warps(tiling, plan.target), registers=lent)
+    return plan.roles(load=load, math=role(registers=taken))
+
+
+def loading_warps(tiling: MatmulTiling, target: str) -> int:
+    """The warps beside those that multiply, which have boxes copied: a whole warpgroup to give registers away, as most
+    do that warpgroups load for; none where warps copy for themselves."""
+    if has_warpgroups(target) and tiling.fits_warpgroups:
+        return 4
+    return 0 if not tiling.boxed else 4 if moves_registers(target) and tiling.warps // 4 in ROLE_REGISTERS else 1
 
 
 def _in_fragments(plan: Plan, spec: MatmulSpec, tiling: MatmulTiling, generation: Generation) -> Plan:
@@ -436,14 +456,14 @@ def default_tiling(spec: MatmulSpec, target: str = "sm_70") -> MatmulTiling:
     From Ampere on 128x256 on 8 warps, three slabs ahead, warpgroups with 128 bytes along k; half the columns where much
     is held (by warpgroups: more than one matrix beside results of 16 bits), and on 4 warps where a multiprocessor has
     room for two such blocks, of which one multiplies while the other waits; their results leave through shared memory
-    in pieces of 32 rows. Where the target copies tensors warps keep the 128x256 and have slabs of 128 bytes brought as
-    boxes. A slab is as long as a chain at least. Blocks of warpgroups stay and walk the tiles in bands of 16, their
-    launches overlap, and their results leave through shared memory in pieces of 64 columns; not so where chains are
-    promoted.
+    in pieces of 32 rows. Where the target copies tensors and warps can give registers away, they keep the 128x256 and
+    have slabs of 128 bytes brought as boxes. A slab is as long as a chain at least. Blocks of warpgroups stay and walk
+    the tiles in bands of 16, their launches overlap, and their results leave through shared memory in pieces of 64
+    columns; not so where chains are promoted.
     """
     found = _by_registers(spec, target)
     by_groups = has_warpgroups(target) and found.fits_warpgroups
-    boxed = not by_groups and found.j == MOST_COLUMNS and copies_tensors(target)
+    boxed = not by_groups and found.j == MOST_COLUMNS and copies_tensors(target) and moves_registers(target)
     if boxed:
         found = evolve(found, boxed=True, drain=32)
     elif not by_groups and found.j == MOST_COLUMNS and _has_room_for_two(found, spec, target):
