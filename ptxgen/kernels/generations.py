@@ -24,6 +24,7 @@ from ptxgen.plan import (
     wgmma,
 )
 
+KEEPING = (12,)
 _INTEGERS = (Element.S8, Element.U8)
 _BYTES = (Element.E4M3, Element.E5M2)
 _CANDIDATES: dict[Element, tuple[Callable[..., MatrixInstruction], ...]] = {
@@ -123,8 +124,9 @@ def copies_tensors(target: str) -> bool:
 
 @cache
 def moves_registers(target: str) -> bool:
-    """Whether warps of a target give registers to others of their block."""
-    return has_form(target, "setmaxnreg.inc.sync.aligned.u32")
+    """Whether warps of a target give registers to others of their block. ptxas 13.5 lets no thread of sm_12x have more
+    than a launch gives it, though it takes the instruction."""
+    return has_form(target, "setmaxnreg.inc.sync.aligned.u32") and target_named(target).number // 10 not in KEEPING
 
 
 def has_overlapping_launches(target: str) -> bool:

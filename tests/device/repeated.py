@@ -1,4 +1,5 @@
-"""What several device tests ask of products: random draws against float64, and the same bits run after run."""
+"""What several device tests ask of products: random draws against float64, and the same bits run after run, also where
+threads sleep now and then."""
 
 from __future__ import annotations
 
@@ -8,10 +9,23 @@ from random import Random
 import pytest
 
 from ptxgen.kernels import Machine, Matmul
+from ptxgen.runtime import load
 from tests.kernels.cases import judge, random_inputs, scalars_of
 
 Draw = Callable[[Random], tuple[Matmul, dict[str, int]]]
-RUNS = 1000
+RUNS, SEEDS = 1000, 10
+SITES = (
+    "mbarrier.try_wait",
+    "mbarrier.arrive",
+    "cp.async",
+    "wgmma.fence",
+    "wgmma.commit",
+    "wgmma.wait",
+    "ldmatrix",
+    "st.global",
+    "red.",
+    "ld.acquire",
+)
 
 
 def check_draws(draw: Draw, first: int, count: int) -> None:
@@ -40,3 +54,37 @@ def check_runs(product: Matmul, depth: int) -> None:
         again.fill_(float("nan"))
         product({"A": a, "B": b, "D": again}, on=Machine.GPU)
         assert torch.equal(again, first)
+
+
+def sleeping(text: str, chance: Random) -> str:
+    """The kernel with a sleep of up to two microseconds before half of its waits, arrivals, copies, products, stores:
+    as long as the clock's low bits say, so that every thread and every pass sleeps otherwise."""
+    lines: list[str] = []
+    for line in text.splitlines():
+        if any(site in line for site in SITES) and chance.random() < 0.5:
+            lines += ["mov.u32 %jitter, %clock;", "and.b32 %jitter, %jitter, 2047;", "nanosleep.u32 %jitter;"]
+        lines.append(line)
+        if line == "{":
+            lines.append(".reg .u32 %jitter;")
+    return "\n".join(lines)
+
+
+def check_sleeps(product: Matmul) -> None:
+    """A thousand runs of a ragged product, A as M x K and B as N x K, whose threads sleep by chance: all of the bits of
+    one that does not."""
+    torch = pytest.importorskip("torch")
+    rng = torch.Generator(device="cuda").manual_seed(11)
+    a = torch.randn(392, 328, device="cuda", dtype=torch.float16, generator=rng)
+    b = torch.randn(520, 328, device="cuda", dtype=torch.float16, generator=rng)
+    first = torch.full((392, 520), float("nan"), device="cuda", dtype=torch.float16)
+    again = torch.empty_like(first)
+    product({"A": a, "B": b, "D": first}, on=Machine.GPU)
+    kernel = product.kernel_for({"A": a, "B": b, "D": again})
+    launch = kernel.prepare({"A": a, "B": b, "D": again})
+    grid, block, cluster = launch.blocks, launch.threads, launch.cluster
+    for seed in range(SEEDS):
+        slow = load(sleeping(kernel.listing.text, Random(seed)))[kernel.program.name]
+        for _ in range(RUNS // SEEDS):
+            again.fill_(float("nan"))
+            slow(*launch.arguments, grid=grid, block=block, cluster=cluster, shared_bytes=launch.shared_bytes)
+            assert torch.equal(again, first), seed

@@ -13,8 +13,8 @@ from attrs import evolve
 from ptxgen.compute import f16, f32
 from ptxgen.kernels import Layout, Machine, Matmul, MatmulSpec, MatmulTiling, default_tiling, parse_epilogue
 from ptxgen.plan import BlockOrder, grouped, sms
-from ptxgen.runtime import compute_capability, load
-from tests.device.repeated import check_draws, check_runs
+from ptxgen.runtime import compute_capability
+from tests.device.repeated import check_draws, check_runs, check_sleeps
 from tests.kernels.cases import bits, random_inputs
 
 EPILOGUES = ("", "bias,relu", "bias,gelu,residual", "alpha,beta,row_bias,keep,clamp,silu")
@@ -109,48 +109,9 @@ def test_a_thousand_runs_give_the_same_bits(target: str, tiling: MatmulTiling) -
     check_runs(Matmul(MatmulSpec(Layout.NT), target, evolve(tiling, workers=31)), 392)
 
 
-SITES = (
-    "mbarrier.try_wait",
-    "mbarrier.arrive",
-    "cp.async.bulk",
-    "wgmma.fence",
-    "wgmma.commit",
-    "wgmma.wait",
-    "st.global",
-)
-
-
-def sleeping(text: str, chance: Random) -> str:
-    """The kernel with a sleep of up to two microseconds before half of its waits, arrivals, copies, products, stores:
-    as long as the clock's low bits say, so that every thread and every pass sleeps otherwise."""
-    lines: list[str] = []
-    for line in text.splitlines():
-        if any(site in line for site in SITES) and chance.random() < 0.5:
-            lines += ["mov.u32 %jitter, %clock;", "and.b32 %jitter, %jitter, 2047;", "nanosleep.u32 %jitter;"]
-        lines.append(line)
-        if line == "{":
-            lines.append(".reg .u32 %jitter;")
-    return "\n".join(lines)
-
-
 @pytest.mark.parametrize("tiling", WARPGROUPS, ids=str)
 def test_random_sleeps_change_no_bit(tiling: MatmulTiling) -> None:
-    torch = pytest.importorskip("torch")
-    product = Matmul(MatmulSpec(Layout.NT), "sm_90a", evolve(tiling, workers=5))
-    rng = torch.Generator(device="cuda").manual_seed(11)
-    a = torch.randn(392, 328, device="cuda", dtype=torch.float16, generator=rng)
-    b = torch.randn(520, 328, device="cuda", dtype=torch.float16, generator=rng)
-    first = torch.full((392, 520), float("nan"), device="cuda", dtype=torch.float16)
-    again = torch.empty_like(first)
-    product({"A": a, "B": b, "D": first}, on=Machine.GPU)
-    kernel = product.kernel_for({"A": a, "B": b, "D": again})
-    launch = kernel.prepare({"A": a, "B": b, "D": again})
-    for seed in range(10):
-        slow = load(sleeping(kernel.listing.text, Random(seed)))[kernel.program.name]
-        for _ in range(100):
-            again.fill_(float("nan"))
-            slow(*launch.arguments, grid=launch.blocks, block=launch.threads, shared_bytes=launch.shared_bytes)
-            assert torch.equal(again, first), seed
+    check_sleeps(Matmul(MatmulSpec(Layout.NT), "sm_90a", evolve(tiling, workers=5)))
 
 
 def test_as_many_blocks_as_the_device_runs() -> None:

@@ -13,9 +13,8 @@ from attrs import evolve
 from ptxgen.compute import f16, f32
 from ptxgen.kernels import Layout, Machine, Matmul, MatmulSpec, MatmulTiling, default_tiling, parse_epilogue
 from ptxgen.plan import BlockOrder, evict_first, evict_last, grouped, hilbert, sms
-from ptxgen.runtime import compute_capability, load
-from tests.device.repeated import check_draws, check_runs
-from tests.device.test_persistent import sleeping
+from ptxgen.runtime import compute_capability
+from tests.device.repeated import check_draws, check_runs, check_sleeps
 from tests.kernels.cases import bits, random_inputs
 
 TOGETHER = (
@@ -157,23 +156,7 @@ def test_a_thousand_runs_give_the_same_bits(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMED)
 def test_random_sleeps_change_no_bit(name: str) -> None:
-    torch = pytest.importorskip("torch")
-    product = Matmul(MatmulSpec(Layout.NT), "sm_90a", evolve(NAMED[name], workers=5, overlap=False))
-    rng = torch.Generator(device="cuda").manual_seed(11)
-    a = torch.randn(392, 328, device="cuda", dtype=torch.float16, generator=rng)
-    b = torch.randn(520, 328, device="cuda", dtype=torch.float16, generator=rng)
-    first = torch.full((392, 520), float("nan"), device="cuda", dtype=torch.float16)
-    again = torch.empty_like(first)
-    product({"A": a, "B": b, "D": first}, on=Machine.GPU)
-    kernel = product.kernel_for({"A": a, "B": b, "D": again})
-    launch = kernel.prepare({"A": a, "B": b, "D": again})
-    grid, block, cluster = launch.blocks, launch.threads, launch.cluster
-    for seed in range(10):
-        slow = load(sleeping(kernel.listing.text, Random(seed)))[kernel.program.name]
-        for _ in range(100):
-            again.fill_(float("nan"))
-            slow(*launch.arguments, grid=grid, block=block, cluster=cluster, shared_bytes=launch.shared_bytes)
-            assert torch.equal(again, first), seed
+    check_sleeps(Matmul(MatmulSpec(Layout.NT), "sm_90a", evolve(NAMED[name], workers=5, overlap=False)))
 
 
 @pytest.mark.parametrize("cluster", [(2, 1), (1, 2), (4, 1)], ids=str)

@@ -11,7 +11,7 @@ from attrs import evolve
 from ptxgen.compute import bf16, f16, f32
 from ptxgen.kernels import Layout, Machine, Matmul, MatmulSpec, MatmulTiling, parse_epilogue
 from ptxgen.runtime import compute_capability
-from tests.device.repeated import check_draws, check_runs
+from tests.device.repeated import check_draws, check_runs, check_sleeps
 from tests.kernels.cases import bits, judge, random_inputs, scalars_of
 
 PARTS = (2, 4, 8)
@@ -91,6 +91,17 @@ def test_simulated_bits_are_those_of_the_gpu(parts: int) -> None:
 @pytest.mark.parametrize("parts", (*PARTS, *PASSED_ON))
 def test_a_thousand_runs_give_the_same_bits(parts: int) -> None:
     check_runs(Matmul(MatmulSpec(Layout.NT), "sm_90a", evolve(TILINGS[0], split=parts)), 776)
+
+
+@pytest.mark.parametrize("parts", (*PARTS, *PASSED_ON))
+def test_random_sleeps_change_no_bit(parts: int) -> None:
+    check_sleeps(Matmul(MatmulSpec(Layout.NT), "sm_90a", evolve(TILINGS[2], split=parts)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(5))
+def test_five_hundred_drawn_products(part: int) -> None:
+    check_draws(draw, 1000 + 100 * part, 100)
 
 
 @pytest.mark.parametrize("parts", (2, 3, 8))

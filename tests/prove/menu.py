@@ -18,6 +18,7 @@ from tests.kernels.clusters import FACTS, memories
 
 TURING = MatmulTiling(i=32, j=32, k=32, warps=1, isolate=False)
 AMPERE = MatmulTiling(i=32, j=32, k=32, warps=1, depth=3, isolate=False)
+BOXED = MatmulTiling(i=32, j=32, k=32, warps=1, depth=3, isolate=False, boxed=True)
 HOPPER = MatmulTiling(i=64, j=16, k=16, warps=4, depth=3, isolate=False)
 PAIR = MatmulTiling(i=128, j=16, k=16, warps=8, depth=3, isolate=False)
 
@@ -77,6 +78,9 @@ def menu() -> Iterator[tuple[str, Planned]]:
     yield "sm_80, 4 slabs, walking", Planned("sm_80", tiled(AMPERE, depth=4, workers=1))
     yield "sm_80, drained, walking", Planned("sm_80", tiled(AMPERE, drain=16, workers=sms))
     yield "sm_80, chains", Planned("sm_80", AMPERE, promote=32)
+    yield "sm_90, boxed", Planned("sm_90", BOXED)
+    yield "sm_90, boxed, 2 warps, one slab", Planned("sm_90", tiled(BOXED, j=64, warps=2, depth=1))
+    yield "sm_90, boxed, drained, walking", Planned("sm_90", tiled(BOXED, drain=16, workers=1))
     yield "sm_90a, 3 slabs", Planned("sm_90a", HOPPER)
     yield "sm_90a, 2 slabs, none in flight", Planned("sm_90a", tiled(HOPPER, depth=2, prefetch=False))
     yield "sm_90a, two warpgroups", Planned("sm_90a", PAIR)
