@@ -37,6 +37,8 @@ LATENCY_BOUND = (
     (1024, 1024, 1024), (3072, 768, 768), (128, 4096, 4096), (512, 4096, 4096), (1024, 4096, 1024), (8192, 1024, 1024),
 )  # fmt: skip
 MEMORY_BOUND = ((16, 8192, 8192), (4096, 4096, 64))
+BOXED = MatmulTiling(i=128, j=256, k=64, warps=8, depth=3, isolate=False, drain=32, boxed=True)
+WARPS_LEAST, WARPS_SIZE = 400, 8192
 BOUNDS = {(4096, 4096, 4096): 0.75, (8192, 8192, 8192): 0.75}
 Set = dict[str, Any]
 Side = Callable[[list[Set]], Callable[[], None]]
@@ -171,3 +173,23 @@ def test_products(benchmark: BenchmarkFixture, shape: tuple[int, int, int]) -> N
     print(f"\n{m}x{n}x{k} us: {told}; spread {low:.1f} to {high:.1f}; {rate:.0f} TFLOP/s, {share:.3f} of cuBLASLt")
     benchmark.extra_info.update({**found, "share of cuBLASLt": share})
     assert share >= BOUNDS.get(shape, 0.0)
+
+
+def test_warps_on_a_large_product(benchmark: BenchmarkFixture) -> None:
+    """`mma.sync` fed by boxes, beside cuBLASLt alone."""
+    sets = sets_of(WARPS_SIZE, WARPS_SIZE, WARPS_SIZE)
+    graphs = {
+        name: graph_of(side(sets))
+        for name, side in (("warps", ours_by("sm_90a", BOXED)), ("cuBLASLt", SIDES["cuBLASLt"]))
+    }
+    graphs["warps"].replay()
+    torch.cuda.synchronize()
+    check(sets[0])
+    times: dict[str, list[float]] = {name: [] for name in graphs}
+    for _ in range(TURNS):
+        for name, graph in graphs.items():
+            times[name].append(1e3 * milliseconds(graph) / len(sets))
+    benchmark.pedantic(graphs["warps"].replay, rounds=1)
+    rates = {name: 2 * WARPS_SIZE**3 / median(own) / 1e6 for name, own in times.items()}
+    print(f"\n{WARPS_SIZE} cubed, TFLOP/s: " + ", ".join(f"{name} {rate:.0f}" for name, rate in rates.items()))
+    assert rates["warps"] >= WARPS_LEAST
