@@ -16,9 +16,11 @@ from typing import Any
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
+from benchmarks.reading import readers
 from ptxgen.compute import f16
 from ptxgen.kernels import Layout, Matmul, MatmulSpec, MatmulTiling
 from ptxgen.kernels.epilogue import Activate, Activation, Bias
+from ptxgen.runtime import Launch
 
 torch = pytest.importorskip("torch")
 pytestmark = [
@@ -140,6 +142,19 @@ def milliseconds(graph: Any) -> float:
     return float(begin.elapsed_time(end))
 
 
+def turns(graphs: dict[str, Any], sets: list[Set]) -> dict[str, list[float]]:
+    """Microseconds of a launch of each side, a replay of each in turn."""
+    times: dict[str, list[float]] = {name: [] for name in graphs}
+    for _ in range(TURNS):
+        for name, graph in graphs.items():
+            times[name].append(1e3 * milliseconds(graph) / len(sets))
+    return times
+
+
+def medians(times: dict[str, list[float]]) -> dict[str, float]:
+    return {name: median(own) for name, own in times.items()}
+
+
 def check(arrays: Set) -> None:
     wanted = torch.relu(arrays["A"][:ROWS].double() @ arrays["B"].double().T + arrays["bias"].double())
     assert not bool(torch.isnan(arrays["D"]).any())
@@ -160,12 +175,9 @@ def test_products(benchmark: BenchmarkFixture, shape: tuple[int, int, int]) -> N
         if name in ("warpgroups", "warps"):
             check(sets[0])
             check(sets[-1])
-    times: dict[str, list[float]] = {name: [] for name in graphs}
-    for _ in range(TURNS):
-        for name, graph in graphs.items():
-            times[name].append(1e3 * milliseconds(graph) / len(sets))
+    times = turns(graphs, sets)
     benchmark.pedantic(graphs["warpgroups"].replay, rounds=1)
-    found = {name: median(own) for name, own in times.items()}
+    found = medians(times)
     low, high = (quantiles(times["warpgroups"], n=10)[place] for place in (0, -1))
     share = found["cuBLASLt"] / found["warpgroups"]
     told = ", ".join(f"{name} {value:.1f}" for name, value in found.items())
@@ -173,6 +185,43 @@ def test_products(benchmark: BenchmarkFixture, shape: tuple[int, int, int]) -> N
     print(f"\n{m}x{n}x{k} us: {told}; spread {low:.1f} to {high:.1f}; {rate:.0f} TFLOP/s, {share:.3f} of cuBLASLt")
     benchmark.extra_info.update({**found, "share of cuBLASLt": share})
     assert share >= BOUNDS.get(shape, 0.0)
+
+
+def reading(arrays: list[Any]) -> dict[str, Any]:
+    """Graphs that read each array once, by grids of which the quickest tells what the memory gives."""
+
+    def launching(launches: list[Launch]) -> Callable[[], None]:
+        def work() -> None:
+            for launch in launches:
+                launch.on_stream(torch.cuda.current_stream())
+                launch()
+
+        return work
+
+    return {name: graph_of(launching(launches)) for name, launches in readers(arrays).items()}
+
+
+def filling(arrays: list[Any]) -> dict[str, Any]:
+    """A graph that fills each array once."""
+    return {"fill": graph_of(lambda: [array.fill_(1.5) for array in arrays] and None)}
+
+
+@pytest.mark.parametrize(("shape", "most"), [((16, 8192, 8192), 1.10), ((4096, 4096, 64), 1.25)], ids=str)
+def test_products_bound_by_memory(benchmark: BenchmarkFixture, shape: tuple[int, int, int], most: float) -> None:
+    """Beside the quickest reader of B, and beside a fill of the results."""
+    sets = sets_of(*shape)
+    graphs = {"ours": graph_of(ours("sm_90a")(sets))}
+    graphs["ours"].replay()
+    torch.cuda.synchronize()
+    check(sets[0])
+    floors = reading([s["B"] for s in sets]) if shape[0] < shape[2] else filling([s["D"] for s in sets])
+    found = medians(turns({**graphs, **floors}, sets))
+    benchmark.pedantic(graphs["ours"].replay, rounds=1)
+    floor = min(found[name] for name in floors)
+    told = ", ".join(f"{name} {value:.1f}" for name, value in found.items())
+    print(f"\n{'x'.join(map(str, shape))} us: {told}; {found['ours'] / floor:.3f} of the floor")
+    benchmark.extra_info.update({**found, "share of the floor": found["ours"] / floor})
+    assert found["ours"] <= most * floor
 
 
 def test_warps_on_a_large_product(benchmark: BenchmarkFixture) -> None:
@@ -185,11 +234,8 @@ def test_warps_on_a_large_product(benchmark: BenchmarkFixture) -> None:
     graphs["warps"].replay()
     torch.cuda.synchronize()
     check(sets[0])
-    times: dict[str, list[float]] = {name: [] for name in graphs}
-    for _ in range(TURNS):
-        for name, graph in graphs.items():
-            times[name].append(1e3 * milliseconds(graph) / len(sets))
+    found = medians(turns(graphs, sets))
     benchmark.pedantic(graphs["warps"].replay, rounds=1)
-    rates = {name: 2 * WARPS_SIZE**3 / median(own) / 1e6 for name, own in times.items()}
+    rates = {name: 2 * WARPS_SIZE**3 / took / 1e6 for name, took in found.items()}
     print(f"\n{WARPS_SIZE} cubed, TFLOP/s: " + ", ".join(f"{name} {rate:.0f}" for name, rate in rates.items()))
     assert rates["warps"] >= WARPS_LEAST

@@ -4,13 +4,12 @@ plain product; measured as in `test_device.py`."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from statistics import median
 from typing import Any
 
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from benchmarks.test_device import TURNS, Set, Side, graph_of, launching, milliseconds, theirs
+from benchmarks.test_device import Set, Side, graph_of, launching, medians, theirs, turns
 from ptxgen.compute import Element, bf16, e4m3, f16
 from ptxgen.kernels import Layout, Matmul, MatmulSpec, parse_epilogue
 from ptxgen.kernels.epilogue import Activate, Activation, Bias
@@ -51,14 +50,9 @@ def ours(spec: MatmulSpec, target: str = "sm_90a") -> Side:
     return launching(Matmul(spec, target))
 
 
-def medians(sets: list[Set], sides: Mapping[str, Side]) -> dict[str, float]:
+def took(sets: list[Set], sides: Mapping[str, Side]) -> dict[str, float]:
     """Microseconds of a launch of each side, in turns."""
-    graphs = {name: graph_of(side(sets)) for name, side in sides.items()}
-    times: dict[str, list[float]] = {name: [] for name in graphs}
-    for _ in range(TURNS):
-        for name, graph in graphs.items():
-            times[name].append(1e3 * milliseconds(graph) / len(sets))
-    return {name: median(found) for name, found in times.items()}
+    return medians(turns({name: graph_of(side(sets)) for name, side in sides.items()}, sets))
 
 
 def told(benchmark: BenchmarkFixture, found: Mapping[str, float], share: float) -> None:
@@ -80,7 +74,7 @@ def test_types_and_layouts(benchmark: BenchmarkFixture, element: Element, layout
         b = s["B"].T if layout.b_transposed else s["B"]
         return torch._addmm_activation(s["bias"], a, b)
 
-    found = medians(sets, {"ours": ours(spec), "cuBLASLt": theirs(library)})
+    found = took(sets, {"ours": ours(spec), "cuBLASLt": theirs(library)})
     wanted = library(sets[0]).float()
     assert float((sets[0]["D"].float() - wanted).norm() / wanted.norm()) < 1e-2
     share = found["cuBLASLt"] / found["ours"]
@@ -93,7 +87,7 @@ def test_epilogues(benchmark: BenchmarkFixture, size: int) -> None:
     sets = sets_of(size, f16, Layout.NT)
     named = {"plain": "", **dict(zip(EPILOGUES, EPILOGUES, strict=True))}
     sides = {name: ours(MatmulSpec(Layout.NT, epilogue=parse_epilogue(text))) for name, text in named.items()}
-    found = medians(sets, sides)
+    found = took(sets, sides)
     worst = max(found[name] for name in EPILOGUES) / found["plain"]
     told(benchmark, found, worst)
     assert worst <= MOST_COST
@@ -104,7 +98,7 @@ def test_bytes_promoted(benchmark: BenchmarkFixture) -> None:
     sets = sets_of(size, f16, Layout.NT)
     narrow = [{**s, **{name: s[name].to(torch.float8_e4m3fn).view(torch.uint8) for name in "AB"}} for s in sets]
     spec = MatmulSpec.of(e4m3, layout=Layout.NT, output=f16, promote=128)
-    found = medians(sets, {"f16": ours(MatmulSpec(Layout.NT)), "e4m3": lambda _: ours(spec)(narrow)})
+    found = took(sets, {"f16": ours(MatmulSpec(Layout.NT)), "e4m3": lambda _: ours(spec)(narrow)})
     a, b = (narrow[0][name].view(torch.float8_e4m3fn).double() for name in "AB")
     wanted = a[:256] @ b.T
     assert float((sets[0]["D"][:256].double() - wanted).norm() / wanted.norm()) < 1e-2

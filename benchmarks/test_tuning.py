@@ -11,12 +11,11 @@ from collections.abc import Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from math import prod
 from multiprocessing import get_context
-from statistics import median
 
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from benchmarks.test_device import SPEC, TURNS, check, graph_of, milliseconds, ours_by, sets_of, theirs
+from benchmarks.test_device import SPEC, check, graph_of, medians, ours_by, sets_of, theirs, turns
 from ptxgen.kernels.matmul_menu import Sizes
 from ptxgen.kernels.processors import processor_named
 from ptxgen.runtime import device_name
@@ -74,12 +73,8 @@ def test_the_pick_and_the_best(
         graphs[name].replay()
         torch.cuda.synchronize()
         check(sets[0])
-    times: dict[str, list[float]] = {name: [] for name in graphs}
-    for _ in range(TURNS):
-        for name, graph in graphs.items():
-            times[name].append(1e3 * milliseconds(graph) / len(sets))
+    took = medians(turns(graphs, sets))
     benchmark.pedantic(graphs["best"].replay, rounds=1)
-    took = {name: median(own) for name, own in times.items()}
     PICKS[shape] = took["pick"] / min(took["pick"], took["best"])
     rate = 2 * prod(shape) / took["best"] / 1e6
     told = ", ".join(f"{name} {value:.1f}" for name, value in took.items())
