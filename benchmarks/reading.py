@@ -1,4 +1,4 @@
-"""The least time in which a GPU reads an array: one thread of each block has it copied to shared memory, piece by piece,
+"""The least time in which a GPU reads an array: one thread of each block has it copied to shared memory, in pieces,
 as many on the way as fit. What a product that is bound by memory is held against."""
 
 from __future__ import annotations
