@@ -146,11 +146,11 @@ class GeneratedKernel:
         return {}
 
     def on_device(self, device: int) -> LoadedKernel:
-        """The kernel on a device, loaded at the first use; DriverError where there is none, or where the driver's
-        compiler takes asynchronous work back."""
+        """The kernel on a device, loaded at the first use, where it stays, for graphs may hold it; DriverError where
+        there is none, or where the driver's compiler takes asynchronous work back."""
         held = self._on_devices
         if device not in held:
-            module = load(self.listing, device=device)
+            module = load(self.listing, device=device, stays=True)
             notes = slowing_notes(self.listing, module.log)
             if notes:
                 raise DriverError(_taken_back(self, notes), log=module.log, findings=notes)
@@ -158,7 +158,8 @@ class GeneratedKernel:
         return held[device]
 
     def take(self, cubin: Cubin, device: int = 0) -> LoadedKernel:
-        """The kernel on a device from machine code that an assembler made of its text, here or in another process."""
+        """The kernel on a device from machine code that an assembler made of its text, here or in another process; it
+        is unloaded with this object."""
         held = self._on_devices[device] = load(cubin, device=device)[self.entry.name]
         return held
 

@@ -39,8 +39,9 @@ Loadable: TypeAlias = Source | Cubin
 LOG_BYTES = 1 << 16
 
 
-def load(module: Loadable, *, device: int = 0) -> LoadedModule:
-    """Loads a module, a listing, PTX text or a cubin on a device.
+def load(module: Loadable, *, device: int = 0, stays: bool = False) -> LoadedModule:
+    """Loads a module, a listing, PTX text or a cubin on a device. With `stays` it is not unloaded when the object goes:
+    for kernels that graphs may hold, which somebody captured and of which nobody here knows.
 
     Text is compiled by the driver for that device; what its compiler refuses is a DriverError with the messages on the
     PTX and user lines. DriverError also where there is no driver, no such device, or no code for it in the cubin.
@@ -52,7 +53,8 @@ def load(module: Loadable, *, device: int = 0) -> LoadedModule:
         kernels, image = read_headers(listing.text).kernels, listing.text.encode() + b"\0"
     handle, log = load_image(image, listing, device)
     loaded = LoadedModule(handle, kernels, device, log)
-    release_with(loaded, device, binding().cuModuleUnload, handle)
+    if not stays:
+        release_with(loaded, device, binding().cuModuleUnload, handle)
     return loaded
 
 
@@ -93,7 +95,7 @@ def too_new(ptx: tuple[int, int], cuda: tuple[int, int]) -> str:
 class LoadedModule:
     """A module in the driver: `module["name"]` is a kernel of it. `log` is what the driver's compiler said.
 
-    It is unloaded with the object; its kernels keep it.
+    It is unloaded with the object unless it stays; its kernels keep it, graphs that captured them do not.
     """
 
     handle: Any = field(repr=False)

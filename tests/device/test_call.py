@@ -1,5 +1,7 @@
 """`ptxgen.matmul` on arrays of torch, CuPy and JAX, on streams and in graphs, judged by float64."""
 
+import gc
+import weakref
 from typing import Any
 
 import numpy as np
@@ -7,8 +9,10 @@ import pytest
 
 import ptxgen
 from ptxgen import LaunchError
+from ptxgen.kernels import MatmulSpec, MatmulTiling, generate, matmul_compute, matmul_plan
 from ptxgen.kernels.call import target_of
 
+SPEC = MatmulSpec()
 SIZES = ((1, 1, 1), (128, 256, 64), (257, 136, 72), (300, 77, 33), (512, 512, 1024))
 
 
@@ -104,6 +108,26 @@ def test_a_graph_takes_the_call() -> None:
         graph.replay()
         torch.cuda.synchronize()
         assert float((out.double() - a.double() @ b.double()).abs().max()) < 1e-1
+
+
+def test_a_graph_outlives_the_kernel_that_it_captured() -> None:
+    torch = pytest.importorskip("torch")
+    a, b, out = (torch.randn(264, 264, device="cuda", dtype=torch.float16) for _ in range(3))
+    held = {"A": a, "B": b, "D": out}
+    plan = matmul_plan(matmul_compute(SPEC), SPEC, (), MatmulTiling(i=32, j=32, warps=1), "sm_90")
+    kernel = generate(plan)
+    graph = torch.cuda.CUDAGraph()
+    kernel.run(held)
+    with torch.cuda.graph(graph):
+        kernel.run(held, stream=torch.cuda.current_stream())
+    gone = weakref.ref(kernel)
+    del kernel
+    gc.collect()
+    assert gone() is None
+    out.fill_(float("nan"))
+    graph.replay()
+    torch.cuda.synchronize()
+    assert float((out.double() - a.double() @ b.double()).abs().max()) < 1e-1
 
 
 def test_arrays_of_cupy() -> None:
