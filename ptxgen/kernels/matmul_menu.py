@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from itertools import product
 
 from attrs import evolve, frozen
@@ -26,6 +27,8 @@ from ptxgen.tile import is_power
 
 GROUP_BLOCKS = (
     (128, 256),
+    (192, 192),
+    (192, 160),
     (128, 192),
     (192, 128),
     (128, 160),
@@ -42,7 +45,7 @@ GROUP_BLOCKS = (
 )
 SWAPPED_BLOCKS = ((16, 128), (16, 64), (32, 128), (32, 64), (64, 128))
 TURNED_BLOCKS = ((64, 256), (64, 192), (64, 128))
-FEW_ROWS = 128
+FEW_ROWS, TURNS = 128, 2
 GROUP_SLABS = (128, 256)
 WARP_BLOCKS = (
     (128, 256, 8), (128, 128, 8), (128, 128, 4), (128, 64, 4), (64, 128, 4), (64, 64, 4), (64, 32, 2), (32, 64, 2),
@@ -51,7 +54,8 @@ WARP_BLOCKS = (
 BOXED_BLOCKS = ((128, 256, 8), (128, 128, 8), (128, 64, 4), (64, 128, 4), (64, 64, 4), (64, 256, 8), (32, 128, 4))
 WARP_SLABS, BOXED_SLABS = (32, 64, 128), (64, 128)
 MOST_DEPTH, DEPTH_OF_ONE = 8, 2
-RASTERS = (4, 8, 16)
+RASTERS = (grouped(4), grouped(8), grouped(16))
+MIDDLE = RASTERS[1]
 CLUSTERS = ((2, 1), (1, 2), (4, 1), (1, 4), (2, 2))
 STAYING_CLUSTERS = ((2, 1), (1, 2), (2, 2))
 GROUP_DRAINS, WARP_DRAINS = (64, 32, 0), (0, 32)
@@ -73,12 +77,32 @@ def menu_for(spec: MatmulSpec, target: str, sizes: Sizes) -> tuple[MatmulTiling,
     """Legal tilings for a product of these sizes, the default one first, in a fixed order and each once. Tiles that are
     mostly beyond the arrays are left out where smaller ones are there, and so are those of which a thread would hold
     more sums than of the default one, which leaves room for the operands of the epilogue."""
-    base, groups = default_tiling(spec, target), has_warpgroups(target)
-    most = _sums(base, groups)
+    first = (each for each in (default_tiling(spec, target),) if is_legal(spec, target, each))
+    legal = (each for each in standing(spec, target, sizes) if is_legal(spec, target, each))
+    return tuple(dict.fromkeys((*first, *(walked for each in legal for walked in walks(spec, target, each)))))
+
+
+def standing(spec: MatmulSpec, target: str, sizes: Sizes) -> Iterator[MatmulTiling]:
+    """The tilings of the menu in its order, legal or not, but for how their blocks walk the tiles and gather."""
+    groups = has_warpgroups(target)
+    most = _sums(default_tiling(spec, target), groups)
     offered = _by_warpgroups(spec, target, sizes) if groups else _by_warps(spec, target, sizes)
-    kept = (t for t in offered if _sums(t, groups) <= most)
-    legal = (t for t in (base, *kept) if is_legal(spec, target, t))
-    return tuple(dict.fromkeys(legal))
+    return (each for each in offered if _sums(each, groups) <= most)
+
+
+def walks(spec: MatmulSpec, target: str, base: MatmulTiling) -> Iterator[MatmulTiling]:
+    """The ways to walk the tiles of one of `standing`, all legal if it is: by blocks that come and go or that stay,
+    alone or in clusters."""
+    if not has_warpgroups(target):
+        yield from (evolve(base, raster=raster) for raster in RASTERS)
+        return
+    if not base.turns:
+        yield base
+    if not spec.promote:
+        yield from (evolve(base, raster=raster, workers=sms) for raster in RASTERS)
+        yield from (evolve(base, workers=sms, cluster=cluster) for cluster in STAYING_CLUSTERS)
+    if not base.turns:
+        yield from (evolve(base, cluster=cluster) for cluster in CLUSTERS)
 
 
 def _sums(tiling: MatmulTiling, groups: bool) -> int:
@@ -105,7 +129,10 @@ def is_legal(spec: MatmulSpec, target: str, tiling: MatmulTiling) -> bool:
         return False
     if (tiling.cluster != (1, 1) and not by_groups) or (tiling.boxed and not copies_tensors(target)):
         return False
-    if shared_bytes(spec, tiling, by_groups=by_groups) > limits(target_named(target)).shared_bytes_per_cta:
+    if (
+        shared_bytes(spec, tiling, tiling.depth, by_groups=by_groups)
+        > limits(target_named(target)).shared_bytes_per_cta
+    ):
         return False
     most = _most_registers(target, tiling)
     return _drains(spec, tiling, by_groups=by_groups) and registers_of(spec, tiling, by_groups=by_groups) <= most
@@ -121,15 +148,18 @@ def _most_registers(target: str, tiling: MatmulTiling) -> int:
     return min(MOST_REGISTERS, limits(target_named(target)).registers_per_sm // (32 * warps) // 8 * 8)
 
 
-def shared_bytes(spec: MatmulSpec, tiling: MatmulTiling, *, by_groups: bool) -> int:
-    """The shared memory of a block: rings, pieces of results, barriers. Warps' pieces may lie over A's ring."""
+def shared_bytes(spec: MatmulSpec, tiling: MatmulTiling, depth: int, *, by_groups: bool) -> int:
+    """The shared memory of a block with rings of so many slabs, pieces of results and barriers. Warps' pieces may lie
+    over A's ring."""
     of_a, of_b = _bytes_of_slabs(spec, tiling)
-    rings = tiling.depth * (of_a + of_b)
+    rings = depth * (of_a + of_b) + BARRIERS_BYTES
+    if not tiling.drain:
+        return rings
     if by_groups:
-        return rings + DEPTH * tiling.i * tiling.units * tiling.drain * sum(_widths(spec)) + BARRIERS_BYTES
+        return rings + DEPTH * tiling.i * tiling.units * tiling.drain * sum(_widths(spec))
     rows = DEPTH * tiling.i // tiling.warp_tile[0] * tiling.drain
     pieces = (rows * tiling.j * width for width in _widths(spec))
-    return rings + sum(piece for piece in pieces if piece > tiling.depth * of_a) + BARRIERS_BYTES
+    return rings + sum(piece for piece in pieces if piece > depth * of_a)
 
 
 def _widths(spec: MatmulSpec) -> list[int]:
@@ -170,29 +200,17 @@ def _drains(spec: MatmulSpec, tiling: MatmulTiling, *, by_groups: bool) -> bool:
 
 
 def _by_warpgroups(spec: MatmulSpec, target: str, sizes: Sizes) -> Iterator[MatmulTiling]:
-    width = spec.input.byte_count
-    blocks = [(i, j) for i, j in GROUP_BLOCKS if _fits(sizes, i, j, GROUP_ROWS)]
-    overlap = has_overlapping_launches(target)
-    tiles = [MatmulTiling(i, j, warps=i // GROUP_ROWS * 4, isolate=False, overlap=overlap) for i, j in blocks]
+    width, overlap = spec.input.byte_count, has_overlapping_launches(target)
+    found = [(i, j, i, False, False) for i, j in GROUP_BLOCKS if _fits(sizes, i, j, GROUP_ROWS)]
     if sizes.m <= FEW_ROWS:
-        few = [(i, j) for i, j in SWAPPED_BLOCKS if _fits(sizes, i, j, SWAPPED_BLOCKS[0][0])]
-        tiles += [
-            MatmulTiling(i, j, warps=j // GROUP_ROWS * 4, isolate=False, swap=True, overlap=overlap) for i, j in few
-        ]
-    turned = [(i, j) for i, j in TURNED_BLOCKS if _fits(sizes, i, j, GROUP_ROWS)]
-    tiles += [MatmulTiling(i, j, warps=8, isolate=False, turns=True, overlap=overlap) for i, j in turned]
-    for tile, slab, drain in product(tiles, GROUP_SLABS, GROUP_DRAINS):
-        base = evolve(tile, k=slab // width, drain=drain)
-        for depth in _depths(spec, target, base):
-            deep = evolve(base, depth=depth)
-            if not deep.turns:
-                yield evolve(deep, raster=grouped(8))
-            staying = [evolve(deep, raster=grouped(group), workers=sms) for group in RASTERS]
-            yield from staying
-            yield from (evolve(staying[1], cluster=cluster) for cluster in STAYING_CLUSTERS)
-            if deep.turns:
-                continue
-            yield from (evolve(deep, raster=grouped(8), cluster=cluster) for cluster in CLUSTERS)
+        found += [(i, j, j, True, False) for i, j in SWAPPED_BLOCKS if _fits(sizes, i, j, SWAPPED_BLOCKS[0][0])]
+    found += [(i, j, TURNS * i, False, True) for i, j in TURNED_BLOCKS if _fits(sizes, i, j, GROUP_ROWS)]
+    for (i, j, along, swap, turns), slab, drain in product(found, GROUP_SLABS, GROUP_DRAINS):
+        tiled = partial(
+            MatmulTiling, i, j, slab // width, warps=along // GROUP_ROWS * 4, isolate=False, drain=drain, swap=swap,
+            overlap=overlap, turns=turns, raster=MIDDLE,
+        )  # fmt: skip
+        yield from (tiled(depth=depth) for depth in _depths(spec, target, tiled()))
 
 
 def _by_warps(spec: MatmulSpec, target: str, sizes: Sizes) -> Iterator[MatmulTiling]:
@@ -200,9 +218,10 @@ def _by_warps(spec: MatmulSpec, target: str, sizes: Sizes) -> Iterator[MatmulTil
     step = generation_of(target, spec.input, spec.accumulate, spec.b_input).step
     blocks = [each for each in WARP_BLOCKS if _fits(sizes, each[0], each[1], 32)]
     for (i, j, count), slab, drain in product(blocks, WARP_SLABS, WARP_DRAINS):
-        base = MatmulTiling(i, j, max(step, slab // width), warps=count, isolate=False, drain=drain)
-        for depth, group in product(_depths(spec, target, base), RASTERS):
-            yield evolve(base, depth=depth, raster=grouped(group))
+        tiled = partial(
+            MatmulTiling, i, j, max(step, slab // width), warps=count, isolate=False, drain=drain, raster=MIDDLE
+        )
+        yield from (tiled(depth=depth) for depth in _depths(spec, target, tiled()))
     if copies_tensors(target):
         yield from _boxed(spec, target, sizes)
 
@@ -212,10 +231,11 @@ def _boxed(spec: MatmulSpec, target: str, sizes: Sizes) -> Iterator[MatmulTiling
     overlap = has_overlapping_launches(target)
     blocks = [each for each in BOXED_BLOCKS if _fits(sizes, each[0], each[1], 32)]
     for (i, j, count), slab, drain in product(blocks, BOXED_SLABS, WARP_DRAINS):
-        base = MatmulTiling(i, j, slab // spec.input.byte_count, warps=count, isolate=False, drain=drain)
-        base = evolve(base, overlap=overlap, boxed=True)
-        for depth, group in product(_depths(spec, target, base), RASTERS):
-            yield evolve(base, depth=depth, raster=grouped(group))
+        tiled = partial(
+            MatmulTiling, i, j, slab // spec.input.byte_count, warps=count, isolate=False, drain=drain, raster=MIDDLE,
+            overlap=overlap, boxed=True,
+        )  # fmt: skip
+        yield from (tiled(depth=depth) for depth in _depths(spec, target, tiled()))
 
 
 def _fits(sizes: Sizes, i: int, j: int, least: int) -> bool:
@@ -226,16 +246,20 @@ def _fits(sizes: Sizes, i: int, j: int, least: int) -> bool:
 def _depths(spec: MatmulSpec, target: str, tiling: MatmulTiling) -> list[int]:
     """The slabs that a block alone on its multiprocessor has room for, and those that leave room for a second block;
     none where not even two fit."""
-    of = target_named(target)
     by_groups = has_warpgroups(target) and tiling.fits_warpgroups
     if not by_groups and not generation_of(target, spec.input, spec.accumulate, spec.b_input).past_registers:
         return [DEPTH_OF_ONE]
-    room = limits(of)
-    found = []
-    for most in (room.shared_bytes_per_cta, room.shared_bytes_per_sm // 2 - 2 * BARRIERS_BYTES):
-        depths = [
-            d for d in range(2, MOST_DEPTH + 1)
-            if shared_bytes(spec, evolve(tiling, depth=d), by_groups=by_groups) <= most
-        ]  # fmt: skip
-        found += depths[-1:]
-    return sorted(set(found), reverse=True)
+    room = limits(target_named(target))
+    most = (room.shared_bytes_per_cta, room.shared_bytes_per_sm // 2 - 2 * BARRIERS_BYTES)
+    if by_groups:
+        slab, rest = sum(_bytes_of_slabs(spec, tiling)), shared_bytes(spec, tiling, 0, by_groups=True)
+        found = {min(MOST_DEPTH, (each - rest) // slab) for each in most}
+    else:
+        found = {_deepest(spec, tiling, each) for each in most}
+    return sorted((depth for depth in found if depth > 1), reverse=True)
+
+
+def _deepest(spec: MatmulSpec, tiling: MatmulTiling, most: int) -> int:
+    """The longest rings of a block of warps in so many bytes of shared memory."""
+    held = range(MOST_DEPTH, 0, -1)
+    return next((depth for depth in held if shared_bytes(spec, tiling, depth, by_groups=False) <= most), 0)

@@ -143,8 +143,11 @@ class MatmulTiling:
     @property
     def for_warps(self) -> MatmulTiling:
         """The same with extents and warps that are powers of two, the next below: what warps deal out."""
-        warps = max(count for count in WARP_GRIDS if count <= self.warps)
-        return evolve(self, i=power_below(self.i), j=power_below(self.j), warps=warps)
+        return evolve(self, i=power_below(self.i), j=power_below(self.j), warps=self._dealing_warps)
+
+    @property
+    def _dealing_warps(self) -> int:
+        return max(count for count in WARP_GRIDS if count <= self.warps)
 
     @property
     def warp_tile(self) -> tuple[int, int]:
@@ -152,9 +155,9 @@ class MatmulTiling:
         what divides this one. PlanError for a count of warps that has no grid."""
         if self.warps not in WARP_COUNTS:
             raise PlanError(f"a product runs on {', '.join(map(str, WARP_COUNTS))} warps, got {self.warps}")
-        tiling = self.for_warps
-        rows, columns = WARP_GRIDS[tiling.warps]
-        return min(tiling.i // rows, granule(self.i)), min(tiling.j // columns, granule(self.j))
+        rows, columns = WARP_GRIDS[self._dealing_warps]
+        down, across = power_below(self.i) // rows, power_below(self.j) // columns
+        return min(down, granule(self.i)), min(across, granule(self.j))
 
     def __str__(self) -> str:
         return (

@@ -15,7 +15,7 @@ from ptxgen.kernels.matmul_cost import Bound, estimate, explain
 from ptxgen.kernels.matmul_menu import Sizes, menu_for
 from ptxgen.kernels.processors import PROCESSORS, Processor, processor_for, processor_named
 from ptxgen.plan import grouped, sms
-from tests.kernels.measured import SPEC, TARGET, measured
+from tests.kernels.measured import FIRST, LATER, SPEC, TARGET, measured
 
 
 def row() -> Processor:
@@ -28,20 +28,25 @@ def told(sizes: Sizes, tiling: MatmulTiling, spec: MatmulSpec = SPEC) -> float:
     return estimate(spec, TARGET, sizes, tiling, row()).microseconds
 
 
-def test_half_of_the_times_are_told_within_a_sixteenth_and_nine_in_ten_within_a_sixth() -> None:
+def test_half_of_the_times_are_told_within_a_twentieth_and_nine_in_ten_within_an_eighth() -> None:
     off = sorted(
         abs(log(told(sizes, tiling) / micro)) for sizes, found in measured().items() for tiling, micro in found.items()
     )
     assert len(off) > 600
-    assert exp(median(off)) < 1.0625
-    assert exp(off[int(0.9 * len(off))]) < 1.17
+    assert exp(median(off)) < 1.05
+    assert exp(off[int(0.9 * len(off))]) < 1.125
 
 
-@pytest.mark.parametrize("sizes", measured(), ids=lambda sizes: f"{sizes.m}x{sizes.n}x{sizes.k}")
-def test_the_best_that_it_tells_is_within_a_tenth_of_the_best_measured(sizes: Sizes) -> None:
-    found = measured()[sizes]
+RECORDS = [(record, sizes) for record in (FIRST, LATER) for sizes in measured(record)]
+
+
+@pytest.mark.parametrize(
+    "record, sizes", RECORDS, ids=lambda each: each if isinstance(each, str) else f"{each.m}x{each.n}x{each.k}"
+)
+def test_the_best_that_it_tells_is_within_a_twelfth_of_the_best_measured(record: str, sizes: Sizes) -> None:
+    found = measured(record)[sizes]
     pick = min(found, key=lambda tiling: told(sizes, tiling))
-    assert found[pick] <= 1.10 * min(found.values())
+    assert found[pick] <= 1.08 * min(found.values())
 
 
 @pytest.mark.parametrize("sizes", measured(), ids=lambda sizes: f"{sizes.m}x{sizes.n}x{sizes.k}")
