@@ -13,7 +13,7 @@ Tell = Callable[[str, Sizes, int], None]
 
 @contextmanager
 def progress(shapes: int, to: TextIO) -> Iterator[Tell]:
-    """What is told of each step: kernels made, and shapes of which all candidates were measured."""
+    """What is told of each step: kernels made, and shapes of which candidates were measured, twice of most."""
     try:
         from rich.console import Console
         from rich.progress import Progress
@@ -25,7 +25,7 @@ def progress(shapes: int, to: TextIO) -> Iterator[Tell]:
         return
     with Progress(console=Console(file=to), transient=True) as bars:
         making = bars.add_task("kernels made", total=None)
-        measuring = bars.add_task("shapes measured", total=shapes)
+        measuring = bars.add_task("shapes measured", total=2 * shapes)
 
         def tell(what: str, sizes: Sizes, number: int) -> None:
             if what == "made":

@@ -12,7 +12,7 @@ from ptxgen.runtime.nvjitlink import in_process_assembler
 from ptxgen.runtime.ptxas import Assembler, AssemblerKind
 from ptxgen.runtime.residency import resident_ctas
 from ptxgen.runtime.resources import Resources
-from ptxgen.runtime.timing import elapsed_ms
+from ptxgen.runtime.timing import elapsed_ms, laps_ms
 
 __all__ = [
     "Assembler",
@@ -39,6 +39,7 @@ __all__ = [
     "find_assembler",
     "find_disassembler",
     "in_process_assembler",
+    "laps_ms",
     "load",
     "record",
     "resident_ctas",

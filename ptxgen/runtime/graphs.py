@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
 @frozen(eq=False)
 class Graph:
-    """Launches one after the other; a call makes them all on the graph's own stream and does not wait."""
+    """Launches one after the other; a call makes them all, on the graph's own stream or another, and does not wait."""
 
     handle: Any = field(repr=False)
     stream: int
     launches: tuple[Launch, ...] = field(repr=False)
     device: int = 0
 
-    def __call__(self) -> None:
+    def __call__(self, stream: int | None = None) -> None:
         with on_device(self.device) as api:
-            call(api.cuGraphLaunch, self.handle, self.stream)
+            call(api.cuGraphLaunch, self.handle, self.stream if stream is None else stream)
 
     def wait(self) -> None:
         """Waits until every replay so far is done."""

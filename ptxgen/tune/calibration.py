@@ -171,7 +171,8 @@ def _fitted(spec: MatmulSpec, measured: Sequence[Measurement], start: Processor,
     """The row with those figures that come nearest: Levenberg and Marquardt's method over their logarithms."""
 
     def row(logs: NDArray[np.float64]) -> Processor:
-        return evolve(start, **dict(zip(names, map(float, np.exp(logs)), strict=True)))  # type: ignore[arg-type]
+        known = evolve(start, **dict(zip(names, map(float, np.exp(logs)), strict=True)))  # type: ignore[arg-type]
+        return evolve(known, ghz=min(known.ghz, known.top_ghz))
 
     def residuals(logs: NDArray[np.float64]) -> NDArray[np.float64]:
         known = row(logs)
@@ -189,7 +190,7 @@ def _nearest(
     """The arguments with the least loss of residuals, found from `start`."""
     logs, found, damping = start, residuals(start), 1.0
     for _ in range(STEPS):
-        jacobian = np.stack([(residuals(logs + step) - found) / NUDGE for step in NUDGE * np.eye(len(logs))], axis=1)
+        jacobian = np.stack([(found - residuals(logs - step)) / NUDGE for step in NUDGE * np.eye(len(logs))], axis=1)
         weights = np.minimum(1.0, HUBER / np.maximum(np.abs(found), 1e-9))
         normal = jacobian.T @ (weights[:, None] * jacobian) + HELD * np.eye(len(logs))
         slope = jacobian.T @ (weights * found) + HELD * (logs - start)

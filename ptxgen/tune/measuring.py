@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from math import ceil, prod
 from statistics import median
 from typing import Any
@@ -18,7 +19,7 @@ from ptxgen.kernels.matmul import Matmul
 from ptxgen.kernels.matmul_compute import MatmulSpec
 from ptxgen.kernels.matmul_menu import Sizes
 from ptxgen.kernels.views import DTYPES
-from ptxgen.runtime import DeviceArray, Graph, record
+from ptxgen.runtime import DeviceArray, Graph, laps_ms, record
 
 CACHE_BYTES, MOST_SETS = 128 << 20, 24
 DRAWN = (1 << 20) + 7
@@ -108,8 +109,10 @@ def outputs(spec: MatmulSpec) -> tuple[str, ...]:
 
 def turns(graphs: Sequence[Graph], count: int, sets: int) -> tuple[float, ...]:
     """Microseconds of one launch of each graph of `sets` launches: the median of `count` turns, in each of which every
-    graph is replayed once; a turn ahead is not counted."""
-    for graph in graphs:
-        graph.milliseconds()
-    found = [[1e3 * graph.milliseconds() / sets for graph in graphs] for _ in range(count)]
-    return tuple(median(times) for times in zip(*found, strict=True))
+    graph is replayed once, one behind the other on one stream; a turn ahead is not counted."""
+    if not graphs:
+        return ()
+    first = graphs[0]
+    works = [partial(graph, first.stream) for graph in graphs]
+    found = [laps_ms(works, stream=first.stream, device=first.device) for _ in range(count + 1)]
+    return tuple(1e3 * median(times) / sets for times in zip(*found[1:], strict=True))

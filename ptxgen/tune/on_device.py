@@ -21,7 +21,7 @@ from ptxgen.kernels.matmul_compute import MatmulSpec
 from ptxgen.kernels.matmul_menu import Sizes
 from ptxgen.kernels.processors import Processor
 from ptxgen.kernels.views import DTYPES
-from ptxgen.runtime import Graph
+from ptxgen.runtime import Graph, elapsed_ms
 from ptxgen.testing import Bounded
 from ptxgen.tune.cases import Case, sizes_around, wanted
 from ptxgen.tune.gate import Gate, Refusal, Sample, Stage, Timing
@@ -32,7 +32,7 @@ from ptxgen.tune.tuner import Verdict
 
 QUICK_TURNS, TURNS, NEAR = 3, 15, 1.25
 SAMPLED_ROWS, CASES_KEPT = 16, 256
-WALL_REPLAYS = 10
+REPLAYS = 10
 Truth = tuple[Mapping[str, Bounded], ...]
 
 
@@ -81,7 +81,7 @@ class OnGpu:
             timing = timed(here, graphs[number], micro, self.processor)
             if number in times:
                 truth = truth or truths(here, target, made[number].orders)
-                timing = evolve(timing, samples=tuple(samples(here, graphs[number], truth)))
+                timing = evolve(timing, samples=tuple(samples(here, truth)))
             gate = Gate(spec, (), self.processor)
             found[number] = gate.judge_time(timing) or timing
         return tuple(found[number] for number in range(len(made)))
@@ -106,15 +106,18 @@ class OnGpu:
 
 
 def timed(here: Bench, graph: Graph, micro: float, processor: Processor) -> Timing:
-    """A time with what the host's clock saw of some replays."""
-    graph.milliseconds()
+    """A time with what events and the host's clock saw of the same replays, over poisoned results."""
+
+    def replays() -> None:
+        for _ in range(REPLAYS):
+            graph()
+
+    here.poison()
     begun = perf_counter()
-    for _ in range(WALL_REPLAYS):
-        graph()
-    graph.wait()
+    (spanned,) = elapsed_ms(replays, repeats=1, warmups=0, stream=graph.stream, device=here.device)
     wall = 1e6 * (perf_counter() - begun)
     cold = here.byte_count > 2 * processor.l2_bytes
-    return Timing(here.sizes, micro, WALL_REPLAYS * len(here.sets), wall, cold)
+    return Timing(here.sizes, micro, REPLAYS * len(here.sets), 1e3 * spanned, wall, cold)
 
 
 def places(rows: int) -> list[int]:
@@ -140,11 +143,8 @@ def truths(here: Bench, target: str, orders: tuple[SumOrder, ...]) -> Truth:
     return tuple(found)
 
 
-def samples(here: Bench, graph: Graph, truth: Truth) -> Iterator[Sample]:
-    """What a replay over poisoned results leaves, in the first set and in the last."""
-    here.poison()
-    graph()
-    graph.wait()
+def samples(here: Bench, truth: Truth) -> Iterator[Sample]:
+    """What replays over poisoned results left, in the first set and in the last."""
     rows = places(here.sizes.m)
     for arrays, exact in zip((here.sets[0], here.sets[-1]), truth, strict=True):
         unwritten, excess = 0, 0.0

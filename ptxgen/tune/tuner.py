@@ -1,16 +1,16 @@
-"""The search: candidates by the model, made in parallel, gated and timed, the best kept."""
+"""The search: candidates by the model and steps from the best, made in parallel, gated and timed, the best kept."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future, as_completed
 from typing import Protocol
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from ptxgen.kernels.matmul_choice import ranked
 from ptxgen.kernels.matmul_compute import MatmulSpec
-from ptxgen.kernels.matmul_cost import Estimate
+from ptxgen.kernels.matmul_cost import Estimate, estimate
 from ptxgen.kernels.matmul_menu import Sizes
 from ptxgen.kernels.matmul_plan import MatmulTiling, default_tiling
 from ptxgen.kernels.processors import Processor
@@ -18,9 +18,9 @@ from ptxgen.tune.calibration import facts_for
 from ptxgen.tune.gate import Refusal, Timing
 from ptxgen.tune.keeping import Best, Kept
 from ptxgen.tune.making import Made, Wanted, make
-from ptxgen.tune.tilings import plain
+from ptxgen.tune.steps import differences, one_step_from, unlike
 
-CUT, OF_A_BLOCK = 1.6, 4
+CUT, STEPS = 1.6, 3
 Verdict = Refusal | Timing
 
 
@@ -52,7 +52,7 @@ class Trial:
 
 @frozen
 class Tuning:
-    """What was found for a shape: every candidate, those that the model likes best first."""
+    """What was found for a shape: every candidate."""
 
     sizes: Sizes
     trials: tuple[Trial, ...] = field(repr=False)
@@ -62,6 +62,11 @@ class Tuning:
         """The quickest that is good; None where none is."""
         good = [trial for trial in self.trials if trial.microseconds is not None]
         return min(good, key=lambda trial: trial.microseconds or 0.0, default=None)
+
+    def followed_by(self, later: Tuning) -> Tuning:
+        """Both searches of a shape as one; what was measured in both as it was later."""
+        again = {trial.tiling for trial in later.trials}
+        return Tuning(self.sizes, (*(trial for trial in self.trials if trial.tiling not in again), *later.trials))
 
     @property
     def pick(self) -> Trial:
@@ -85,57 +90,78 @@ class Tuner:
     make: Callable[[Wanted], Made] = make
 
     def tune(self, spec: MatmulSpec, target: str, shapes: Iterable[Sizes]) -> Iterator[Tuning]:
-        """What is found for each shape, as soon as it is found. `tell` hears of each step: "made" and "measured" with
-        the shape and how many candidates that were."""
-        asked = {sizes: self.candidates(spec, target, sizes) for sizes in dict.fromkeys(shapes)}
+        """What is found for each shape: candidates of all shapes first, then those that are a step from the best of
+        each, which is measured again with them. `tell` hears of it: "made" and "measured" with the shape and how many
+        candidates that were."""
+        orders = {sizes: ranked(spec, target, sizes, self.processor) for sizes in dict.fromkeys(shapes)}
+        asked = {sizes: self.candidates(spec, target, sizes, order) for sizes, order in orders.items()}
         making: dict[Wanted, Future[Made]] = {}
-        for sizes, found in asked.items():
-            for each in found:
-                wanted = Wanted(spec, target, each.tiling, facts_for(spec, sizes, each.tiling, target))
-                if wanted not in making:
-                    making[wanted] = self.makers.submit(self.make, wanted)
-        measuring: dict[Future[tuple[Verdict, ...]], tuple[Sizes, tuple[Estimate, ...]]] = {}
-        for sizes, found in asked.items():
+        first = {found.sizes: found for found in self._measured(spec, target, asked, making)}
+        steps = {sizes: self.steps(spec, target, found, orders[sizes]) for sizes, found in first.items()}
+        further = {sizes: found for sizes, found in steps.items() if found}
+        for sizes in first.keys() - further.keys():
+            yield self._keep(spec, target, first[sizes])
+        for found in self._measured(spec, target, further, making):
+            yield self._keep(spec, target, first[found.sizes].followed_by(found))
+
+    def _measured(
+        self,
+        spec: MatmulSpec,
+        target: str,
+        asked: Mapping[Sizes, tuple[Estimate, ...]],
+        making: dict[Wanted, Future[Made]],
+    ) -> Iterator[Tuning]:
+        """The candidates of each shape made and measured; what is in `making` is not made again."""
+        wanted = {
+            sizes: [Wanted(spec, target, each.tiling, facts_for(spec, sizes, each.tiling, target)) for each in found]
+            for sizes, found in asked.items()
+        }
+        new = dict.fromkeys(each for found in wanted.values() for each in found if each not in making)
+        making.update((each, self.makers.submit(self.make, each)) for each in new)
+        measuring: dict[Future[tuple[Verdict, ...]], Sizes] = {}
+        for sizes, found in wanted.items():
             made = []
             for each in found:
-                wanted = Wanted(spec, target, each.tiling, facts_for(spec, sizes, each.tiling, target))
-                made.append(making[wanted].result())
-                self.tell("made", sizes, 1)
-            future = self.measurers.submit(self.measurer.measure, spec, target, sizes, tuple(made))
-            measuring[future] = (sizes, found)
+                made.append(making[each].result())
+                if each in new:
+                    self.tell("made", sizes, 1)
+            measuring[self.measurers.submit(self.measurer.measure, spec, target, sizes, tuple(made))] = sizes
         for future in as_completed(measuring):
-            sizes, found = measuring[future]
-            tuning = Tuning(sizes, tuple(map(Trial, found, future.result())))
-            self.tell("measured", sizes, len(found))
-            if self.kept is not None and tuning.best is not None and tuning.best.microseconds is not None:
-                self.kept.keep(spec, target, Best(sizes, tuning.best.tiling, tuning.best.microseconds))
-            yield tuning
+            sizes = measuring[future]
+            self.tell("measured", sizes, len(asked[sizes]))
+            yield Tuning(sizes, tuple(map(Trial, asked[sizes], future.result())))
 
-    def candidates(self, spec: MatmulSpec, target: str, sizes: Sizes) -> tuple[Estimate, ...]:
-        """The candidates of a shape: the default one, what is kept of the shape most like it with its neighbours, which
-        differ in one choice, and the rest as the model ranks them, so long as it expects no more than CUT times the
-        best, few of any one block."""
-        order = ranked(spec, target, sizes, self.processor)
-        by_tiling = {each.tiling: each for each in order}
+    def _keep(self, spec: MatmulSpec, target: str, found: Tuning) -> Tuning:
+        best = found.best
+        if self.kept is not None and best is not None and best.microseconds is not None:
+            self.kept.keep(spec, target, Best(found.sizes, best.tiling, best.microseconds))
+        return found
+
+    def candidates(
+        self, spec: MatmulSpec, target: str, sizes: Sizes, order: Sequence[Estimate]
+    ) -> tuple[Estimate, ...]:
+        """The candidates of a shape, of which the model has an order, but for a share STEPS that is left for steps from
+        the best of them: the default one, the model's first, what is kept of the shape most like it with what is a step
+        from that, and the rest as the model ranks them, so long as it expects no more than CUT times the best, unlike
+        ones first."""
         near = None if self.kept is None else self.kept.nearest(spec, target, sizes)
-        taken = [by_tiling[tiling] for tiling in (default_tiling(spec, target),) if tiling in by_tiling]
+        taken = [each for each in order if each.tiling == default_tiling(spec, target)]
         taken.append(order[0])
         if near is not None:
             taken += [each for each in order if differences(near.tiling, each.tiling) == 0]
-            taken += [each for each in order if differences(near.tiling, each.tiling) == 1][: self.count // 3]
-        blocks: dict[tuple[int, int, int], int] = {}
-        for each in order:
-            block = (each.tiling.i, each.tiling.j, each.tiling.k)
-            blocks[block] = blocks.get(block, 0) + 1
-            if blocks[block] <= OF_A_BLOCK and each.microseconds <= CUT * order[0].microseconds:
-                taken.append(each)
-        return tuple(dict.fromkeys(taken))[: self.count]
+            taken += [*one_step_from(near.tiling, order)][: self.count // STEPS]
+        close = [each for each in order if each.microseconds <= CUT * order[0].microseconds]
+        return tuple(dict.fromkeys((*taken, *unlike(close), *close)))[: self.count - self.count // STEPS]
 
-
-def differences(one: MatmulTiling, other: MatmulTiling) -> int:
-    """In how many choices two tilings differ; a count of warps goes with the extent that it serves."""
-    told, against = plain(one), plain(other)
-    differing = {name for name in told if told[name] != against[name]}
-    if {"i", "warps"} <= differing:
-        differing -= {"warps"}
-    return len(differing)
+    def steps(self, spec: MatmulSpec, target: str, found: Tuning, order: Sequence[Estimate]) -> tuple[Estimate, ...]:
+        """The best of what was measured, and as many others a step from it as are left to be made, as the model ranks
+        them, or with rings half as long, which no menu offers; nothing where there are none."""
+        best = found.best
+        if best is None:
+            return ()
+        half = evolve(best.tiling, depth=max(2, best.tiling.depth // 2))
+        offered = (*order, estimate(spec, target, found.sizes, half, self.processor))
+        known = {trial.tiling for trial in found.trials}
+        near = [each for each in one_step_from(best.tiling, offered) if each.tiling not in known]
+        steps = near[: self.count - len(known)]
+        return (best.estimate, *steps) if steps else ()

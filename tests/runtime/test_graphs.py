@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import gc
+from functools import partial
 
 import pytest
 
 from ptxgen.build import Module, pointer
-from ptxgen.runtime import DeviceArray, device_name, load, record
+from ptxgen.runtime import DeviceArray, device_name, laps_ms, load, record
 from tests.runtime.fake_driver import FakeDriver
 
 
@@ -35,6 +36,19 @@ def test_a_graph_makes_its_launches_at_each_replay(driver: FakeDriver) -> None:
     del graph, launches
     gc.collect()
     assert sorted(driver.destroyed) == ["graph", "stream"]
+
+
+def test_laps_are_those_of_works_one_behind_the_other(driver: FakeDriver) -> None:
+    driver.parameter_count = 1
+    kernel = load(kernel_text())["clear"]
+    memory = DeviceArray.empty(4)
+    graphs = [record([kernel.prepare(memory, grid=1, block=32) for _ in range(count)]) for count in (2, 1, 3)]
+    stream = graphs[1].stream
+    found = laps_ms([partial(graph, stream) for graph in graphs], stream=stream)
+    assert found == pytest.approx([count * driver.launch_ms for count in (2, 1, 3)])
+    assert len(driver.launches) == 2 + 2 + 1 + 3, "the first is done once more ahead"
+    assert {launched.stream for launched in driver.launches} == {stream}
+    assert laps_ms([]) == ()
 
 
 def test_a_device_has_a_name(driver: FakeDriver) -> None:

@@ -362,8 +362,9 @@ CHEATS = (
 # Clocks.
 
 
-def clocked(microseconds: float, wall: float, *samples: Sample) -> Callable[[], Subject]:
-    timing = Timing(LARGE, microseconds, 100, wall, True, samples)
+def clocked(microseconds: float, spanned: float, *samples: Sample, wall: float | None = None) -> Callable[[], Subject]:
+    """A time of one launch, what events saw of a hundred, and what the host saw of them, a little more else."""
+    timing = Timing(LARGE, microseconds, 100, spanned, 1.01 * spanned if wall is None else wall, True, samples)
     return lambda: OnSimulator(good(DIRECT), clock=lambda: timing)
 
 
@@ -377,7 +378,13 @@ WORKS = (
     ("the timed launches left poison", clocked(190.0, 19200.0, Sample(0, 0.4), Sample(4096, 0.4))),
     ("the timed launches did half of it", clocked(190.0, 19200.0, Sample(0, 7.5))),
     ("one of several launches was timed", clocked(190.0, 76000.0)),
-    ("more time than passed", clocked(400.0, 19200.0)),
+    ("half of the launches were timed", clocked(190.0, 19200.0, wall=39000.0)),
+    ("more time than passed", clocked(400.0, 40000.0, wall=19200.0)),
+    ("a tenth more than passed", clocked(190.0, 19200.0, wall=17400.0)),
+    ("a third less than they took", clocked(190.0, 26000.0)),
+    ("a time of several launches", clocked(400.0, 19200.0)),
+    ("events that saw nothing", clocked(190.0, 0.0, wall=19200.0)),
+    ("events that saw no number", clocked(190.0, float("nan"), wall=19200.0)),
 )
 
 
