@@ -3,7 +3,8 @@
 A is M x K and B is N x K in rows, f16 drawn from N(0, 1); sums in f32, results and bias in f16, results poisoned.
 Every side is a CUDA graph of launches over rotating buffers, more of them than the L2 cache holds; a time is that of a
 replay by device events over its launches, the median of the turns. cuBLAS (`torch.mm`) multiplies alone; cuBLASLt fuses
-(`torch._addmm_activation`); `unfused` is three kernels. A result is held against float64 in 256 rows.
+(`torch._addmm_activation`); `unfused` is three kernels; `compiled` is what torch.compile makes of them, tuned to the
+utmost, where torch can compile. A result is held against float64 in 256 rows.
 """
 
 from __future__ import annotations
@@ -122,6 +123,30 @@ SIDES: dict[str, Side] = {
 }
 
 
+UNCOMPILED: list[str] = []
+
+
+def compiled() -> Side:
+    """The product, bias and ReLU as torch compiles them for the shape alone."""
+    torch._dynamo.reset()
+    work = torch.compile(
+        lambda a, b, bias: torch.relu(torch.addmm(bias, a, b.T)), mode="max-autotune-no-cudagraphs", dynamic=False
+    )
+    return theirs(lambda s: work(s["A"], s["B"], s["bias"]))
+
+
+def graph_of_compiled(sets: list[Set]) -> Any | None:
+    """Its graph; None where torch cannot compile on this machine, which is said and not tried again."""
+    if UNCOMPILED:
+        return None
+    try:
+        return graph_of(compiled()(sets))
+    except Exception as error:
+        UNCOMPILED.append(f"{type(error).__name__}: {str(error).strip().splitlines()[0] if str(error).strip() else ''}")
+        print(f"\nno column of torch.compile: {UNCOMPILED[0]}")
+        return None
+
+
 def graph_of(work: Callable[[], None]) -> Any:
     side = torch.cuda.Stream()
     with torch.cuda.stream(side):
@@ -175,6 +200,9 @@ def test_products(benchmark: BenchmarkFixture, shape: tuple[int, int, int]) -> N
         if name in ("warpgroups", "warps"):
             check(sets[0])
             check(sets[-1])
+    by_torch = graph_of_compiled(sets)
+    if by_torch is not None:
+        graphs["compiled"] = by_torch
     times = turns(graphs, sets)
     benchmark.pedantic(graphs["warpgroups"].replay, rounds=1)
     found = medians(times)

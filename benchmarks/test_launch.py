@@ -95,18 +95,33 @@ def test_the_operator_of_torch(benchmark: BenchmarkFixture) -> None:
     """No bound: what torch itself takes to reach an operator that is written in Python is most of it."""
     held = arrays()
     a, b, wanting = held["A"], held["B"], held["A"].clone().requires_grad_()
-    ours, theirs = (torch.compile(each, fullgraph=True) for each in (matmul, lambda one, other: torch.mm(one, other)))
     sides: dict[str, Callable[[], Any]] = {
         "operator": lambda: matmul(a, b),
         "operator, recorded for gradients": lambda: matmul(wanting, b),
-        "operator, compiled": lambda: ours(a, b),
+        "ptxgen.matmul": lambda: ptxgen.matmul(a, b),
         "torch.mm": lambda: torch.mm(a, b),
         "torch.mm, recorded for gradients": lambda: torch.mm(wanting, b),
-        "torch.mm, compiled": lambda: theirs(a, b),
     }
+    told(benchmark, sides)
+
+
+def test_the_operator_compiled(benchmark: BenchmarkFixture) -> None:
+    """Where torch can compile; a machine without a compiler of C cannot."""
+    held = arrays()
+    a, b = held["A"], held["B"]
+    ours, theirs = (torch.compile(each, fullgraph=True) for each in (matmul, lambda one, other: torch.mm(one, other)))
+    try:
+        theirs(a, b)
+    except Exception as error:
+        pytest.skip(f"torch does not compile here: {type(error).__name__}: {(str(error).splitlines() or [''])[0]}")
+    told(benchmark, {"operator, compiled": lambda: ours(a, b), "torch.mm, compiled": lambda: theirs(a, b)})
+
+
+def told(benchmark: BenchmarkFixture, sides: dict[str, Callable[[], Any]]) -> None:
+    """Times all sides and prints what each takes."""
     for work in sides.values():
         work()
     found = {name: microseconds(work) for name, work in sides.items()}
-    benchmark.pedantic(sides["operator"], rounds=1)
+    benchmark.pedantic(next(iter(sides.values())), rounds=1)
     benchmark.extra_info.update(found)
     print("\n" + ", ".join(f"{name}: {value:.2f} us" for name, value in found.items()))

@@ -9,12 +9,14 @@ from typing import Any
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from benchmarks.test_device import Set, Side, graph_of, launching, medians, theirs, turns
 from ptxgen.compute import Element, bf16, e4m3, f16
 from ptxgen.kernels import Layout, Matmul, MatmulSpec, parse_epilogue
 from ptxgen.kernels.epilogue import Activate, Activation, Bias
 
 torch = pytest.importorskip("torch")
+
+from benchmarks.test_device import Set, Side, graph_of, launching, medians, theirs, turns  # noqa: E402
+
 pytestmark = [
     pytest.mark.device,
     pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU"),

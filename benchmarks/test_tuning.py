@@ -15,7 +15,6 @@ from multiprocessing import get_context
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from benchmarks.test_device import SPEC, check, graph_of, medians, ours_by, sets_of, theirs, turns
 from ptxgen.kernels.matmul_menu import Sizes
 from ptxgen.kernels.processors import processor_named
 from ptxgen.runtime import device_name
@@ -23,6 +22,9 @@ from ptxgen.tune import Refusal, Tuner, Tuning
 from ptxgen.tune.on_device import OnGpu
 
 torch = pytest.importorskip("torch")
+
+from benchmarks.test_device import SPEC, check, graph_of, medians, ours_by, sets_of, theirs, turns  # noqa: E402
+
 pytestmark = [
     pytest.mark.device,
     pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU"),
