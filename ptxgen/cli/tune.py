@@ -20,7 +20,7 @@ from ptxgen.kernels.matmul_cost import explain
 from ptxgen.kernels.matmul_menu import Sizes
 from ptxgen.kernels.processors import FITTED, FITTED_OF_WARPS, PROCESSORS, Processor, processor_for, processor_named
 from ptxgen.runtime import device_count, device_name
-from ptxgen.tune.calibration import Measurement, fit, measure, read_measurements, written
+from ptxgen.tune.calibration import Measurement, by_kind, fit, measure, read_measurements, written
 from ptxgen.tune.gate import Refusal
 from ptxgen.tune.keeping import Kept
 from ptxgen.tune.on_device import OnGpu, take_device
@@ -90,6 +90,8 @@ def _fit(options: TuneOptions) -> int:
         f"{len(measured)} measurements; half within a factor of {found.median:.3f}, nine in ten {found.nine_in_ten:.3f}"
     )
     print(", ".join(f"{name}={getattr(found.processor, name):.4g}" for name in (*FITTED, *FITTED_OF_WARPS)))
+    for name, count, middle in by_kind(found):
+        print(f"  {middle:.3f} in the middle of {count} with {name}")
     worst = sorted(found.residuals, key=lambda pair: -abs(pair[1] - 1))[:10]
     for each, factor in worst:
         sizes = each.sizes

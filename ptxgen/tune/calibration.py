@@ -143,6 +143,25 @@ class Fit:
     residuals: tuple[tuple[Measurement, float], ...] = field(repr=False)
 
 
+KINDS: tuple[tuple[str, Callable[[MatmulTiling], bool]], ...] = (
+    ("blocks that come and go", lambda tiling: tiling.workers is None),
+    ("blocks that stay", lambda tiling: tiling.workers is not None and not tiling.turns),
+    ("tiles in turn", lambda tiling: tiling.turns),
+    ("clusters", lambda tiling: tiling.cluster != (1, 1)),
+    ("factors swapped", lambda tiling: tiling.swap),
+    ("results from registers", lambda tiling: not tiling.drain),
+)
+
+
+def by_kind(found: Fit) -> Iterator[tuple[str, int, float]]:
+    """Of each kind of tiling how many were measured and the median of the factors: what the row tells too high or too
+    low of a kind is what the model does not know of it."""
+    for name, belongs in KINDS:
+        factors = [factor for each, factor in found.residuals if belongs(each.tiling)]
+        if factors:
+            yield name, len(factors), float(np.median(factors))
+
+
 def fit(spec: MatmulSpec, measured: Sequence[Measurement], start: Processor) -> Fit:
     """The row nearest to the measurements in the logarithm of the time, from `start` on; far ones count less (Huber),
     and those that take more than NEAR times the best of their shape not at all, since nobody would pick them.

@@ -9,7 +9,7 @@ from attrs import evolve
 
 from ptxgen.kernels.matmul_cost import estimate
 from ptxgen.kernels.matmul_menu import Sizes, is_legal
-from ptxgen.tune.calibration import Measurement, fit, read_measurements, spread, written
+from ptxgen.tune.calibration import Fit, Measurement, by_kind, fit, read_measurements, spread, written
 from tests.kernels.measured import SPEC, TARGET, measured
 from tests.tune.spoiled import device
 
@@ -28,6 +28,20 @@ def test_a_fit_finds_a_device_again_from_its_times() -> None:
     assert found.nine_in_ten < 1.03
     assert found.processor.ghz == pytest.approx(1.3, rel=0.05)
     assert found.processor.measured
+
+
+def test_a_kind_that_the_model_takes_for_slower_shows() -> None:
+    sizes = SHAPES[0]
+    times = tuple(
+        Measurement(TARGET, sizes, tiling, told * (0.8 if tiling.turns else 1.0))
+        for tiling in measured()[sizes] for told in (estimate(SPEC, TARGET, sizes, tiling, device()).microseconds,)
+    )  # fmt: skip
+    factors = tuple(
+        (each, estimate(SPEC, TARGET, sizes, each.tiling, device()).microseconds / each.microseconds) for each in times
+    )
+    found = {name: middle for name, _, middle in by_kind(Fit(device(), 1.0, 1.0, factors))}
+    assert found["tiles in turn"] == pytest.approx(1.25)
+    assert found["clusters"] == found["blocks that come and go"] == pytest.approx(1.0)
 
 
 def test_measurements_are_lines(tmp_path: Path) -> None:
