@@ -17,6 +17,7 @@ FOLLOWING = {
     "drain": frozenset({"depth"}),
     "cluster": frozenset({"raster"}),
     "workers": frozenset({"raster"}),
+    "boxed": frozenset({"depth", "overlap"}),
 }
 """What changes with a choice, since it must: the room for rings with whatever takes shared memory, for one."""
 
