@@ -105,6 +105,7 @@ PROCESSORS: tuple[Processor, ...] = (
         sustained=855.3, fill_bytes=86.69, memory_rate=3.621, l2_rate=16.92, lines_cut=2.08, launch=0.884,
         fetch=0.7518, slab=0.02236, cluster_slab=0.02089, tile=0.5662, piece=0.03817, out_bytes=14.31,
         direct_bytes=4.674, block=0.832, walk=0.1126, cluster=0.08328, share_of_warps=0.45, warp_slab=0.08614,
+        share_of_boxed=0.5871, boxed_slab=0.07957,
         source="H200 data sheet (989 TFLOP/s, 4.8 TB/s); H100 tuning guide (132 SMs, 50 MB); 2,019 launches timed",
     ),
     Processor(

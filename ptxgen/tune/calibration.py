@@ -19,7 +19,7 @@ from ptxgen.kernels.matmul_compute import MatmulSpec
 from ptxgen.kernels.matmul_cost import estimate
 from ptxgen.kernels.matmul_menu import Sizes, menu_for
 from ptxgen.kernels.matmul_plan import MatmulTiling
-from ptxgen.kernels.processors import FITTED, FITTED_OF_WARPS, Processor
+from ptxgen.kernels.processors import FITTED, FITTED_OF_BOXED, FITTED_OF_WARPS, Processor
 from ptxgen.kernels.views import outline
 from ptxgen.plan import Fact
 from ptxgen.tune.making import Made, Wanted, make
@@ -150,6 +150,7 @@ KINDS: tuple[tuple[str, Callable[[MatmulTiling], bool]], ...] = (
     ("clusters", lambda tiling: tiling.cluster != (1, 1)),
     ("factors swapped", lambda tiling: tiling.swap),
     ("results from registers", lambda tiling: not tiling.drain),
+    ("boxes for warps", lambda tiling: tiling.boxed),
 )
 
 
@@ -166,20 +167,24 @@ def fit(spec: MatmulSpec, measured: Sequence[Measurement], start: Processor) -> 
     """The row nearest to the measurements in the logarithm of the time, from `start` on; far ones count less (Huber),
     and those that take more than NEAR times the best of their shape not at all, since nobody would pick them.
 
-    First what products of warpgroups tell, where there are any, then what is of warps alone.
+    First what products of warpgroups tell, where there are any, then what is of warps alone, and of warps that have
+    their slabs brought.
     """
     best: dict[tuple[str, Sizes], float] = {}
     for each in measured:
         key = (each.target, each.sizes)
         best[key] = min(best.get(key, each.microseconds), each.microseconds)
     near = [each for each in measured if each.microseconds <= NEAR * best[each.target, each.sizes]]
-    groups = [each for each in near if has_warpgroups(each.target)]
-    warps = [each for each in near if not has_warpgroups(each.target)]
+    boxed = [each for each in near if each.tiling.boxed]
+    groups = [each for each in near if has_warpgroups(each.target) and not each.tiling.boxed]
+    warps = [each for each in near if not has_warpgroups(each.target) and not each.tiling.boxed]
     row = evolve(start, measured=True)
     if groups:
         row = _fitted(spec, groups, row, FITTED)
     if warps:
         row = _fitted(spec, warps, row, FITTED_OF_WARPS if groups else (*FITTED, *FITTED_OF_WARPS))
+    if boxed:
+        row = _fitted(spec, boxed, row, FITTED_OF_BOXED)
     factors = [estimate(spec, e.target, e.sizes, e.tiling, row).microseconds / e.microseconds for e in near]
     sizes = sorted(max(factor, 1 / factor) for factor in factors)
     middle, most = sizes[len(sizes) // 2], sizes[int(0.9 * (len(sizes) - 1))]
