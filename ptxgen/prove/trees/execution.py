@@ -8,12 +8,13 @@ from collections.abc import Iterator, Mapping
 from attrs import define, field, frozen
 
 from isa.mechanisms import Group, GroupKind, IssuedBy, Transaction
-from ptxgen.errors import InternalError
+from ptxgen.errors import InternalError, Place
 from ptxgen.order.clusters import ranks_in
 from ptxgen.prove.trees.accesses import mechanism_of
 from ptxgen.prove.trees.happens import Happens
 from ptxgen.prove.trees.tracing import Step
 from ptxgen.tile import (
+    Acquire,
     Arrive,
     Arriving,
     ClusterArrive,
@@ -28,6 +29,7 @@ from ptxgen.tile import (
     Program,
     ProxyFence,
     RegisterFence,
+    Release,
     Retire,
     Role,
     Side,
@@ -58,11 +60,33 @@ class Done:
     done: int
 
 
+@frozen(eq=False)
+class Flagged:
+    """An acquisition or a release of a flag: its event, the block, the flag's value, the line."""
+
+    event: int
+    block: int
+    value: int
+    line: Place | None
+
+
+@define(eq=False)
+class Flag:
+    """What happens at the flag of a tile, by blocks of all parts."""
+
+    acquired: list[Flagged] = field(factory=list)
+    released: list[Flagged] = field(factory=list)
+
+
 @define(eq=False)
 class Execution:
     """The events of a run. `steps[role, block]` is what the role does there, `issued[member]` the event of each step
     that a member takes part in, `completed[place, member, step]` when what it issued at a step is complete at the tiles
-    of block `place`, `fences[member]` its fences, `phases` the completions of barriers, `ends[member]` its end."""
+    of block `place`, `fences[member]` its fences, `phases` the completions of barriers, `gathered` those of clusters'
+    barriers, `ends[member]` its end, `flags` what happens at flags in memory.
+
+    Blocks are those of one cluster of tiles, of each part of its sums: block number b has rank b mod the cluster's size
+    in its cluster, and the blocks of a part come before those of the next one."""
 
     program: Program
     steps: Mapping[tuple[str, int], tuple[Step, ...]]
@@ -75,18 +99,54 @@ class Execution:
     ends: dict[Member, int] = field(factory=dict)
     joins: dict[tuple[str, int, int], int] = field(factory=dict)
     shared: dict[tuple[Member, int], Done] = field(factory=dict)
+    gathered: dict[tuple[int, int], int] = field(factory=dict)
+    arrivals: dict[Member, int] = field(factory=dict)
+    flags: dict[tuple[str, int], Flag] = field(factory=dict)
+    size: int = field(init=False)
+
+    @size.default
+    def _of_cluster(self) -> int:
+        return self.program.grid.cluster
 
     @property
     def blocks(self) -> range:
-        """The ranks of the cluster's blocks."""
-        return range(self.program.grid.cluster)
+        """The numbers of the blocks."""
+        return range(self.size * self.program.grid.parts)
+
+    def rank(self, block: int) -> int:
+        """The rank of a block in its cluster."""
+        return block % self.size
+
+    def together(self, block: int) -> range:
+        """The blocks of a block's cluster."""
+        first = block - self.rank(block)
+        return range(first, first + self.size)
+
+    def reached(self, masks: tuple[int, ...], block: int) -> tuple[int, ...]:
+        """The blocks that a block reaches."""
+        return tuple(map(self.together(block).__getitem__, ranks_in(masks[self.rank(block)]))) if masks else (block,)
+
+    def gathering(self, block: int, number: int) -> int:
+        """The completion of a phase of the barrier of a block's cluster."""
+        key = (self.together(block).start, number)
+        if key not in self.gathered:
+            self.gathered[key] = self.happens.add(f"the cluster's barrier, phase {number}")
+        return self.gathered[key]
 
     @property
     def members(self) -> Iterator[Member]:
         """All representative threads."""
         for block in self.blocks:
-            for role in self.program.roles:
-                yield from members_of(role, block)
+            yield from self.members_in(block)
+
+    def members_in(self, block: int) -> Iterator[Member]:
+        """Those of a block."""
+        for role in self.program.roles:
+            yield from members_of(role, block)
+
+    def crew(self, name: str, block: int) -> tuple[Member, ...]:
+        """Those of a role of a block."""
+        return next(members_of(role, block) for role in self.program.roles if role.name == name)
 
     def phase(self, ring: str, side: Side, block: int, number: int) -> int:
         """The completion of a barrier for tile `number`: it has landed, or its slot is free again."""
@@ -118,6 +178,8 @@ def performs(member: Member, node: Leaf | Synchronisation) -> bool:
     match node:
         case Commit(kind=GroupKind.BULK) | Retire(kind=GroupKind.BULK):
             return member.first and member.unit == 0
+        case Acquire() | Release():
+            return member.first and member.unit == 0
         case Copy() if mechanism_of(node).issued_by is IssuedBy.ELECTED:
             return member.first and member.unit == 0
         case Arrive(by=Arriving.WARPGROUP):
@@ -127,11 +189,19 @@ def performs(member: Member, node: Leaf | Synchronisation) -> bool:
 
 
 def executed(program: Program, steps: Mapping[tuple[str, int], tuple[Step, ...]]) -> Execution:
-    """The run of a cluster in which each role of each block takes these steps; not yet closed."""
+    """The run in which each role of each block takes these steps; not yet closed."""
     run = Execution(program, steps)
     starts = _starts(run)
     for member in run.members:
         _Thread(run, member, starts[member.block]).follow()
+    for (first, number), phase in run.gathered.items():
+        for member, end in run.ends.items():
+            if member.block in run.together(first) and run.arrivals[member] <= number:
+                run.happens.order(end, phase)
+    for flag in run.flags.values():
+        for taken in flag.acquired:
+            for passed in (passed for passed in flag.released if passed.value == taken.value):
+                run.happens.order(passed.event, taken.event)
     return run
 
 
@@ -139,11 +209,15 @@ def _starts(run: Execution) -> dict[int, int]:
     """When each block's threads begin: behind the initialisation of its barriers, or of all of the cluster."""
     for block in run.blocks:
         run.begun[block] = run.happens.add(f"barriers of block {block} initialised")
-    kinds = [type(node) for node in run.program.enter]
-    if ClusterArrive in kinds and ClusterWait in kinds[kinds.index(ClusterArrive) :]:
-        together = run.happens.add("the cluster's barrier", None, *run.begun.values())
-        return dict.fromkeys(run.blocks, together)
-    return dict(run.begun)
+    starts, arrived = dict(run.begun), 0
+    for node in run.program.enter:
+        for block in run.blocks:
+            if isinstance(node, ClusterArrive):
+                run.happens.order(starts[block], run.gathering(block, arrived))
+            elif isinstance(node, ClusterWait) and arrived:
+                starts[block] = run.happens.add("threads begin", None, run.gathering(block, arrived - 1))
+        arrived += isinstance(node, ClusterArrive)
+    return starts
 
 
 @define(eq=False)
@@ -156,14 +230,17 @@ class _Thread:
     open: dict[GroupKind, list[Done]] = field(factory=dict)
     groups: dict[GroupKind, list[list[Done]]] = field(factory=dict)
     meetings: int = 0
+    arrived: int = 0
 
     def follow(self) -> None:
         happens, member = self.run.happens, self.member
+        self.arrived = sum(isinstance(node, ClusterArrive) for node in self.run.program.enter)
         for number, step in enumerate(self.run.steps[member.role, member.block]):
             if performs(member, step.node):
                 self.last = self.take(number, step)
                 self.run.issued.setdefault(member, {})[number] = self.last
         self.run.ends[member] = happens.add(f"{member.role}{self.run.where(member.block)} ends", None, self.last)
+        self.run.arrivals[member] = self.arrived
 
     def take(self, number: int, step: Step) -> int:
         """The event of a step, behind the one before."""
@@ -175,7 +252,7 @@ class _Thread:
             event = happens.add(f"{node.op}{run.where(member.block)}", node.line, self.last)
             self.issue(number, step, node, event)
             return event
-        waits = isinstance(node, Wait)
+        waits = isinstance(node, Wait | ClusterWait | Acquire)
         event = happens.add(f"{_name(node)}{run.where(member.block)}", node.line, self.last, waits=waits)
         match node:
             case Commit(kind):
@@ -189,15 +266,31 @@ class _Thread:
                 if free >= 0 or side is Side.FULL:
                     happens.order(run.phase(ring, side, member.block, free), event)
             case Arrive(ring, to=to):
-                for block in reached_from(to, member.block):
+                for block in run.reached(to, member.block):
                     happens.order(event, run.phase(ring, Side.EMPTY, block, step.rank))
             case Expect(ring):
                 happens.order(event, run.phase(ring, Side.FULL, member.block, step.rank))
             case ProxyFence() | RegisterFence():
                 run.fences.setdefault((member, type(node)), []).append((number, event))
             case _:
-                pass
+                self.between_blocks(step, node, event)
         return event
+
+    def between_blocks(self, step: Step, node: Synchronisation, event: int) -> None:
+        """What a thread tells other blocks, or is told by them."""
+        run, member = self.run, self.member
+        match node:
+            case ClusterArrive():
+                run.happens.order(event, run.gathering(member.block, self.arrived))
+                self.arrived += 1
+            case ClusterWait() if self.arrived:
+                run.happens.order(run.gathering(member.block, self.arrived - 1), event)
+            case Acquire(flags) | Release(flags):
+                flag = run.flags.setdefault((flags, run.rank(member.block)), Flag())
+                found = Flagged(event, member.block, step.rank, node.line)
+                (flag.acquired if isinstance(node, Acquire) else flag.released).append(found)
+            case _:
+                pass
 
     def meet(self, node: Meet) -> int:
         key = (self.member.role, self.member.block, self.meetings)
@@ -218,14 +311,16 @@ class _Thread:
             case Transaction():
                 if not isinstance(leaf, Copy):
                     raise InternalError(f"{leaf.op}: nothing but copies lands on the barriers of a ring")
-                for block in reached_from(leaf.masks, member.block):
+                for block in run.reached(leaf.masks, member.block):
                     landed = run.happens.add(f"{leaf.op}{run.where(block)} lands", leaf.line, event)
                     run.completed[block, member, number] = Done(landed, landed)
                     if leaf.ring:
                         rank = step.number(leaf.destination.rank)
                         run.happens.order(landed, run.phase(leaf.ring, Side.FULL, block, rank))
             case _:
-                run.completed[member.block, member, number] = Done(event, event)
+                masks = leaf.masks if isinstance(leaf, Copy) else ()
+                for block in {member.block, *run.reached(masks, member.block)}:
+                    run.completed[block, member, number] = Done(event, event)
 
     def group(self, number: int, leaf: Leaf, event: int, *, collective: bool) -> Done:
         """The completion of what a thread, or with others of its warpgroup, has issued."""
@@ -241,11 +336,6 @@ class _Thread:
 def depth_of(program: Program, name: str) -> int:
     """The slots of a ring."""
     return next(ring.depth for ring in program.rings if ring.name == name)
-
-
-def reached_from(masks: tuple[int, ...], block: int) -> tuple[int, ...]:
-    """The blocks that a block reaches."""
-    return ranks_in(masks[block]) if masks else (block,)
 
 
 def is_product(leaf: Leaf | Synchronisation) -> bool:
@@ -269,5 +359,13 @@ def _name(node: Synchronisation) -> str:
             return f"retire {kind.value}, pending {pending}"
         case Commit(kind):
             return f"commit {kind.value}"
+        case ClusterArrive():
+            return "arrive at the cluster's barrier"
+        case ClusterWait():
+            return "wait for the cluster's barrier"
+        case Acquire(flags, value):
+            return f"acquire {flags} at {value}"
+        case Release(flags, value):
+            return f"release {flags} as {value}"
         case _:
             return type(node).__name__
