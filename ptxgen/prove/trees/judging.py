@@ -12,10 +12,11 @@ from ptxgen.prove.launches import launch_faults
 from ptxgen.prove.passing import order_faults
 from ptxgen.prove.trees.barriers import count_faults, declared, phase_faults
 from ptxgen.prove.trees.ends import end_faults
-from ptxgen.prove.trees.execution import Execution, executed
+from ptxgen.prove.trees.execution import Execution
 from ptxgen.prove.trees.flags import flag_faults
 from ptxgen.prove.trees.memory import memory_faults
 from ptxgen.prove.trees.reach import gathering_faults, reach_faults
+from ptxgen.prove.trees.running import executed
 from ptxgen.prove.trees.sizes import Case, cases, tiles_of
 from ptxgen.prove.trees.tiles import tile_faults
 from ptxgen.prove.trees.tracing import Step, Tracer, Untraceable

@@ -20,7 +20,9 @@ def reach_faults(program: Program) -> Iterator[Finding]:
         match node:
             case Arrive(to=masks) | Copy(masks=masks) if masks:
                 if len(masks) != size or any(mask >> size for mask in masks):
-                    yield _finding("reach", f"blocks are told for a cluster of {len(masks)}, which has {size}", node.line)
+                    ranks = sorted({rank for mask in masks for rank in ranks_in(mask)})
+                    text = f"{len(masks)} blocks reach those of ranks {ranks}, in a cluster of {size}"
+                    yield _finding("reach", text, node.line)
                 elif isinstance(node, Copy) and node.source.buffer.space is Space.SHARED:
                     yield from _of_one_block(node)
             case _:
