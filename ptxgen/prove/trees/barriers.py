@@ -157,6 +157,8 @@ def _counted(run: Execution, ring: Ring, block: int, filled: Counter[int]) -> It
     yield from _bytes(run, ring, block, where)
     expected = ring.counts_by_rank[run.rank(block)] if ring.counts_by_rank else ring.empty_count
     arrivals, line = _arrivals(run, ring, block)
+    if not arrivals and not _is_freed(run.program, ring):
+        return
     reuse = served(run.program, ring, Side.EMPTY)
     for rank in sorted({*filled, *arrivals}):
         if rank not in filled:
@@ -171,6 +173,17 @@ def _counted(run: Execution, ring: Ring, block: int, filled: Counter[int]) -> It
             text = f"ring {ring.name}: the count of empty is {expected}{where}, but {arrivals[rank]} arrive{reuse}"
             yield finding("count", text, ring.line or line)
             return
+
+
+def _is_freed(program: Program, ring: Ring) -> bool:
+    """Whether anybody frees slots of a ring, or waits for that: one whose slots are filled once needs neither."""
+    for node in (node for role in program.roles for node in ends_of(role.body)):
+        match node:
+            case Arrive(ring=ring.name) | Wait(ring=ring.name, side=Side.EMPTY):
+                return True
+            case _:
+                pass
+    return False
 
 
 def _arrivals(run: Execution, ring: Ring, block: int) -> tuple[Counter[int], Place | None]:
