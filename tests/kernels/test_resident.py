@@ -62,9 +62,8 @@ RUNS: tuple[tuple[Sizes, int | None], ...] = (
 
 
 def planned(compute: Compute, facts: Iterable[Fact], target: str, **choices: Any) -> Plan:
-    return by_warpgroups(
-        Plan(compute, target).assume(*facts), **{"i": 64, "n": 64, "depth": 2, "workers": 1, **choices}
-    )
+    small: dict[str, Any] = {"i": 64, "n": 64, "depth": 2, "workers": 1}
+    return by_warpgroups(Plan(compute, target).assume(*facts), **small | choices)
 
 
 @cache
@@ -117,7 +116,7 @@ def test_it_is_copied_once_for_each_item() -> None:
     program = kernel().program
     (load,) = (role for role in program.roles if role.elected)
     around = {}
-    found = dict((spot.steps, node) for spot, node in spots(program) if spot.role == load.name)
+    found = {spot.steps: node for spot, node in spots(program) if spot.role == load.name}
     for steps, node in found.items():
         if isinstance(node, Copy):
             above = [found[steps[:n]] for n in range(1, len(steps)) if steps[:n] in found]
