@@ -108,6 +108,6 @@ def split() -> Iterator[tuple[str, Planned]]:
     yield "sm_90a, 2 parts in a cluster of 2x2x1", Planned("sm_90a", tiled(HOPPER, split=2, cluster=(2, 1)))
     yield "sm_90, 2 parts in a cluster", Planned("sm_90", tiled(AMPERE, split=2))
     yield "sm_90a, 3 parts through memory", Planned("sm_90a", tiled(HOPPER, split=3))
-    yield "sm_90a, 2 parts through memory, two warpgroups", Planned("sm_90a", tiled(PAIR, j=24, split=2))
+    yield "sm_90a, 3 parts through memory, two warpgroups", Planned("sm_90a", tiled(PAIR, split=3))
     yield "sm_90a, 3 parts through memory, drained", Planned("sm_90a", tiled(HOPPER, split=3, drain=16))
     yield "sm_80, 2 parts through memory", Planned("sm_80", tiled(AMPERE, split=2))
