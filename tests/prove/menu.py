@@ -51,7 +51,7 @@ class Planned:
         arrays, sizes, wanted = memories(self.layout, rows - 8, columns, k)
         walked = program.grid.work_list is not None
         left = run(program, arrays, sizes, seed=seed, workers=program.grid.cluster if walked else None).arrays["D"]
-        assert np.abs(left - wanted).max(initial=0) < 3e-2, "the product is another one"
+        assert (np.abs(left - wanted) <= 3e-2 + np.abs(wanted) / 1024).all(), "the product is another one"
         return left.tobytes()
 
     def faults(self, program: Program, slabs: list[int], tiles: int) -> str:
