@@ -21,7 +21,7 @@ from ptxgen.kernels import GeneratedKernel, chained_compute
 from ptxgen.kernels.binding import arrays_in_memory, bind
 from ptxgen.kernels.chained import by_warpgroups
 from ptxgen.kernels.generated import build
-from ptxgen.order.atoms import Arrive
+from ptxgen.order.atoms import Arrive, Retire
 from ptxgen.plan import (
     Fact,
     Plan,
@@ -203,6 +203,21 @@ def test_one_thread_of_a_warpgroup_does_not_speak_for_the_others() -> None:
     verdict = check_meetings(evolve(whole, atoms=atoms, rings=uses), part.requirements, needless=False, threads=threads)
     assert verdict.codes == ("synchronisation.ends",)
     assert "how far the other warps are" in str(verdict)
+
+
+def test_a_wait_that_the_first_step_lacks_frees_no_slot() -> None:
+    """One before the reader does not stand for it."""
+    derivation = kernel().derivation
+    (part,), threads = derivation.parts, threads_of(IndexSpace(derivation.plan))
+    released = next(a for a in part.synchronised.atoms if isinstance(a.atom, Arrive) and "D.shared" in a.atom.ring)
+    own = [a for a in part.synchronised.atoms if isinstance(a.atom, Retire) and a.time.loops == released.time.loops]
+    behind = max((a for a in own if a.time.place < released.time.place), key=lambda atom: atom.time.place)
+    late = evolve(behind, time=evolve(behind.time, ahead=(*behind.time.ahead[:-1], -1)))
+    atoms = tuple(late if other is behind else other for other in part.synchronised.atoms)
+    changed = evolve(part.synchronised, atoms=atoms)
+    verdict = check_meetings(changed, part.requirements, needless=False, threads=threads)
+    assert "synchronisation.ends" in verdict.codes
+    assert not check_program(program_with(derivation, 0, changed)).accepted
 
 
 def test_a_tile_that_has_not_all_terms_does_not_stay() -> None:
