@@ -45,6 +45,13 @@ def boxes(draft: Draft, statement: Statement, step: Stage, access: Reach, path: 
     the plan names for it, once for all statements that share its loops."""
     ring = box_ring(draft, step, tile_shape(draft, statement, access, step.at))
     inside, own = path_at(draft, path, step.at), draft.role
+    moving = next((loop for loop in path[len(inside) :] if loop.dim in access.named), None)
+    if moving is not None:
+        raise PlanError(
+            f"{step.op}: the loop {moving.at} inside {step.at} goes from one tile of {access.array} to the next: stage "
+            f"it at {moving.at}, or leave {moving.dim} of constant length untiled, so that one tile has all of it",
+            line=step.line,
+        )
     draft.role = draft.role_of(step.op)
     if draft.role == own:
         raise PlanError(

@@ -32,11 +32,17 @@ def counted(ops: tuple[Op, ...]) -> tuple[Op, ...]:
         if touch.kind is TouchKind.WRITE
     }
     rounds: dict[str, dict[Loops, None]] = {name: {} for name in rings}
-    for op in ops:
-        for touch in op.touches:
-            if touch.buffer.name in rings:
-                rounds[touch.buffer.name][op.time.loops] = None
+    for writes in (True, False):
+        for op in ops:
+            for touch in (t for t in op.touches if t.buffer.name in rings and (t.kind is TouchKind.WRITE) is writes):
+                own = rounds[touch.buffer.name]
+                own[_stays_in(op.time.loops, own)] = None
     return tuple(_numbered(op, {name: tuple(found) for name, found in rounds.items()}) for op in ops)
+
+
+def _stays_in(loops: Loops, filled: Mapping[Loops, None]) -> Loops:
+    """The loops in which a tile that is used in `loops` is filled, where those are around them: inside it stays."""
+    return next((outer for outer in filled if loops[: len(outer)] == outer), loops)
 
 
 def _numbered(op: Op, rounds: Mapping[str, tuple[Loops, ...]]) -> Op:

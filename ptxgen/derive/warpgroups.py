@@ -18,7 +18,7 @@ from ptxgen.derive.placement import Axis, axis
 from ptxgen.derive.promotion import Sums, promoted_every, promotion, summed_type
 from ptxgen.derive.renaming import group_distribution, renamed
 from ptxgen.derive.splitting import joined, partial_name
-from ptxgen.derive.staging import Chain, rank_of
+from ptxgen.derive.staging import Chain, path_at, rank_of
 from ptxgen.errors import PlanError
 from ptxgen.order.ops import Op, Touch, TouchKind
 from ptxgen.plan import OperandPlace, Transport
@@ -67,6 +67,13 @@ def _operand(draft: Draft, work: Product, access: Reach, path: Path) -> Buffer:
         )
     _check_major(draft, work, access)
     return boxes(draft, work.statement, step, access, path)
+
+
+def _filled_at(draft: Draft, access: Reach, path: Path) -> Path:
+    """The loops of `path` in which an operand's ring is filled: around the others it stays."""
+    step = Chain.of(draft, access.array).shared
+    assert step is not None
+    return path_at(draft, path, step.at)
 
 
 def _check_major(draft: Draft, work: Product, access: Reach) -> None:
@@ -143,13 +150,13 @@ def _product(
     )
     if number == 0:
         check_row(draft, work, row)
-    rank, chain = rank_of(path), sums.rank(path, number)
+    chain = sums.rank(path, number)
     repeats = sides[2].repeat_count // max(1, sums.chains)
     touches = [Touch(sums.added, TouchKind.WRITE, chain), Touch(sums.added, TouchKind.READ, chain)]
     factors: list[Factor] = []
     for ring, access, dims in zip(rings, (work.a, work.b), ((work.m, work.k), (work.k, work.n)), strict=True):
         start = tuple(number * repeats * instruction.k if dim == work.k else 0 for dim in access.dims)
-        tile = rank if ring.space is Space.SHARED else const(0)
+        tile = rank_of(_filled_at(draft, access, path)) if ring.space is Space.SHARED else const(0)
         factors.append(Factor(whole(ring, tile, start), access.dims.index(dims[0]), access.dims.index(dims[1])))
         touches.append(Touch(ring, TouchKind.READ, tile))
     c_dims = (work.c.dims.index(work.m), work.c.dims.index(work.n))

@@ -27,15 +27,17 @@ from ptxgen.plan import (
     warps,
     wgmma,
 )
+from ptxgen.tile import is_power
 
 SLAB = 64
 GROUP_ROWS = 64
 
 
-def chained_compute(accumulate: Element = f32) -> Compute:
-    """`E = f16(A @ B) @ D` for A of M x K, B of K x J and D of J x N, all f16 in rows, both sums in `accumulate`."""
+def chained_compute(accumulate: Element = f32, terms: int | None = None) -> Compute:
+    """`E = f16(A @ B) @ D` for A of M x K, B of K x J and D of J x N, all f16 in rows, both sums in `accumulate`. With
+    `terms` K is that number."""
     builder = ComputeBuilder("chained")
-    i, j, k, n = builder.dims(i="M", j="J", k="K", n="N")
+    i, j, k, n = builder.dims(i="M", j="J", k="K" if terms is None else terms, n="N")
     a = builder.input("A", f16, (i, k), ("lda", 1))
     b = builder.input("B", f16, (k, j), ("ldb", 1))
     d = builder.input("D", f16, (j, n), ("ldd", 1))
@@ -63,18 +65,30 @@ def by_warpgroups(
     plan: Plan, i: int = 128, n: int = 128, depth: int = 4, window: int = 1, workers: int | Workers | None = sms
 ) -> Plan:
     """A warpgroup for each 64 rows of a block's tile of `i` x `n`; one thread has the tiles of A and B copied into one
-    ring and those of D into another. What the inner product leaves in registers is operand A of the outer one."""
+    ring and those of D into another. What the inner product leaves in registers is operand A of the outer one.
+
+    Where K is a power of two, one tile of A has all of it: it is copied once for each tile of the result, and stays
+    while those of B and D go by.
+    """
     accumulate = plan.compute.array("AB").element
-    plan = plan.tile("cta", i=i, j=SLAB, k=SLAB, n=n)
+    stays = _stays(plan)
+    plan = plan.tile("cta", **{"i": i, "j": SLAB, **({} if stays else {"k": SLAB}), "n": n})
     plan = plan.place("cta", onto=blocks) if workers is None else plan.persist("cta", workers=workers)
     plan = plan.tile("group", i=GROUP_ROWS).place("group", onto=warpgroups)
-    for name, at, slots in (("A", "cta.k", depth), ("B", "cta.k", depth), ("D", "cta.j", 2)):
+    first = (("A", "cta", 1), ("B", "cta.j", depth)) if stays else (("A", "cta.k", depth), ("B", "cta.k", depth))
+    for name, at, slots in (*first, ("D", "cta.j", 2)):
         plan = plan.stage(name, at=at, into=shared(slots, swizzle(128)), by=tensor)
     plan = plan.roles(load=role("A.shared", "B.shared", "D.shared", warps=4), math=role())
-    plan = plan.multiply("AB", wgmma(SLAB, accumulate), at="group", in_flight=window)
+    plan = plan.multiply("AB", wgmma(SLAB, accumulate), at="group", in_flight=0 if stays else window)
     plan = plan.stage("P", at="group", into=fragments(1), by=convert(f16))
     plan = plan.multiply("PD", wgmma(n, accumulate), at="group", a="registers")
     return plan.drain("E", through=None, by=st(16))
+
+
+def _stays(plan: Plan) -> bool:
+    """Whether one tile of A has all terms of the inner product."""
+    terms = plan.compute.array("A").extents[1]
+    return terms.is_constant and is_power(terms.constant)
 
 
 def _by_warps(plan: Plan) -> Plan:

@@ -46,6 +46,8 @@ def _faults(takes: list[Synchronisation], passes: list[Synchronisation], last: l
         yield "a block releases the tile for the part behind, which does not acquire it"
     if not ended.equals(taken - passed):
         yield "the flag is not put back by the one block that acquires the tile and does not release it"
+    if any(put.role != take.role or put.time.place < take.time.place for put in last for take in takes):
+        yield "the flag is put back before the tile is acquired, which may then wait for ever"
 
 
 def _part(takes: list[Synchronisation], passes: list[Synchronisation]) -> str | None:

@@ -54,6 +54,9 @@ def discharge(
     for requirement in requirements:
         if between_roles(requirement):
             across.append(requirement)
+            if _is_collective(requirement) and len(requirement.source.op.time.loops) > len(requirement.loops):
+                path = places.paths[requirement.source.number][: len(requirement.loops)]
+                served.setdefault(Body(requirement.source.op.role, path), []).append(requirement)
             continue
         if requirement.parts:
             passed.append(requirement)

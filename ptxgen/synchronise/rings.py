@@ -13,7 +13,7 @@ from ptxgen.errors import PlanError, UnsupportedError
 from ptxgen.order.atoms import Arrive, Commit, Expect, Fence, FenceKind, Retire, Side, Wait
 from ptxgen.order.clusters import is_remote
 from ptxgen.order.nest import Body, Nest
-from ptxgen.order.ops import Op, TouchKind
+from ptxgen.order.ops import Op, Time, TouchKind
 from ptxgen.order.requirements import Requirement
 from ptxgen.order.synchronisation import RingUse, Synchronisation, numbered
 from ptxgen.synchronise.clusters import before_leaving, freed_by
@@ -70,11 +70,12 @@ def _ring(ops: tuple[Op, ...], own: list[Requirement]) -> RingUse:
     readers: list[int] = []
     for number, op in enumerate(ops):
         for touch in op.touches:
-            if touch.buffer in buffers and not (first.counter and op.time.loops != first.loops):
+            around = op.time.loops[: len(first.loops)]
+            if touch.buffer in buffers and not (first.counter and around != first.loops):
                 _check_counted(op, touch.rank, first.loops, rank)
                 (writers if touch.kind is TouchKind.WRITE else readers).append(number)
     covers = tuple(dict.fromkeys(requirement.covered for requirement in own))
-    window = max(ops[number].in_flight for number in readers)
+    window = max(ops[number].in_flight * (ops[number].time.loops == first.loops) for number in readers)
     if loop and buffers[0].depth <= window:
         reader = ops[readers[-1]]
         raise PlanError(
@@ -89,7 +90,7 @@ def _ring(ops: tuple[Op, ...], own: list[Requirement]) -> RingUse:
 
 
 def _check_counted(op: Op, rank: Affine, loops: tuple[str, ...], counted: Affine) -> None:
-    if rank != counted or op.time.loops != loops:
+    if rank != counted or op.time.loops[: len(loops)] != loops:
         raise UnsupportedError(
             f"{op} ({op.line}) uses tile {rank} in the loops {', '.join(op.time.loops) or 'none'}; roles count the "
             f"tiles of a ring by the one loop that both run"
@@ -114,20 +115,34 @@ def ring_atoms(
     The writer waits until the slot is free and announces the bytes before the first copy of a step. The reader waits
     for them before its first use, and releases the slot behind its last one: `window` steps later where its reads are
     in flight, the last of them behind the loop. A tile outside all loops is filled once and never again. Where other
-    blocks release slots, the writer waits for the last of them behind its loop, or behind all work items.
+    blocks release slots, the writer waits for the last of them behind its loop, or behind all work items. A tile that
+    stays while loops inside of its own read it is waited for before them, and released behind them, by each warp: where
+    those run no step, no product tells one warp of the others.
     """
     yield from _writing(use, ops, places)
-    order = _in_time(ops, places, use.readers)
+    depth = len(ops[use.writers[0]].time.loops)
+    order = _in_time(ops, places, use.readers, depth)
     first, last = order[0], order[-1]
-    body = Body(ops[first].role, places.paths[first])
-    wait = _atom(use, ops[first], Wait(use.name, Side.FULL))
-    yield RingAtoms(body, places.positions[first][-1], (wait,))
+    body = Body(ops[first].role, places.paths[first][:depth])
+    wait = _atom(use, _around(use, ops, first), Wait(use.name, Side.FULL))
+    yield RingAtoms(body, places.positions[first][depth], (wait,))
     if use.loop:
         yield from _releasing(use, ops, places, last, is_complete=last in awaited)
 
 
+def _around(use: RingUse, ops: tuple[Op, ...], number: int) -> Op:
+    """A reader as its ring's loops see it: where it stands in loops inside of them, once for each tile that is
+    filled."""
+    op, filler = ops[number], ops[use.writers[0]]
+    depth = len(filler.time.loops)
+    if len(op.time.loops) == depth:
+        return op
+    time = Time(op.time.loops[:depth], op.time.ahead[:depth], op.time.place[: depth + 1])
+    return evolve(op, domain=filler.domain, time=time)
+
+
 def _writing(use: RingUse, ops: tuple[Op, ...], places: Nest) -> Iterator[RingAtoms]:
-    first = _in_time(ops, places, use.writers)[0]
+    first = _in_time(ops, places, use.writers, len(ops[use.writers[0]].time.loops))[0]
     body = Body(ops[first].role, places.paths[first])
     wait = _atom(use, ops[first], Wait(use.name, Side.EMPTY))
     expect = _atom(use, ops[first], Expect(use.name, use.byte_count))
@@ -138,15 +153,22 @@ def _writing(use: RingUse, ops: tuple[Op, ...], places: Nest) -> Iterator[RingAt
         yield RingAtoms(around, places.positions[first][-1 - outside] + 1, last)
 
 
-def _in_time(ops: tuple[Op, ...], places: Nest, numbers: tuple[int, ...]) -> list[int]:
-    """The users of a ring in the order in which they come to one of its tiles."""
-    return sorted(numbers, key=lambda number: (-sum(ops[number].time.ahead[-1:]), places.positions[number][-1]))
+def _in_time(ops: tuple[Op, ...], places: Nest, numbers: tuple[int, ...], depth: int) -> list[int]:
+    """The users of a ring of so many loops in the order in which they come to one of its tiles."""
+
+    def turn(number: int) -> tuple[int, int]:
+        return -sum(ops[number].time.ahead[:depth][-1:]), places.positions[number][depth]
+
+    return sorted(numbers, key=turn)
 
 
 def _releasing(use: RingUse, ops: tuple[Op, ...], places: Nest, last: int, *, is_complete: bool) -> Iterator[RingAtoms]:
-    op = ops[last]
-    body, behind = Body(op.role, places.paths[last]), places.positions[last][-1] + 1
+    op = _around(use, ops, last)
+    depth = len(op.time.loops)
+    body, behind = Body(op.role, places.paths[last][:depth]), places.positions[last][depth] + 1
     match op.mechanism.completes:
+        case Group(kind=GroupKind.WGMMA) if op is not ops[last]:
+            yield RingAtoms(body, behind, (_atom(use, op, Arrive(use.name, Side.EMPTY, IssuedBy.WARP, use.masks)),))
         case AtIssue():
             freed = _atom(use, op, Arrive(use.name, Side.EMPTY, IssuedBy.WARP, use.masks))
             fence = _atom(use, op, Fence(FenceKind.PROXY))

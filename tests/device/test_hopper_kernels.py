@@ -82,13 +82,29 @@ def chained(chance: Random) -> Case:
     return compute, plan, sizes_of(chance, "MJKN", 400)
 
 
+def resident(chance: Random) -> Case:
+    """Chained products whose first operand stays in shared memory."""
+    compute = chained_compute(chance.choice((f16, f32)), chance.choice((64, 128)))
+    choices: dict[str, Any] = {
+        "i": chance.choice((64, 128)),
+        "n": chance.choice((64, 128)),
+        "depth": chance.choice((2, 3, 4)),
+        "workers": chance.choice((None, sms, 1, 5)),
+    }
+
+    def plan(facts: Iterable[Fact]) -> Plan:
+        return by_warpgroups(Plan(compute, TARGET).assume(*facts), **choices)
+
+    return compute, plan, sizes_of(chance, "MJN", 400)
+
+
 def made(case: Case) -> tuple[GeneratedKernel, dict[str, Any]]:
     compute, plan, sizes = case
     arrays = given(compute, sizes)
     return generate(plan(facts_of(compute, bind(arrays_in_memory(compute), arrays)))), arrays
 
 
-@pytest.mark.parametrize("draw", (transposition, softmax, chained), ids=lambda draw: draw.__name__)
+@pytest.mark.parametrize("draw", (transposition, softmax, chained, resident), ids=lambda draw: draw.__name__)
 def test_drawn_shapes(draw: Callable[[Random], Case]) -> None:
     for number in range(40):
         case = draw(Random(number))
@@ -101,7 +117,7 @@ def test_drawn_shapes(draw: Callable[[Random], Case]) -> None:
             raise AssertionError(f"draw {number}: {case[2]}\n{kernel.plan}") from error
 
 
-@pytest.mark.parametrize("draw", (transposition, softmax, chained), ids=lambda draw: draw.__name__)
+@pytest.mark.parametrize("draw", (transposition, softmax, chained, resident), ids=lambda draw: draw.__name__)
 def test_the_same_bits_in_every_run(draw: Callable[[Random], Case]) -> None:
     compute, plan, _ = draw(Random(3))
     sizes = {name: 8 * count for name, count in zip("MJKN", (125, 40, 33, 129), strict=True)}

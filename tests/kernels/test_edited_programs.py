@@ -50,6 +50,13 @@ def some() -> Iterator[tuple[str, Program]]:
     yield "turns", of(nt, "sm_90a", evolve(walking, warps=8, turns=True))
     yield "told", of(nt, "sm_90a", evolve(walking, evict=(evict_last, None, evict_first), maps_early=True))
     yield "along a curve", of(nt, "sm_90a", evolve(walking, raster=hilbert(4)))
+    flat = MatmulTiling(i=64, j=32, k=64, warps=4, depth=3, isolate=False)
+    yield "joined in clusters", of(nt, "sm_90a", evolve(flat, split=2, cluster=(2, 1)))
+    yield "passed on", of(nt, "sm_90a", evolve(flat, split=3, drain=32))
+    yield (
+        "passed on, of turing",
+        of(MatmulSpec(epilogue=parse_epilogue("bias,row_sum")), "sm_75", MatmulTiling(split=2)),
+    )
     everything = evolve(walking, warps=8, turns=True, cluster=(2, 1), raster=hilbert(2), evict=(evict_last,) * 3)
     yield "all of these", of(nt, "sm_90a", everything)
 
@@ -67,6 +74,9 @@ def all_of_them() -> Iterator[tuple[str, Program]]:
                 i=128, j=128, k=64, warps=8, depth=4, workers=workers, cluster=cluster, drain=drain, isolate=False
             )
             yield str(tiling), of(MatmulSpec(layout=Layout.NT), "sm_90a", tiling)
+    for split, cluster, drain in product((2, 4, 5), ((1, 1), (2, 1)), (0, 32)):
+        tiling = MatmulTiling(i=128, j=64, k=64, warps=8, depth=3, cluster=cluster, drain=drain, split=split)
+        yield str(tiling), of(MatmulSpec(layout=Layout.NT), "sm_90a", tiling)
     yield "chains", of(MatmulSpec(promote=64, layout=Layout.NT), "sm_90a")
 
 
@@ -86,7 +96,9 @@ def test_every_program_of_the_menus_is_read_as_it_was_printed_and_accepted() -> 
 
 
 def test_a_program_that_was_read_gives_the_same_kernel() -> None:
-    for plan in (hopper(), persisted(small_hopper())):
+    tiling = MatmulTiling(i=64, j=32, k=64, warps=4, depth=3, isolate=False)
+    parts = (Matmul(MatmulSpec(), "sm_90a", evolve(tiling, split=split)).kernel(FACTS).plan for split in (2, 3))
+    for plan in (hopper(), persisted(small_hopper()), *parts):
         kernel = generate(plan)
         again = build(read(show(kernel.program)))
         assert str(again.listing) == str(kernel.listing)

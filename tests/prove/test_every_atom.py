@@ -22,10 +22,11 @@ from ptxgen.tile.machine import MachineFault
 from ptxgen.tile.rewriting import deleted, replaced, spots, with_buffer, with_ring
 from tests.derive.test_persistent_programs import persisted, run_hopper, small_hopper
 from tests.prove.changes import Change, changes, program_with
-from tests.prove.menu import HOPPER, PAIR, Planned, menu
+from tests.prove.menu import HOPPER, PAIR, Planned, menu, split
 
-MENU = dict(menu())
+MENU = dict(menu()) | dict(split())
 SAMPLE = ("sm_75, one slab", "sm_80, 3 slabs", "sm_90, boxed", "sm_90a, 3 slabs")
+SHARED_SUMS = ("sm_90a, 2 parts in a cluster", "sm_90a, 3 parts through memory")
 
 
 @frozen
@@ -43,12 +44,17 @@ class Row:
         return f"{self.name:45} {counts}"
 
 
-def is_refused(derivation: Derivation, number: int, change: Change) -> bool:
-    """By the checker, or since no program can be laid out any more."""
+def judged(derivation: Derivation, change: Change, number: int = 0) -> tuple[str, ...]:
+    """What the checker of atoms finds."""
     part = derivation.parts[number]
     threads = threads_of(IndexSpace(derivation.plan))
+    return check_meetings(change.result, part.requirements, needless=False, threads=threads).codes
+
+
+def is_refused(derivation: Derivation, number: int, change: Change) -> bool:
+    """By the checker, or since no program can be laid out any more."""
     try:
-        return not check_meetings(change.result, part.requirements, needless=False, threads=threads).accepted
+        return bool(judged(derivation, change, number))
     except InternalError:
         return True
 
@@ -76,10 +82,19 @@ def table(name: str, planned: Planned, every: int = 1, tiles: int = 3) -> Row:
     return Row(name, sum(len(p.synchronised.atoms) for p in derivation.parts), mutants, refused, harmless)
 
 
-@pytest.mark.parametrize("name", SAMPLE)
-def test_a_sample_of_changes(name: str) -> None:
-    row = table(name, MENU[name], every=3, tiles=1)
+@pytest.mark.parametrize("name, every", [*((name, 3) for name in SAMPLE), *((name, 11) for name in SHARED_SUMS)])
+def test_a_sample_of_changes(name: str, every: int) -> None:
+    row = table(name, MENU[name], every=every, tiles=1)
     assert row.refused > row.harmless
+
+
+def test_a_flag_that_is_put_back_too_early_is_waited_for_in_vain() -> None:
+    """The last part sets it to what it was at the launch, and then waits for what the part before has set."""
+    name = "sm_90a, 3 parts through memory"
+    derivation = MENU[name].derivation
+    early = next(c for c in changes(derivation.parts[0].synchronised) if "put back" in c.what and c.how == "moved up")
+    assert "synchronisation.passing" in judged(derivation, early)
+    assert MENU[name].faults(program_with(derivation, 0, early.result), [9], 1)
 
 
 def test_a_register_fence_at_other_steps_than_the_product_is_none() -> None:
@@ -107,6 +122,7 @@ def test_the_menu_is_as_wide_as_it_says() -> None:
     assert {planned.tiling.cluster for planned in MENU.values()} == {(1, 1), (2, 1), (1, 2)}
     assert {bool(planned.tiling.workers) for planned in MENU.values()} == {True, False}
     assert {bool(planned.tiling.drain) for planned in MENU.values()} == {True, False}
+    assert {planned.tiling.split for planned in MENU.values()} == {1, 2, 3, 4}
 
 
 @pytest.mark.parametrize("name", MENU)
@@ -127,7 +143,7 @@ def test_main_loops_have_the_fewest_atoms(name: str) -> None:
             continue
         assert counts == {"all": [1 if planned.tiling.depth > 1 else 2, 0, 0, 0]}
         grouped = [sum(isinstance(a.atom, kind) for a in inner) for kind in (Commit, Retire)]
-        assert grouped == ([1, 1] if planned.target == "sm_80" else [0, 0])
+        assert grouped == ([1, 1] if planned.target in ("sm_80", "sm_90") else [0, 0])
 
 
 def ran(planned: Planned, tiles: int) -> None:

@@ -10,7 +10,6 @@ from attrs import evolve
 
 from ptxgen.derive import derive
 from ptxgen.errors import Place
-from ptxgen.kernels import Layout, Matmul, MatmulSpec, MatmulTiling
 from ptxgen.plan import Plan
 from ptxgen.prove.trees import check_program
 from ptxgen.tile import Meet, Program, RegisterFence, Retire, Wait, show
@@ -235,10 +234,3 @@ def test_wrong_turns_are_refused(name: str) -> None:
     program = read(text)
     assert f"synchronisation.{code}" in check_program(program).codes
     assert clusters.faults(program, SEVERAL)
-
-
-@pytest.mark.parametrize("parts", [2, 3])
-def test_what_blocks_read_of_each_other_or_pass_on_is_not_judged(parts: int) -> None:
-    tiling = MatmulTiling(i=64, j=64, depth=2, isolate=False, split=parts)
-    verdict = check_program(Matmul(MatmulSpec(Layout.NT), "sm_90", tiling).kernel().program)
-    assert set(verdict.codes) == {"synchronisation.unjudged"}

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from ptxgen.errors import Finding, Place, Severity
 from ptxgen.prove.trees.accesses import accesses
-from ptxgen.prove.trees.execution import Execution, Member, performs, reached_from, units_of
+from ptxgen.prove.trees.execution import Execution, Member, performs, units_of
 from ptxgen.prove.trees.tracing import Step
 from ptxgen.tile import (
     Arrive,
@@ -97,7 +97,7 @@ def turn_rings(program: Program) -> frozenset[str]:
 
 def _passed(run: Execution, ring: Ring, block: int) -> Iterator[Finding]:
     """Turns that are not passed on one after the other, each by as many as the ring counts."""
-    expected = ring.counts_by_rank[block] if ring.counts_by_rank else ring.empty_count
+    expected = ring.counts_by_rank[run.rank(block)] if ring.counts_by_rank else ring.empty_count
     arrivals, line = _arrivals(run, ring, block)
     where = run.where(block)
     if sorted(arrivals) != list(range(len(arrivals))):
@@ -133,10 +133,10 @@ def served(program: Program, ring: Ring, side: Side) -> str:
 
 
 def _own(
-    run: Execution, kind: type[Wait] | type[Arrive] | type[Expect], ring: Ring
+    run: Execution, kind: type[Wait] | type[Arrive] | type[Expect], ring: Ring, blocks: Iterable[int]
 ) -> Iterator[tuple[Member, int, Step]]:
-    """Each member's steps of a kind at a ring."""
-    for member in run.members:
+    """The steps of a kind at a ring of each member of some blocks."""
+    for member in (member for block in blocks for member in run.members_in(block)):
         for number, step in enumerate(run.steps[member.role, member.block]):
             if isinstance(step.node, kind) and step.node.ring == ring.name and performs(member, step.node):
                 yield member, number, step
@@ -144,7 +144,7 @@ def _own(
 
 def _fillings(run: Execution, ring: Ring, block: int) -> Counter[int]:
     """How often each tile of a block is announced."""
-    return Counter(step.rank for member, _, step in _own(run, Expect, ring) if member.block == block)
+    return Counter(step.rank for _, _, step in _own(run, Expect, ring, (block,)))
 
 
 def _counted(run: Execution, ring: Ring, block: int, filled: Counter[int]) -> Iterator[Finding]:
@@ -155,8 +155,10 @@ def _counted(run: Execution, ring: Ring, block: int, filled: Counter[int]) -> It
         yield finding("arrivals", text, ring.line)
         return
     yield from _bytes(run, ring, block, where)
-    expected = ring.counts_by_rank[block] if ring.counts_by_rank else ring.empty_count
+    expected = ring.counts_by_rank[run.rank(block)] if ring.counts_by_rank else ring.empty_count
     arrivals, line = _arrivals(run, ring, block)
+    if not arrivals and not _is_freed(run.program, ring):
+        return
     reuse = served(run.program, ring, Side.EMPTY)
     for rank in sorted({*filled, *arrivals}):
         if rank not in filled:
@@ -173,15 +175,26 @@ def _counted(run: Execution, ring: Ring, block: int, filled: Counter[int]) -> It
             return
 
 
+def _is_freed(program: Program, ring: Ring) -> bool:
+    """Whether anybody frees slots of a ring, or waits for that: one whose slots are filled once needs neither."""
+    for node in (node for role in program.roles for node in ends_of(role.body)):
+        match node:
+            case Arrive(ring=ring.name) | Wait(ring=ring.name, side=Side.EMPTY):
+                return True
+            case _:
+                pass
+    return False
+
+
 def _arrivals(run: Execution, ring: Ring, block: int) -> tuple[Counter[int], Place | None]:
     """How many arrivals free the slot of each tile of a block, and the line of one of them."""
     found: Counter[int] = Counter()
     line: Place | None = None
     for role in run.program.roles:
-        for source in run.blocks:
+        for source in run.together(block):
             for step in run.steps[role.name, source]:
                 node = step.node
-                if isinstance(node, Arrive) and node.ring == ring.name and block in reached_from(node.to, source):
+                if isinstance(node, Arrive) and node.ring == ring.name and block in run.reached(node.to, source):
                     found[step.rank] += role.warps if node.by is Arriving.WARP else units_of(role)
                     line = node.line
     return found, line
@@ -191,13 +204,14 @@ def _bytes(run: Execution, ring: Ring, block: int, where: str) -> Iterator[Findi
     expected: Counter[int] = Counter()
     landing: Counter[int] = Counter()
     line: Place | None = ring.line
+    near = run.together(block)
     for (_, source), steps in run.steps.items():
-        for step in steps:
+        for step in steps if source in near else ():
             match step.node:
                 case Expect(name, _, byte_count) if name == ring.name and source == block:
                     expected[step.rank] += byte_count
                     line = step.node.line or line
-                case Copy(ring=name, masks=masks) if name == ring.name and block in reached_from(masks, source):
+                case Copy(ring=name, masks=masks) if name == ring.name and block in run.reached(masks, source):
                     shape = step.node.distribution.value_count
                     region = step.node.destination
                     landing[step.number(region.rank)] += shape * region.buffer.element.byte_count
@@ -215,10 +229,10 @@ def _bytes(run: Execution, ring: Ring, block: int, where: str) -> Iterator[Findi
 def _awaited(run: Execution, ring: Ring, block: int) -> Iterator[Finding]:
     """Waits for what never comes."""
     happens = run.happens
-    for member, number, step in _own(run, Wait, ring):
+    for member, number, step in _own(run, Wait, ring, (block,)):
         assert isinstance(step.node, Wait)
         side, free = step.node.side, step.rank - (ring.depth if step.node.side is Side.EMPTY else 0)
-        if member.block != block or (side is Side.EMPTY and free < 0):
+        if side is Side.EMPTY and free < 0:
             continue
         if not happens.before[run.phase(ring.name, side, block, free)]:
             never = f"tile {free} is never filled" if side is Side.FULL else f"the slot of tile {free} is never freed"
@@ -242,9 +256,7 @@ def _in_phase(run: Execution, ring: Ring, block: int) -> Iterator[Finding]:
         key = (ring.name, side, block, number)
         return key in run.phases and not happens.ordered(event, run.phases[key])
 
-    for member, number, step in _own(run, Wait, ring):
-        if member.block != block:
-            continue
+    for member, number, step in _own(run, Wait, ring, (block,)):
         assert isinstance(step.node, Wait)
         side, event = step.node.side, run.issued[member][number]
         free = step.rank - (depth if side is Side.EMPTY else 0)
@@ -254,9 +266,9 @@ def _in_phase(run: Execution, ring: Ring, block: int) -> Iterator[Finding]:
         if late(side, free + depth, event):
             yield finding("kept", f"{name} may miss its phase: the next but one can complete", step.node.line)
     for kind, side in ((Arrive, Side.EMPTY), (Expect, Side.FULL)):
-        for member, number, step in _own(run, kind, ring):
+        for member, number, step in _own(run, kind, ring, run.together(block)):
             to = step.node.to if isinstance(step.node, Arrive) else ()
             event = run.issued[member][number]
-            if block in reached_from(to, member.block) and not before(side, step.rank - depth, event):
+            if block in run.reached(to, member.block) and not before(side, step.rank - depth, event):
                 text = f"ring {ring.name}: {happens.events[event].label} may come before the last phase is complete"
                 yield finding("arrivals", text, step.node.line)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from isa.mechanisms import Group, GroupKind
 from ptxgen.errors import Finding, Severity
 from ptxgen.prove.trees.accesses import mechanism_of
-from ptxgen.prove.trees.execution import Execution, Member, performs, reached_from
+from ptxgen.prove.trees.execution import Execution, Member, performs
 from ptxgen.prove.trees.tracing import Step
 from ptxgen.tile import Arrive, Copy, Covered, Ordering, RequirementKind
 
@@ -28,7 +28,7 @@ def _remote(run: Execution, member: Member, number: int, step: Step) -> Iterator
             event = run.issued[member][number]
         case _:
             return
-    for block in reached_from(masks, member.block):
+    for block in run.reached(masks, member.block):
         if block == member.block:
             continue
         name = run.happens.events[event].label
@@ -36,7 +36,7 @@ def _remote(run: Execution, member: Member, number: int, step: Step) -> Iterator
             text = f"{name} reaches block {block}, whose barriers may not be there yet: all threads meet first"
             yield Finding("synchronisation.enter", Severity.ERROR, text, step.node.line)
         done = run.completed[block, member, number].done if isinstance(step.node, Copy) else event
-        ends = (end for other, end in run.ends.items() if other.block == block)
+        ends = (run.ends[other] for other in run.members_in(block))
         if not any(run.happens.ordered(done, end) for end in ends):
             text = f"{name} may reach block {block} when it has left: a wait of the block for it is wanted"
             yield Finding("synchronisation.leave", Severity.ERROR, text, step.node.line)

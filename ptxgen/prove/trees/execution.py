@@ -7,32 +7,27 @@ from collections.abc import Iterator, Mapping
 
 from attrs import define, field, frozen
 
-from isa.mechanisms import Group, GroupKind, IssuedBy, Transaction
-from ptxgen.errors import InternalError
+from isa.mechanisms import GroupKind, IssuedBy
+from ptxgen.errors import Place
 from ptxgen.order.clusters import ranks_in
 from ptxgen.prove.trees.accesses import mechanism_of
 from ptxgen.prove.trees.happens import Happens
 from ptxgen.prove.trees.tracing import Step
 from ptxgen.tile import (
+    Acquire,
     Arrive,
     Arriving,
-    ClusterArrive,
-    ClusterWait,
     Commit,
     Copy,
-    Expect,
     Leaf,
-    Meet,
     Multiply,
     Ordering,
     Program,
-    ProxyFence,
-    RegisterFence,
+    Release,
     Retire,
     Role,
     Side,
     Synchronisation,
-    Wait,
 )
 
 GROUP_WARPS = 4
@@ -58,11 +53,33 @@ class Done:
     done: int
 
 
+@frozen(eq=False)
+class Flagged:
+    """An acquisition or a release of a flag: its event, the block, the flag's value, the line."""
+
+    event: int
+    block: int
+    value: int
+    line: Place | None
+
+
+@define(eq=False)
+class Flag:
+    """What happens at the flag of a tile, by blocks of all parts."""
+
+    acquired: list[Flagged] = field(factory=list)
+    released: list[Flagged] = field(factory=list)
+
+
 @define(eq=False)
 class Execution:
     """The events of a run. `steps[role, block]` is what the role does there, `issued[member]` the event of each step
     that a member takes part in, `completed[place, member, step]` when what it issued at a step is complete at the tiles
-    of block `place`, `fences[member]` its fences, `phases` the completions of barriers, `ends[member]` its end."""
+    of block `place`, `fences[member]` its fences, `phases` the completions of barriers, `gathered` those of clusters'
+    barriers, `ends[member]` its end, `flags` what happens at flags in memory.
+
+    Blocks are those of one cluster of tiles, of each part of its sums: block number b has rank b mod the cluster's size
+    in its cluster, and the blocks of a part come before those of the next one."""
 
     program: Program
     steps: Mapping[tuple[str, int], tuple[Step, ...]]
@@ -75,18 +92,54 @@ class Execution:
     ends: dict[Member, int] = field(factory=dict)
     joins: dict[tuple[str, int, int], int] = field(factory=dict)
     shared: dict[tuple[Member, int], Done] = field(factory=dict)
+    gathered: dict[tuple[int, int], int] = field(factory=dict)
+    arrivals: dict[Member, int] = field(factory=dict)
+    flags: dict[tuple[str, int], Flag] = field(factory=dict)
+    size: int = field(init=False)
+
+    @size.default
+    def _of_cluster(self) -> int:
+        return self.program.grid.cluster
 
     @property
     def blocks(self) -> range:
-        """The ranks of the cluster's blocks."""
-        return range(self.program.grid.cluster)
+        """The numbers of the blocks."""
+        return range(self.size * self.program.grid.parts)
+
+    def rank(self, block: int) -> int:
+        """The rank of a block in its cluster."""
+        return block % self.size
+
+    def together(self, block: int) -> range:
+        """The blocks of a block's cluster."""
+        first = block - self.rank(block)
+        return range(first, first + self.size)
+
+    def reached(self, masks: tuple[int, ...], block: int) -> tuple[int, ...]:
+        """The blocks that a block reaches."""
+        return tuple(map(self.together(block).__getitem__, ranks_in(masks[self.rank(block)]))) if masks else (block,)
+
+    def gathering(self, block: int, number: int) -> int:
+        """The completion of a phase of the barrier of a block's cluster."""
+        key = (self.together(block).start, number)
+        if key not in self.gathered:
+            self.gathered[key] = self.happens.add(f"the cluster's barrier, phase {number}")
+        return self.gathered[key]
 
     @property
     def members(self) -> Iterator[Member]:
         """All representative threads."""
         for block in self.blocks:
-            for role in self.program.roles:
-                yield from members_of(role, block)
+            yield from self.members_in(block)
+
+    def members_in(self, block: int) -> Iterator[Member]:
+        """Those of a block."""
+        for role in self.program.roles:
+            yield from members_of(role, block)
+
+    def crew(self, name: str, block: int) -> tuple[Member, ...]:
+        """Those of a role of a block."""
+        return next(members_of(role, block) for role in self.program.roles if role.name == name)
 
     def phase(self, ring: str, side: Side, block: int, number: int) -> int:
         """The completion of a barrier for tile `number`: it has landed, or its slot is free again."""
@@ -118,6 +171,8 @@ def performs(member: Member, node: Leaf | Synchronisation) -> bool:
     match node:
         case Commit(kind=GroupKind.BULK) | Retire(kind=GroupKind.BULK):
             return member.first and member.unit == 0
+        case Acquire() | Release():
+            return member.first and member.unit == 0
         case Copy() if mechanism_of(node).issued_by is IssuedBy.ELECTED:
             return member.first and member.unit == 0
         case Arrive(by=Arriving.WARPGROUP):
@@ -126,148 +181,11 @@ def performs(member: Member, node: Leaf | Synchronisation) -> bool:
             return True
 
 
-def executed(program: Program, steps: Mapping[tuple[str, int], tuple[Step, ...]]) -> Execution:
-    """The run of a cluster in which each role of each block takes these steps; not yet closed."""
-    run = Execution(program, steps)
-    starts = _starts(run)
-    for member in run.members:
-        _Thread(run, member, starts[member.block]).follow()
-    return run
-
-
-def _starts(run: Execution) -> dict[int, int]:
-    """When each block's threads begin: behind the initialisation of its barriers, or of all of the cluster."""
-    for block in run.blocks:
-        run.begun[block] = run.happens.add(f"barriers of block {block} initialised")
-    kinds = [type(node) for node in run.program.enter]
-    if ClusterArrive in kinds and ClusterWait in kinds[kinds.index(ClusterArrive) :]:
-        together = run.happens.add("the cluster's barrier", None, *run.begun.values())
-        return dict.fromkeys(run.blocks, together)
-    return dict(run.begun)
-
-
-@define(eq=False)
-class _Thread:
-    """One thread on its way."""
-
-    run: Execution
-    member: Member
-    last: int
-    open: dict[GroupKind, list[Done]] = field(factory=dict)
-    groups: dict[GroupKind, list[list[Done]]] = field(factory=dict)
-    meetings: int = 0
-
-    def follow(self) -> None:
-        happens, member = self.run.happens, self.member
-        for number, step in enumerate(self.run.steps[member.role, member.block]):
-            if performs(member, step.node):
-                self.last = self.take(number, step)
-                self.run.issued.setdefault(member, {})[number] = self.last
-        self.run.ends[member] = happens.add(f"{member.role}{self.run.where(member.block)} ends", None, self.last)
-
-    def take(self, number: int, step: Step) -> int:
-        """The event of a step, behind the one before."""
-        happens, run, member = self.run.happens, self.run, self.member
-        node = step.node
-        if isinstance(node, Meet):
-            return self.meet(node)
-        if not isinstance(node, Ordering):
-            event = happens.add(f"{node.op}{run.where(member.block)}", node.line, self.last)
-            self.issue(number, step, node, event)
-            return event
-        waits = isinstance(node, Wait)
-        event = happens.add(f"{_name(node)}{run.where(member.block)}", node.line, self.last, waits=waits)
-        match node:
-            case Commit(kind):
-                self.groups.setdefault(kind, []).append(self.open.pop(kind, []))
-            case Retire(kind, pending, _, reads_only):
-                own = self.groups.get(kind, [])
-                for done in (done for group in own[: max(0, len(own) - pending)] for done in group):
-                    happens.order(done.read if reads_only else done.done, event)
-            case Wait(ring, side):
-                free = step.rank - depth_of(run.program, ring) if side is Side.EMPTY else step.rank
-                if free >= 0 or side is Side.FULL:
-                    happens.order(run.phase(ring, side, member.block, free), event)
-            case Arrive(ring, to=to):
-                for block in reached_from(to, member.block):
-                    happens.order(event, run.phase(ring, Side.EMPTY, block, step.rank))
-            case Expect(ring):
-                happens.order(event, run.phase(ring, Side.FULL, member.block, step.rank))
-            case ProxyFence() | RegisterFence():
-                run.fences.setdefault((member, type(node)), []).append((number, event))
-            case _:
-                pass
-        return event
-
-    def meet(self, node: Meet) -> int:
-        key = (self.member.role, self.member.block, self.meetings)
-        self.meetings += 1
-        if key not in self.run.joins:
-            self.run.joins[key] = self.run.happens.add(f"meet {node.barrier}{self.run.where(key[1])}", node.line)
-        self.run.happens.order(self.last, self.run.joins[key])
-        return self.run.joins[key]
-
-    def issue(self, number: int, step: Step, leaf: Leaf, event: int) -> None:
-        """What a leaf has under way when it is issued."""
-        run, member = self.run, self.member
-        match mechanism_of(leaf).completes:
-            case Group(kind=kind, owner=owner):
-                done = self.group(number, leaf, event, collective=owner is IssuedBy.WARPGROUP)
-                self.open.setdefault(kind, []).append(done)
-                run.completed[member.block, member, number] = done
-            case Transaction():
-                if not isinstance(leaf, Copy):
-                    raise InternalError(f"{leaf.op}: nothing but copies lands on the barriers of a ring")
-                for block in reached_from(leaf.masks, member.block):
-                    landed = run.happens.add(f"{leaf.op}{run.where(block)} lands", leaf.line, event)
-                    run.completed[block, member, number] = Done(landed, landed)
-                    if leaf.ring:
-                        rank = step.number(leaf.destination.rank)
-                        run.happens.order(landed, run.phase(leaf.ring, Side.FULL, block, rank))
-            case _:
-                run.completed[member.block, member, number] = Done(event, event)
-
-    def group(self, number: int, leaf: Leaf, event: int, *, collective: bool) -> Done:
-        """The completion of what a thread, or with others of its warpgroup, has issued."""
-        run, member = self.run, self.member
-        owner = Member(member.role, member.block, member.unit, first=True) if collective else member
-        if (owner, number) not in run.shared:
-            read = run.happens.add(f"{leaf.op} has read", leaf.line)
-            run.shared[owner, number] = Done(read, run.happens.add(f"{leaf.op} is complete", leaf.line, read))
-        run.happens.order(event, run.shared[owner, number].read)
-        return run.shared[owner, number]
-
-
 def depth_of(program: Program, name: str) -> int:
     """The slots of a ring."""
     return next(ring.depth for ring in program.rings if ring.name == name)
 
 
-def reached_from(masks: tuple[int, ...], block: int) -> tuple[int, ...]:
-    """The blocks that a block reaches."""
-    return ranks_in(masks[block]) if masks else (block,)
-
-
 def is_product(leaf: Leaf | Synchronisation) -> bool:
     """Whether a leaf is a product of a warpgroup, which runs in the background."""
     return isinstance(leaf, Multiply) and leaf.row.warpgroup
-
-
-def _name(node: Synchronisation) -> str:
-    match node:
-        case Wait(ring, side, rank):
-            return f"wait {ring}{{{rank}}} {side.value}"
-        case RegisterFence():
-            return "register fence"
-        case ProxyFence():
-            return "proxy fence"
-        case Arrive(ring, rank):
-            return f"arrive {ring}{{{rank}}} empty"
-        case Expect(ring, rank):
-            return f"expect {ring}{{{rank}}}"
-        case Retire(kind, pending):
-            return f"retire {kind.value}, pending {pending}"
-        case Commit(kind):
-            return f"commit {kind.value}"
-        case _:
-            return type(node).__name__

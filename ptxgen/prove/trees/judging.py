@@ -9,16 +9,20 @@ from attrs import evolve
 from ptxgen.errors import Finding, Severity
 from ptxgen.prove.checker import Verdict
 from ptxgen.prove.launches import launch_faults
+from ptxgen.prove.passing import order_faults
 from ptxgen.prove.trees.barriers import count_faults, declared, phase_faults
 from ptxgen.prove.trees.ends import end_faults
-from ptxgen.prove.trees.execution import Execution, executed
+from ptxgen.prove.trees.execution import Execution
+from ptxgen.prove.trees.flags import flag_faults
 from ptxgen.prove.trees.memory import memory_faults
+from ptxgen.prove.trees.reach import gathering_faults, reach_faults
+from ptxgen.prove.trees.running import executed
 from ptxgen.prove.trees.sizes import Case, cases, tiles_of
 from ptxgen.prove.trees.tiles import tile_faults
 from ptxgen.prove.trees.tracing import Step, Tracer, Untraceable
 from ptxgen.prove.trees.windows import window_faults
-from ptxgen.tile import Acquire, ClusterArrive, ClusterWait, Program, Release
-from ptxgen.tile.trees import ends_of
+from ptxgen.prove.trees.workspaces import passing_faults, workspace_faults
+from ptxgen.tile import Program
 
 Traces = Mapping[tuple[str, int], tuple[Step, ...]]
 
@@ -31,26 +35,14 @@ def check_program(program: Program) -> Verdict:
     it next. For every case of sizes and work items that control tells apart (`sizes.py`) the run is laid out as events
     of representative threads; each requirement must hold on every path, past the fences that proxies and registers
     want, no thread waits for ever, and no wait can take one phase of a barrier for another. Only the first case of a
-    fault is told, with its sizes, on the line of the op that would come too early. A program whose blocks read each
-    other's tiles or pass them on through memory is refused as one that is not judged here.
+    fault is told, with its sizes, on the line of the op that would come too early. Blocks that sum parts of a tile are
+    laid out together, with the barriers of their clusters and the flags by which they pass tiles on.
     """
-    between = next(_between_blocks(program), None)
-    if between is not None:
-        return Verdict((between,))
     found = [*declared(program), *window_faults(program), *memory_faults(program), *launch_faults(program)]
+    found += [*reach_faults(program), *order_faults(program), *workspace_faults(program)]
     if not found:
         found = list(_first_faults(program))
     return Verdict(tuple(found))
-
-
-def _between_blocks(program: Program) -> Iterator[Finding]:
-    for role in program.roles:
-        for end in ends_of(role.body):
-            if isinstance(end, ClusterArrive | ClusterWait | Acquire | Release):
-                text = "tiles that blocks read of each other or pass on through memory are not judged here"
-                yield Finding(
-                    "synchronisation.unjudged", Severity.ERROR, f"{role.name}: {text}; derive them from a plan"
-                )
 
 
 def _first_faults(program: Program) -> Iterator[Finding]:
@@ -100,7 +92,10 @@ def run_faults(run: Execution) -> Iterator[Finding]:
         related = tuple((event.label, event.line) for event in events[:-1] if event.line is not None)
         yield Finding("synchronisation.deadlock", Severity.ERROR, text, line, related=related)
         return
+    yield from gathering_faults(run)
+    yield from flag_faults(run)
     yield from count_faults(run)
     yield from tile_faults(run)
+    yield from passing_faults(run)
     yield from phase_faults(run)
     yield from end_faults(run)

@@ -11,19 +11,21 @@ from ptxgen.tile.trees import ends_of
 
 
 def memory_faults(program: Program) -> Iterator[Finding]:
-    """Loads of an array that other threads of the kernel may store to."""
+    """Loads of an array that other threads of the kernel may store to; of a workspace, see `workspaces.py`."""
     leaves = [n for role in program.roles for n in ends_of(role.body) if not isinstance(n, Ordering)]
+    own = {each.name for each in program.workspaces}
     stores = [n for n in leaves if isinstance(n, Copy) and n.destination.buffer.space is Space.GLOBAL]
+    stores = [store for store in stores if store.destination.buffer.array not in own]
     for store in stores:
         for other in leaves:
             touched = [a for a in accesses(other) if a.region.buffer.name == store.destination.buffer.name]
-            if any(a.reads for a in touched) and not _same_elements(store, other):
+            if any(a.reads for a in touched) and not same_elements(store, other):
                 text = f"{other.op} reads {store.destination.buffer.name}, which {store.op} stores in other threads"
                 related = ((store.op, store.line),)
                 yield Finding("synchronisation.memory", Severity.ERROR, text, other.line, related=related)
 
 
-def _same_elements(store: Copy, other: Leaf) -> bool:
+def same_elements(store: Copy, other: Leaf) -> bool:
     """Whether each element is read by the lane that stores it, as far as equal distributions and origins show."""
     if store.distribution.is_replicated:
         return False

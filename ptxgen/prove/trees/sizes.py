@@ -3,7 +3,7 @@
 Control is affine: bounds and conditions change with a size from one value to the next only where a quotient steps or a
 condition turns. Between such values nothing changes, and far from all thresholds one step more of a loop repeats what
 the step before did. Sizes up to the thresholds and two rounds of the deepest ring beyond them therefore show each
-neighbourhood that a larger size has.
+neighbourhood that a larger size has. Blocks that share a sum have thresholds of their own, each of which is gone up to.
 """
 
 from __future__ import annotations
@@ -14,8 +14,10 @@ from math import lcm
 
 from attrs import define, field, frozen
 
-from polyhedral import Affine
+from polyhedral import Affine, const
 from ptxgen.tile import (
+    TILE_COUNT,
+    TILE_NUMBER,
     Advance,
     Counter,
     ForEachItem,
@@ -110,11 +112,21 @@ def _modulus(name: str, program: Program) -> int:
 def _loop_values(name: str, own: list[Quotient], program: Program) -> list[int]:
     """Values of a size that loops run over, at which control differs, in ascending order."""
     depth = max((b.depth for b in program.buffers if b.space is Space.SHARED), default=1)
+    own = list(dict.fromkeys(q for each in own for q in _of_blocks(each, program.grid)))
     period, modulus = lcm(*(_period(name, quotient) for quotient in own)), _modulus(name, program)
     rounds = 2 * depth + 2 + -(-max(abs(q.numerator.constant) for q in own) // period)
     residues = {0, 1, *(_turn(name, quotient, period) for quotient in own)}
     found = {-(-(turn * period + residue) // modulus) * modulus for turn in range(rounds + 1) for residue in residues}
     return sorted(found)
+
+
+def _of_blocks(quotient: Quotient, grid: Grid) -> Iterator[Quotient]:
+    """An expression in each block, where that is told by tile indices of which all values are laid out."""
+    known = [dim.variable for dim in grid.dims if dim.count == Quotient(const(dim.cluster), 1)]
+    known += [dim.variable for dim in grid.dims[:1] if grid.parts > 1]
+    for indices in tiles_of(grid):
+        held: dict[str, Affine | int] = {name: indices[name] for name in known}
+        yield Quotient(quotient.numerator.substitute(held), quotient.divisor)
 
 
 def _edge_values(name: str, turning: list[Affine], program: Program) -> list[int]:
@@ -145,10 +157,12 @@ def _turn(name: str, quotient: Quotient, period: int) -> int:
 
 
 def tiles_of(grid: Grid) -> list[dict[str, int]]:
-    """The tile indices of each block of the first cluster, by rank."""
+    """The tile indices of each block of the first cluster, by rank; where tiles have parts, those of each part."""
     found: list[dict[str, int]] = []
-    for ranks in product(*(range(dim.cluster) for dim in grid.dims)):
+    for part, *ranks in product(range(grid.parts), *(range(dim.cluster) for dim in grid.dims)):
         indices = {dim.variable: rank for dim, rank in zip(grid.dims, ranks, strict=True)}
         own = {rank_name(d.variable): r for d, r in zip(grid.dims, ranks, strict=True) if d.cluster > 1}
+        if grid.parts > 1:
+            own |= {grid.dims[0].variable: part, TILE_NUMBER: len(found) % grid.cluster, TILE_COUNT: grid.cluster}
         found.append(indices | own)
     return found

@@ -11,7 +11,7 @@ from isa.mechanisms import Proxy
 from ptxgen.errors import Finding, Severity
 from ptxgen.order.requirements import EventKind
 from ptxgen.prove.trees.accesses import Access, mechanism_of
-from ptxgen.prove.trees.execution import Execution, Member, is_product, reached_from
+from ptxgen.prove.trees.execution import Execution, Member, is_product
 from ptxgen.prove.trees.tracing import Step
 from ptxgen.tile import Buffer, Copy, Covered, Leaf, Ordering, ProxyFence, RegisterFence, RequirementKind, Space
 
@@ -61,7 +61,7 @@ def tile_faults(run: Execution) -> Iterator[Finding]:
                 slots.setdefault((use.buffer.name, use.slot), []).append(use)
                 beds.setdefault(use.buffer.alias or use.buffer.name, []).append(use)
         for uses in slots.values():
-            if len({use.role for use in uses}) == 1:
+            if len({(use.role, use.block) for use in uses}) == 1:
                 yield from _by_one_role(run, uses)
             else:
                 yield from _between_roles(run, uses)
@@ -73,15 +73,15 @@ def tile_faults(run: Execution) -> Iterator[Finding]:
 
 def _uses(run: Execution, place: int) -> Iterator[Use]:
     """The uses of tiles of a block, by whichever block."""
+    near = run.together(place)
     for (role, block), steps in run.steps.items():
-        for number, step in enumerate(steps):
+        for number, step in enumerate(steps if block in near else ()):
             if isinstance(step.node, Ordering):
                 continue
             for access, rank in zip(step.touched, step.tiles, strict=True):
                 space = access.region.buffer.space
-                remote = isinstance(step.node, Copy) and access.writes and space is Space.SHARED
-                masks = step.node.masks if remote and isinstance(step.node, Copy) else ()
-                if space is not Space.GLOBAL and place in reached_from(masks, block):
+                masks = step.node.masks if isinstance(step.node, Copy) and space is Space.SHARED else ()
+                if space is not Space.GLOBAL and place in run.reached(masks, block):
                     yield Use(step.node, step, number, role, block, place, access, rank)
 
 
@@ -101,12 +101,12 @@ def _by_one_role(run: Execution, uses: list[Use]) -> Iterator[Finding]:
         if use.access.reads:
             if held.rank != use.rank:
                 yield _not_there(use, held.rank)
-            yield from (f for w in held.writers if w.meets(use) for f in _required(run, FLOW, w, use))
+            yield from (f for w in held.writers if w.meets(use) for f in required(run, FLOW, w, use))
         if not use.access.writes:
             held.readers.append(use)
             continue
-        yield from (f for r in held.readers if _conflict(r, use) for f in _required(run, REUSE, r, use))
-        yield from (f for w in held.writers if _conflict(w, use) for f in _required(run, REWRITE, w, use))
+        yield from (f for r in held.readers if _conflict(r, use) for f in required(run, REUSE, r, use))
+        yield from (f for w in held.writers if _conflict(w, use) for f in required(run, REWRITE, w, use))
         if held.rank == use.rank and not held.readers and not any(w.meets(use) for w in held.writers):
             held.writers.append(use)
         elif not (use.access.reads and held.rank == use.rank):
@@ -140,18 +140,18 @@ def _between_roles(run: Execution, uses: list[Use]) -> Iterator[Finding]:
         for reader in tile.readers:
             if not tile.writers:
                 yield _not_there(reader, None)
-            yield from (f for w in tile.writers for f in _required(run, FLOW, w, reader))
+            yield from (f for w in tile.writers for f in required(run, FLOW, w, reader))
     for before, after in pairwise(sorted(tiles)):
         for writer in tiles[after].writers:
-            yield from (f for r in tiles[before].readers for f in _required(run, REUSE, r, writer))
-            yield from (f for w in tiles[before].writers for f in _required(run, REWRITE, w, writer))
+            yield from (f for r in tiles[before].readers for f in required(run, REUSE, r, writer))
+            yield from (f for w in tiles[before].writers for f in required(run, REWRITE, w, writer))
 
 
 def _one_after_the_other(run: Execution, uses: list[Use]) -> Iterator[Finding]:
     """Buffers that lie over each other, in the order of a role that uses all of them."""
     names = {use.buffer.name for use in uses}
     by_role: dict[str, set[str]] = {}
-    for use in uses:
+    for use in (use for use in uses if use.block == use.place):
         by_role.setdefault(use.role, set()).add(use.buffer.name)
     home = next((role for role, own in by_role.items() if own == names), None)
     if home is None:
@@ -166,16 +166,21 @@ def _one_after_the_other(run: Execution, uses: list[Use]) -> Iterator[Finding]:
         for _, first in placed[:position]:
             if first.buffer.name != second.buffer.name and _same_bytes(first, second):
                 kind = REWRITE if first.access.writes else REUSE
-                yield from _required(run, kind, first, second)
+                yield from required(run, kind, first, second)
 
 
 def _turn(use: Use, uses: list[Use], home: str) -> tuple[int, int] | None:
-    """When a use comes in a role's order; what another role fills comes when that role reads it."""
-    if use.role == home:
+    """When a use comes in the order of the block's role; what others fill comes when that role uses it first, what they
+    read just behind."""
+    if _at_home(use, home):
         return (use.number, 1)
     tile = (use.buffer.name, use.rank)
-    own = [u.number for u in uses if u.role == home and (u.buffer.name, u.rank) == tile]
+    own = [u.number for u in uses if _at_home(u, home) and (u.buffer.name, u.rank) == tile]
     return (min(own), 0 if use.access.writes else 2) if own else None
+
+
+def _at_home(use: Use, home: str) -> bool:
+    return use.role == home and use.block == use.place
 
 
 def _same_bytes(first: Use, second: Use) -> bool:
@@ -185,7 +190,7 @@ def _same_bytes(first: Use, second: Use) -> bool:
     return a < d and c < b
 
 
-def _required(run: Execution, kind: RequirementKind, first: Use, second: Use) -> Iterator[Finding]:
+def required(run: Execution, kind: RequirementKind, first: Use, second: Use) -> Iterator[Finding]:
     """A finding where some thread may issue the second use before some thread's first one is done."""
     event = EventKind.READ_DONE if kind is REUSE else EventKind.DONE
     a, b = mechanism_of(first.leaf), mechanism_of(second.leaf)
@@ -200,16 +205,17 @@ def _required(run: Execution, kind: RequirementKind, first: Use, second: Use) ->
 
 
 def _completions(run: Execution, use: Use, event: EventKind) -> Iterator[tuple[Member, int]]:
-    for member in run.issued:
+    for member in run.crew(use.role, use.block):
         done = run.completed.get((use.place, member, use.number))
-        if done is not None and (member.role, member.block) == (use.role, use.block):
+        if done is not None:
             yield member, done.read if event is EventKind.READ_DONE else done.done
 
 
 def _issues(run: Execution, use: Use) -> Iterator[int]:
-    for member, events in run.issued.items():
-        if (member.role, member.block) == (use.role, use.block) and use.number in events:
-            yield events[use.number]
+    for member in run.crew(use.role, use.block):
+        event = run.issued.get(member, {}).get(use.number)
+        if event is not None:
+            yield event
 
 
 def _ordered(run: Execution, member: Member, source: int, sink: int, *, fenced: bool) -> bool:
@@ -263,7 +269,7 @@ def _register_faults(run: Execution, place: int) -> Iterator[Finding]:
 
 def _fenced(run: Execution, first: Use, second: Use) -> bool:
     """Whether each thread fences its registers between two steps."""
-    own = [m for m in run.issued if (m.role, m.block) == (second.role, second.block)]
+    own = run.crew(second.role, second.block)
     return all(any(first.number < n < second.number for n, _ in run.fences.get((m, RegisterFence), ())) for m in own)
 
 
@@ -275,10 +281,8 @@ def _unseen(kind: RequirementKind, first: Use, second: Use) -> Finding:
 
 def _retired(run: Execution, product: Use, use: Use) -> bool:
     """Whether each thread has waited for its own warpgroup's product."""
-    for member, events in run.issued.items():
-        done = run.completed.get((product.place, member, product.number))
-        if done is None or (member.role, member.block) != (use.role, use.block) or use.number not in events:
-            continue
-        if not run.happens.ordered(done.done, events[use.number]):
+    for member in run.crew(use.role, use.block):
+        done, event = run.completed.get((product.place, member, product.number)), run.issued[member].get(use.number)
+        if done is not None and event is not None and not run.happens.ordered(done.done, event):
             return False
     return True

@@ -12,6 +12,7 @@ from polyhedral import Affine
 from ptxgen.errors import Finding, Severity
 from ptxgen.prove.trees.accesses import Access, accesses
 from ptxgen.tile import (
+    Acquire,
     Advance,
     Arrive,
     Copy,
@@ -29,6 +30,7 @@ from ptxgen.tile import (
     Ordering,
     Quotient,
     Reduce,
+    Release,
     Sequence,
     Synchronisation,
     Wait,
@@ -62,7 +64,7 @@ class Step:
 
     @property
     def rank(self) -> int:
-        """The tile that a wait, an arrival or an announcement is for."""
+        """The tile that a wait, an arrival or an announcement is for; the value of a flag."""
         return self.tiles[0]
 
 
@@ -93,6 +95,8 @@ class Tracer:
     def _step(self, node: Leaf | Synchronisation, values: dict[str, int]) -> Step:
         if isinstance(node, Wait | Arrive | Expect):
             return Step(node, dict(values), (), (value_of(node.rank, values),))
+        if isinstance(node, Acquire | Release):
+            return Step(node, dict(values), (), (value_of(node.value, values),))
         if isinstance(node, Ordering):
             return Step(node, {}, (), ())
         touched = self.known.get(id(node))

@@ -9,6 +9,7 @@ from isa.mechanisms import GroupKind
 from polyhedral import Affine
 from ptxgen.compute import SourceLine
 from ptxgen.tile.nodes import (
+    Acquire,
     Advance,
     Arrive,
     Arriving,
@@ -27,6 +28,7 @@ from ptxgen.tile.nodes import (
     Node,
     ProxyFence,
     RegisterFence,
+    Release,
     RequirementKind,
     Retire,
     Side,
@@ -155,19 +157,30 @@ def _synchronising(cursor: Cursor, line: Line) -> Synchronisation | None:
         variable = cursor.name("a counter")
         cursor.take("by")
         return Advance(variable, quotient(cursor), line=place)
-    if cursor.took("arrive at the cluster's barrier"):
-        line.alone()
-        return ClusterArrive(line=place)
-    if cursor.took("wait for the cluster's barrier"):
-        line.alone()
-        return ClusterWait(line=place)
     if cursor.took(BEGIN_BEHIND):
         line.alone()
         return GridRelease(line=place)
     if cursor.took("wait for the grids ahead"):
         line.alone()
         return GridWait(line=place)
-    return _covering(cursor, _covers(line), place)
+    covers = _covers(line)
+    return _between_blocks(cursor, covers, place) or _covering(cursor, covers, place)
+
+
+def _between_blocks(cursor: Cursor, covers: tuple[Covered, ...], place: SourceLine) -> Synchronisation | None:
+    if cursor.took("arrive at the cluster's barrier"):
+        return ClusterArrive(covers, line=place)
+    if cursor.took("wait for the cluster's barrier"):
+        return ClusterWait(covers, line=place)
+    if cursor.took("acquire"):
+        flags = cursor.name("the array of flags")
+        cursor.take("at")
+        return Acquire(flags, affine(cursor), covers, line=place)
+    if cursor.took("release"):
+        flags = cursor.name("the array of flags")
+        cursor.take("as")
+        return Release(flags, affine(cursor), covers, line=place)
+    return None
 
 
 def _covering(cursor: Cursor, covers: tuple[Covered, ...], place: SourceLine) -> Synchronisation | None:

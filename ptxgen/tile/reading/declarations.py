@@ -1,4 +1,4 @@
-"""What stands before the roles: parameters, facts, the grid, buffers, rings and tensor maps."""
+"""What stands before the roles: parameters, facts, the grid, buffers, rings, tensor maps and workspaces."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from ptxgen.tile.nodes import (
     Space,
     TensorBox,
     WorkList,
+    Workspace,
 )
 from ptxgen.tile.reading.cursor import Cursor, Line
 from ptxgen.tile.reading.expressions import ELEMENTS
@@ -37,7 +38,7 @@ def parameter(line: Line) -> Parameter:
     name, kind = cursor.name("a parameter's name"), cursor.chosen(KINDS, "a kind of parameter")
     element: Element | None = None
     alignment, written = 1, False
-    if kind is ParameterKind.POINTER:
+    if kind in (ParameterKind.POINTER, ParameterKind.WORKSPACE):
         element = cursor.chosen(ELEMENTS, "an element type")
         if cursor.took(", aligned"):
             alignment = cursor.integer("bytes")
@@ -64,11 +65,15 @@ def grid(lines: Iterable[Line], heading: Line) -> Grid:
     dims: list[GridDim] = []
     raster: Raster | None = None
     work_list: WorkList | None = None
+    parts = 1
     for line in lines:
         line.alone()
         cursor = line.cursor()
         if cursor.took("last dim fastest"):
             raster = Raster()
+        elif cursor.took("all tiles of a part before those of the next one,"):
+            parts = cursor.integer("a number of parts")
+            cursor.take("parts")
         elif cursor.took("bands of"):
             raster = Raster(cursor.integer("tiles of a band"))
             cursor.take("tiles, walked column by column")
@@ -83,7 +88,7 @@ def grid(lines: Iterable[Line], heading: Line) -> Grid:
         raise heading.cursor().failure(
             "the grid has no order", "'last dim fastest' or 'bands of 8 tiles, ...' below it"
         )
-    return Grid(tuple(dims), raster, work_list)
+    return Grid(tuple(dims), raster, work_list, parts)
 
 
 def _along_a_curve(cursor: Cursor) -> Raster:
@@ -192,3 +197,18 @@ def tensor_box(line: Line) -> TensorBox:
         early = cursor.took(", fetched early")
     cursor.end()
     return TensorBox(name, op, array, tuple(order), extents, span, promotion, early)
+
+
+def workspace(line: Line) -> Workspace:
+    """`AB_sums: 4096 of f32 a tile`, and behind it `, zero before and after` where it is."""
+    line.alone()
+    cursor = line.cursor()
+    name = cursor.name("the name of a workspace")
+    cursor.take(":")
+    elements = cursor.integer("elements of a tile")
+    cursor.take("of")
+    element = cursor.chosen(ELEMENTS, "an element type")
+    cursor.take("a", "tile")
+    zeroed = cursor.took(", zero before and after")
+    cursor.end()
+    return Workspace(name, element, elements, zeroed)

@@ -10,12 +10,12 @@ from attrs import define, field
 from ptxgen.tile.nodes import ClusterArrive, ClusterWait, Code, Entering, GridRelease, GridWait, Program, Role
 from ptxgen.tile.reading.bodies import body, node
 from ptxgen.tile.reading.cursor import Line, lines_of
-from ptxgen.tile.reading.declarations import buffer, fact, grid, parameter, ring, tensor_box
+from ptxgen.tile.reading.declarations import buffer, fact, grid, parameter, ring, tensor_box, workspace
 from ptxgen.tile.reading.regions import Scope
 
 ROLE = re.compile(r"[A-Za-z_][\w.#]*(?: \d+)?")
 OVERLAPPED = ", launches overlapped"
-SECTIONS = ("parameters", "requires", "grid", "buffers", "rings", "tensor maps", "all threads")
+SECTIONS = ("parameters", "requires", "grid", "buffers", "rings", "tensor maps", "workspaces", "all threads")
 HEADINGS = ", ".join((*SECTIONS, "role NAME, N warps"))
 
 
@@ -55,6 +55,7 @@ def read(text: str, file: str = "<tile program>", codes: Iterable[Code] = ()) ->
         tuple(map(tensor_box, found.of("tensor maps"))),
         tuple(map(_entering, found.of("all threads"))),
         overlapped,
+        tuple(map(workspace, found.of("workspaces"))),
     )
 
 

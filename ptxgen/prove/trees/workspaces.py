@@ -1,0 +1,186 @@
+"""Memory of the kernel's own in which blocks leave tiles for each other: each block keeps to its tile, and what one
+leaves there is complete before another one takes it or puts something else there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from math import prod
+
+from attrs import frozen
+
+from isa.mechanisms import AT_ISSUE
+from polyhedral import Affine, const, var
+from ptxgen.errors import Finding, Place, Severity
+from ptxgen.prove.trees.accesses import accesses, mechanism_of
+from ptxgen.prove.trees.execution import Execution
+from ptxgen.prove.trees.memory import same_elements
+from ptxgen.prove.trees.tiles import FLOW, REUSE, REWRITE, Use, required
+from ptxgen.tile import (
+    TILE_COUNT,
+    TILE_NUMBER,
+    Acquire,
+    Buffer,
+    Copy,
+    Distribution,
+    Grid,
+    Leaf,
+    Ordering,
+    Program,
+    Region,
+    Release,
+    Space,
+    Workspace,
+    rank_name,
+)
+from ptxgen.tile.trees import ends_of
+
+COORDINATE_BITS = 24
+Elements = frozenset[int]
+
+
+def workspace_faults(program: Program) -> Iterator[Finding]:
+    """Flags that are none (code `synchronisation.passing`), and accesses to a workspace that are not known to keep to
+    the block's tile, or come from several roles (code `synchronisation.memory`)."""
+    flags = {each.name for each in program.workspaces if each.zeroed and each.elements == 1}
+    users: dict[str, str] = {}
+    for role in program.roles:
+        for node in ends_of(role.body):
+            if isinstance(node, Acquire | Release) and node.flags not in flags:
+                yield _finding("passing", f"no workspace of flags is called {node.flags}", node.line)
+            if isinstance(node, Ordering):
+                continue
+            for workspace, region in _used(program, node):
+                user = users.setdefault(workspace.name, role.name)
+                if user != role.name:
+                    yield _finding("memory", f"{workspace.name} is used by {user} and by {role.name}", node.line)
+                if not isinstance(node, Copy) or workspace.zeroed or not _in_own_tile(region, workspace, program.grid):
+                    text = f"{node.op} is not known to copy to or from its block's tile of {workspace.name}"
+                    yield _finding("memory", text, node.line)
+
+
+def _used(program: Program, leaf: Leaf) -> Iterator[tuple[Workspace, Region]]:
+    for access in accesses(leaf):
+        for workspace in program.workspaces:
+            if access.region.buffer.space is Space.GLOBAL and access.region.buffer.array == workspace.name:
+                yield workspace, access.region
+
+
+def _in_own_tile(region: Region, workspace: Workspace, grid: Grid) -> bool:
+    """Whether a workspace has its tiles one behind the other, and a region begins in the one that its block has, at a
+    place that is the same in every tile; how far it goes is seen where it is used."""
+    placed, shape = region.buffer.in_memory, _tile_shape(region.buffer)
+    strides = tuple(const(prod(shape[place + 1 :])) for place in range(len(shape)))
+    whole = placed.extents == (var(TILE_COUNT) * shape[0], *map(const, shape[1:])) and placed.strides == strides
+    others = {TILE_NUMBER, TILE_COUNT, *(dim.variable for dim in grid.dims[1:])}
+    others |= {rank_name(dim.variable) for dim in grid.dims}
+    same = not any(others.intersection(affine.names) for affine in _in_tile(region))
+    return whole and prod(shape) == workspace.elements and same
+
+
+def _tile_shape(buffer: Buffer) -> tuple[int, ...]:
+    first, *rest = buffer.in_memory.extents
+    return first.coefficient(TILE_COUNT), *(extent.constant for extent in rest)
+
+
+def _in_tile(region: Region) -> tuple[Affine, ...]:
+    """The corner of a region in its block's tile."""
+    return region.origin[0] - var(TILE_NUMBER) * _tile_shape(region.buffer)[0], *region.origin[1:]
+
+
+@frozen(eq=False)
+class _Held:
+    """A use of a workspace and the elements of the tile that it touches."""
+
+    use: Use
+    elements: Elements
+
+
+def passing_faults(run: Execution) -> Iterator[Finding]:
+    """What blocks take before it is there, or put where others are not done: in the order of the parts each use comes
+    behind those before it that touch the same elements."""
+    for workspace in run.program.workspaces:
+        for rank in range(run.program.grid.cluster):
+            live: list[_Held] = []
+            for held in _uses(run, workspace, rank):
+                yield from _faults(run, workspace, live, held)
+                if held.use.access.writes:
+                    live = [first for first in live if not first.elements <= held.elements]
+                live.append(held)
+
+
+def _uses(run: Execution, workspace: Workspace, rank: int) -> Iterator[_Held]:
+    """The uses of the tile of the blocks of a rank, part by part."""
+    for (role, block), steps in sorted(run.steps.items(), key=lambda found: found[0][1]):
+        for number, step in enumerate(steps):
+            if run.rank(block) != rank or not isinstance(step.node, Copy):
+                continue
+            for access in step.touched:
+                buffer = access.region.buffer
+                if buffer.space is Space.GLOBAL and buffer.array == workspace.name:
+                    use = Use(step.node, step, number, role, block, block, access, 0)
+                    corner = tuple(step.number(affine) for affine in _in_tile(access.region))
+                    yield _Held(use, _elements(step.node.distribution, corner))
+
+
+def _faults(run: Execution, workspace: Workspace, live: list[_Held], held: _Held) -> Iterator[Finding]:
+    use = held.use
+    if not held.elements <= _tile(_tile_shape(use.buffer)):
+        yield _finding("memory", f"{use.leaf.op} leaves its block's tile of {workspace.name}", use.leaf.line)
+        return
+    found = [first for first in live if _meet(first.elements, held.elements)]
+    if use.access.reads:
+        stored = frozenset[int]().union(*(first.elements for first in found if first.use.access.writes))
+        if not held.elements <= stored:
+            text = f"{use.leaf.op}{run.where(use.block)} reads what no block has left in {workspace.name}"
+            yield _finding("rank", text, use.leaf.line)
+    for first in (first.use for first in found):
+        if use.access.writes and not _by_same_threads(first, use):
+            yield from required(run, REWRITE if first.access.writes else REUSE, first, use)
+        elif first.access.writes and not _by_same_threads(first, use):
+            yield from required(run, FLOW, first, use)
+
+
+def _by_same_threads(first: Use, second: Use) -> bool:
+    """Whether each thread of a block uses what it used itself before, at once, so that program order is enough."""
+    store, other = (first, second) if first.access.writes else (second, first)
+    alike = first.block == second.block and isinstance(store.leaf, Copy) and same_elements(store.leaf, other.leaf)
+    at_issue = all(mechanism_of(use.leaf).completes is AT_ISSUE for use in (first, second))
+    return alike and at_issue
+
+
+@lru_cache(maxsize=1 << 10)
+def _elements(distribution: Distribution, corner: tuple[int, ...]) -> Elements:
+    """The coordinates of a distribution's elements from a corner on, each packed into one number."""
+    values = _span(distribution.values, distribution.value_count)
+    lanes = _span(distribution.lanes, 1 << len(distribution.lanes))
+    warps, first = _span(distribution.warps, distribution.warp_count), _packed(corner)
+    return frozenset(first + (value ^ lane ^ warp) for warp in warps for lane in lanes for value in values)
+
+
+def _span(images: tuple[tuple[int, ...], ...], count: int) -> list[int]:
+    found = [0]
+    for image in images:
+        found += [own ^ _packed(image) for own in found]
+    return found[:count]
+
+
+def _packed(coordinate: tuple[int, ...]) -> int:
+    return sum(at << COORDINATE_BITS * place for place, at in enumerate(coordinate))
+
+
+@lru_cache(maxsize=1 << 4)
+def _tile(shape: tuple[int, ...]) -> Elements:
+    found = [0]
+    for place, extent in enumerate(shape):
+        found = [own + (at << COORDINATE_BITS * place) for own in found for at in range(extent)]
+    return frozenset(found)
+
+
+@lru_cache(maxsize=1 << 12)
+def _meet(first: Elements, second: Elements) -> bool:
+    return first is second or not first.isdisjoint(second)
+
+
+def _finding(code: str, text: str, line: Place | None) -> Finding:
+    return Finding(f"synchronisation.{code}", Severity.ERROR, text, line)
