@@ -123,9 +123,11 @@ class Advance:
 
 @frozen
 class Acquire:
-    """The role's first thread waits until the block of the part before has passed on its tile of a workspace."""
+    """The role's first thread waits until the block of the part before has passed on its tile of a workspace. What is
+    passed on `once` lies in a tile of its own, the number of which the block knows."""
 
     workspace: str
+    once: bool = False
 
     def __str__(self) -> str:
         return f"acquire the tile of {self.workspace}"
@@ -133,11 +135,14 @@ class Acquire:
 
 @frozen
 class Release:
-    """The role's first thread passes the tile of a workspace on to the block of the next part; with `last` there is
-    none, and the flag is what it was at the launch."""
+    """The role's first thread passes the tile of a workspace on to the block of the next part, `on` numbers behind its
+    own; with `last` there is none, and the flag is what it was at the launch. What is passed on `once` lies in a tile of
+    its own."""
 
     workspace: str
     last: bool = False
+    once: bool = False
+    on: int = 1
 
     def __str__(self) -> str:
         return f"{'put back' if self.last else 'release'} the tile of {self.workspace}"
