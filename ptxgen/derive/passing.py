@@ -59,8 +59,8 @@ def workspace_name(array: str) -> str:
 class Chain:
     """How the blocks of a tile follow each other, as the plan's step says on `line`: where a block has a part behind
     others (`later`), before others (`earlier`), and the last one, so that it has the sum; `count` names how many tiles
-    the workspace has, `found` and `left` are the numbers of those that a block reads and fills, `taken` and `given` those
-    by which it knows whose turn it is."""
+    the workspace has, `found` and `left` are the numbers of those that a block reads and fills, `taken` and `given`
+    those by which it knows whose turn it is."""
 
     line: SourceLine
     later: tuple[Constraint, ...]
@@ -74,9 +74,9 @@ class Chain:
 
 
 def chain_of(space: IndexSpace) -> Chain | None:
-    """The chain of a plan whose blocks pass sums on through memory. Of a split sum every tile has its own place, and all
-    parts take their turns there; of a streamed one each block has a place for the one tile that it leaves to the next
-    block, and finds the one that it joins in that of the block before."""
+    """The chain of a plan whose blocks pass sums on through memory. Of a split sum every tile has its own place, and
+    all parts take their turns there; of a streamed one each block has a place for the one tile that it leaves to the
+    next block, and finds the one that it joins in that of the block before."""
     if space.stream is not None:
         own, item = var(BLOCK_NUMBER), var(ITEM)
         before, first = own - prod(space.cluster_axes.values()), var(LEAVING)

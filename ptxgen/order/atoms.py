@@ -136,8 +136,8 @@ class Acquire:
 @frozen
 class Release:
     """The role's first thread passes the tile of a workspace on to the block of the next part, `on` numbers behind its
-    own; with `last` there is none, and the flag is what it was at the launch. What is passed on `once` lies in a tile of
-    its own."""
+    own; with `last` there is none, and the flag is what it was at the launch. What is passed on `once` lies in a tile
+    of its own."""
 
     workspace: str
     last: bool = False

@@ -293,8 +293,8 @@ class Split:
 
 @frozen
 class Stream:
-    """The sum over `dim` dealt by its slabs: blocks that stay share those of all tiles evenly, so that a tile may be cut
-    between them. Partial sums meet in a workspace, each added to the sum of those before it."""
+    """The sum over `dim` dealt by its slabs: blocks that stay share those of all tiles evenly, so that a tile may be
+    cut between them. Partial sums meet in a workspace, each added to the sum of those before it."""
 
     dim: str
     join: Join

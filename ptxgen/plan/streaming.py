@@ -1,5 +1,5 @@
-"""A sum whose slabs blocks that stay share evenly: what a `stream` step may ask, how the terms are cut, and the proof that
-each is summed once."""
+"""A sum whose slabs blocks that stay share evenly: what a `stream` step may ask, how the terms are cut, and the proof
+that each is summed once."""
 
 from __future__ import annotations
 
@@ -24,10 +24,14 @@ def streamable(checks: Checks, step: Stream) -> None:
         raise checks.refused("a sum is split already")
     check_summed(checks, step.dim, f"stream({step.dim})")
     if not any(isinstance(other, Persist) for other in checks.steps):
-        raise checks.refused(f"stream({step.dim}): blocks that stay share the slabs of all tiles: persist a level first")
+        raise checks.refused(
+            f"stream({step.dim}): blocks that stay share the slabs of all tiles: persist a level first"
+        )
     turns = next((other for other in checks.steps if isinstance(other, Turns)), None)
     if turns is not None:
-        raise checks.refused(f"stream({step.dim}): {turns} deals whole items to units, of which none has a part of a sum")
+        raise checks.refused(
+            f"stream({step.dim}): {turns} deals whole items to units, of which none has a part of a sum"
+        )
     wrong = miscut(cut_of(checks.steps, checks.compute.statements, step)[1])
     if wrong:
         raise checks.refused(f"{step} is no rearrangement of the sum: {wrong}")
@@ -62,9 +66,9 @@ def cut_of(steps: tuple[Step, ...], statements: tuple[Statement, ...], step: Str
 
 
 def miscut(cutting: Cutting) -> str:
-    """What is wrong with parts that are summed apart instead of all terms in one sum; "" where each term is in one slab,
-    and so, wherever the cuts are, in the one part between the cuts around that slab, and terms ascend with slabs and
-    parts. Decided exactly, for every extent and every place of the cuts."""
+    """What is wrong with parts that are summed apart instead of all terms in one sum; "" where each term is in one
+    slab, and so, wherever the cuts are, in the one part between the cuts around that slab, and terms ascend with slabs
+    and parts. Decided exactly, for every extent and every place of the cuts."""
     k, dealt = cutting.dim, cutting.dealt.project_onto(SLAB, cutting.dim)
     terms = Set.of((k,), var(k) >= 0, var(k) < cutting.extent)
     missing = (terms - dealt.project_onto(k)).sample()
@@ -83,8 +87,8 @@ def streamed_into(cutting: Cutting, statement: Statement) -> tuple[str, str]:
     """The statements that a sum becomes, as they are printed: the partial sums, and their sum."""
     kept = ", ".join(map(str, statement.target.indices))
     part = f"{statement.name}.partial[p, {kept}]"
+    between = f"{cutting.slab}*cut[p] <= {cutting.dim} < {cutting.slab}*cut[p + 1]"
     return (
-        f"{part} = sum[{cutting.dim}: {cutting.slab}*cut[p] <= {cutting.dim} < {cutting.slab}*cut[p + 1]] "
-        f"{show(statement.value)}",
+        f"{part} = sum[{cutting.dim}: {between}] {show(statement.value)}",
         f"{show(statement.target)} = sum[p] {part}    in f32, p ascending, cuts where the slabs of a block end",
     )

@@ -1,8 +1,7 @@
 """Tiles of a workspace that blocks which walk a work list pass on: each block one, in a place of its own.
 
-What a block is told of its items is the work list's word (`WorkList`): its first LEAVING items, one at most, go on in the
-next block, where they are item number JOINING, and no other item has begun elsewhere.
-"""
+What a block is told of its items is the work list's word (`WorkList`): its first LEAVING items, one at most, go on in
+the next block, where they are item number JOINING, and no other item has begun elsewhere."""
 
 from __future__ import annotations
 
@@ -47,8 +46,8 @@ def streaming_faults(
 def _misnumbered(
     ops: tuple[Op, ...], workspace: str, take: Synchronisation, give: Synchronisation, back: Synchronisation
 ) -> Iterator[str]:
-    """Flags of other tiles than those that are read and filled; tiles that are not the block's own, or an earlier one's,
-    so that nobody is waited for who has not begun."""
+    """Flags of other tiles than those that are read and filled; tiles that are not the block's own, or an earlier
+    one's, so that nobody is waited for who has not begun."""
     touched = [(t.kind, t.rank) for op in ops for t in op.touches if _is_of(t.buffer.array, t.buffer.space, workspace)]
     read, filled = ({rank for kind, rank in touched if kind is wanted} for wanted in (TouchKind.READ, TouchKind.WRITE))
     if read != {take.rank} or take.rank != back.rank:

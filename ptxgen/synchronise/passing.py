@@ -74,6 +74,6 @@ def _check(requirement: Requirement) -> None:
     apart = not walked and requirement.parts != 1
     if inside or apart or not isinstance(source.mechanism.completes, AtIssue):
         raise UnsupportedError(
-            f"{requirement}: {source} ({source.line}) passes tiles on to other blocks; that is done outside of loops but "
-            f"that over work items, from each part to the next, by what is complete when issued"
+            f"{requirement}: {source} ({source.line}) passes tiles on to other blocks; that is done outside of loops "
+            f"but that over work items, from each part to the next, by what is complete when issued"
         )

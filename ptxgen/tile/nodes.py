@@ -438,6 +438,9 @@ class GridWait(Ordering):
     griddepcontrol.wait)."""
 
 
+OWN_TILE = var(TILE_NUMBER)
+
+
 @frozen
 class Acquire(Ordering):
     """The role's first thread waits until the flag of a tile in the array `flags`, that of the block's own tile or of
@@ -447,7 +450,7 @@ class Acquire(Ordering):
     flags: str
     value: Affine
     covers: tuple[Covered, ...]
-    tile: Affine = var(TILE_NUMBER)
+    tile: Affine = OWN_TILE
 
 
 @frozen
@@ -458,7 +461,7 @@ class Release(Ordering):
     flags: str
     value: Affine
     covers: tuple[Covered, ...]
-    tile: Affine = var(TILE_NUMBER)
+    tile: Affine = OWN_TILE
 
 
 @frozen
@@ -534,10 +537,9 @@ class When:
 @frozen
 class ForEachItem:
     """`body` for each item of the block's work list in turn: `variable` numbers them from 0, and the grid's variables
-    are those of the item's tile. Where the list is streamed, ITEM_FIRST and ITEM_SLABS are its first slab and how many it
-    has, BLOCK_NUMBER and BLOCK_COUNT tell of the block. A role that takes some items only has those numbered `first`,
-    `first` + `step`, ...
-    """
+    are those of the item's tile. Where the list is streamed, ITEM_FIRST and ITEM_SLABS are its first slab and how many
+    it has, BLOCK_NUMBER and BLOCK_COUNT tell of the block. A role that takes some items only has those numbered
+    `first`, `first` + `step`, ..."""
 
     variable: str
     body: Node
@@ -638,13 +640,12 @@ class WorkList:
     raster. W is at most `workers`, None for as many blocks as the device runs at once, and never more than the tiles.
     Clusters take clusters of tiles: there are as many whole ones as that leaves, one at least.
 
-    With `slabs` the list is streamed: each tile has so many slabs (counted as one where there are none), and W may be up
-    to twice the tiles, but no more than all their slabs. Of T tiles the first R = min(T, W + T mod W), none where W
+    With `slabs` the list is streamed: each tile has so many slabs (counted as one where there are none), and W may be
+    up to twice the tiles, but no more than all their slabs. Of T tiles the first R = min(T, W + T mod W), none where W
     divides T, have their slabs dealt in order: block w has R * slabs div W of them, one more where w is less than the
-    rest, behind those of block w - 1. It takes its tiles from the last to the first one, then as a whole R + w,
-    R + w + W, ... Its first LEAVING items, one or none, go on in block w + 1; its item number JOINING, if that is not
-    -1, has begun in block w - 1. So whoever waits for a part waits for the first item of the block before.
-    """
+    rest, behind those of block w - 1. It takes its tiles from the last to the first one, then as a whole R + w, R + w +
+    W, ... Its first LEAVING items, one or none, go on in block w + 1; its item number JOINING, if that is not -1, has
+    begun in block w - 1. So whoever waits for a part waits for the first item of the block before."""
 
     workers: int | None = None
     slabs: Quotient | None = None

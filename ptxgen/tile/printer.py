@@ -14,6 +14,7 @@ from ptxgen.compute import Constant, Expression, Load, Operand, Scalar, decimal,
 from ptxgen.compute import show as show_expression
 from ptxgen.tile.distribution import Distribution, MatrixRows, SharedLayout, matrix_rows
 from ptxgen.tile.nodes import (
+    OWN_TILE,
     Acquire,
     Advance,
     Arrive,
@@ -62,7 +63,6 @@ from ptxgen.tile.nodes import (
     Workspace,
 )
 from ptxgen.tile.trees import products
-from ptxgen.tile.variables import TILE_NUMBER
 
 INDENT = "  "
 EFFECTS = {Outside.NEVER: "nothing", Outside.ZERO: "zero", Outside.ANY: "any value"}
@@ -189,7 +189,7 @@ def tensor_line(box: TensorBox) -> str:
 
 def of_tile(tile: Affine) -> str:
     """Which tile a flag is of, where it is not the block's own."""
-    return "" if tile == var(TILE_NUMBER) else f"{{{tile}}}"
+    return "" if tile == OWN_TILE else f"{{{tile}}}"
 
 
 def workspace_line(found: Workspace) -> str:

@@ -96,8 +96,8 @@ def run(
         chance.shuffle(together)
     in_order(launch, together)
     check_capacity(launch, len(together))
-    blocks = len(together) * program.grid.cluster
-    launch.memory.update(workspace_memory(program, launch.sizes, warps_together(program), blocks))
+    count = len(together) * program.grid.cluster
+    launch.memory.update(workspace_memory(program, launch.sizes, warps_together(program), count))
     ran = [b for number, shares in enumerate(together, start=1) for b in run_cluster(launch, number, shares, chance)]
     launch.turns.check_put_back()
     held = ((name, storage) for name, storage in launch.memory.items() if name in arrays)

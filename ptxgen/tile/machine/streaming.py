@@ -44,8 +44,8 @@ def most_workers(shared: WorkList, tiles: int, slabs: int) -> int:
 
 
 def shares(tiles: int, slabs: int, workers: int) -> list[Share]:
-    """How so many blocks share tiles: all slabs of the streamed ones in a row, cut into runs as even as they can be, the
-    longer ones first; the other tiles in turn."""
+    """How so many blocks share tiles: all slabs of the streamed ones in a row, cut into runs as even as they can be,
+    the longer ones first; the other tiles in turn."""
     rest = tiles % workers
     streamed = min(tiles, workers + rest) if rest else 0
     units = np.array(list(product(range(streamed), range(max(1, slabs))))).reshape(-1, 2)
