@@ -102,9 +102,11 @@ class Expect:
 
 @frozen
 class Join:
-    """The threads of the role meet at named barrier `barrier`."""
+    """The threads of the role meet at named barrier `barrier`; `for_passing` alone, so that they do so in those steps only
+    in which a tile is passed on."""
 
     barrier: int
+    for_passing: bool = False
 
     def __str__(self) -> str:
         return f"meet at barrier {self.barrier}"
@@ -291,7 +293,7 @@ class Obligation:
     `own` asks it of each thread (or collective) by itself, for registers; `fence` is one that the path must pass, in
     the source's thread or, where `remote`, in the sink's. `label` is the requirement in words. In a cluster it is asked
     for each of `ctas`: the source's block, the block whose tile both touch, the sink's block; without any, in each
-    block by itself.
+    block by itself. A tile that is `passed` on through memory is not in every step.
     """
 
     source: str
@@ -303,6 +305,7 @@ class Obligation:
     own: bool = False
     remote: bool = False
     ctas: tuple[tuple[int, int, int], ...] = ()
+    passed: bool = False
 
 
 @frozen
