@@ -102,8 +102,8 @@ class Expect:
 
 @frozen
 class Join:
-    """The threads of the role meet at named barrier `barrier`; `for_passing` alone, so that they do so in those steps only
-    in which a tile is passed on."""
+    """The threads of the role meet at named barrier `barrier`; `for_passing` alone, so that they do so in those steps
+    only in which a tile is passed on."""
 
     barrier: int
     for_passing: bool = False

@@ -174,8 +174,9 @@ def _not_passed(part: Part, requirement: Requirement, source: Op, sink: Op) -> S
 
 
 def _joined_at(part: Part, requirement: Requirement, op: Op, kind: type[Acquire | Release], *, behind: bool) -> Set:
-    """Where a meeting lies between an op and what passes the requirement's workspace on behind, or before, it."""
-    around = part.own(op, len(requirement.loops))
+    """Where a meeting lies between an op and what passes the requirement's workspace on behind, or before, it, all of
+    them in the same step."""
+    around = (atom for atom in part.own(op, len(requirement.loops)) if atom.time.ahead == op.time.ahead)
     own = [atom for atom in around if (atom.time.place > op.time.place) == behind]
     found: list[System] = []
     for atom in own:

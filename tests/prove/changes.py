@@ -16,7 +16,19 @@ from ptxgen.derive.derivation import Part, context, rings_of, role_names, roles_
 from ptxgen.derive.items import walking
 from ptxgen.derive.scanning import scan_program
 from ptxgen.derive.space import IndexSpace
-from ptxgen.order.atoms import Advance, Arrive, Expect, Fence, FenceKind, PassTurn, Retire, TakeTurn, Wait
+from ptxgen.order.atoms import (
+    Acquire,
+    Advance,
+    Arrive,
+    Expect,
+    Fence,
+    FenceKind,
+    PassTurn,
+    Release,
+    Retire,
+    TakeTurn,
+    Wait,
+)
 from ptxgen.order.ops import Op
 from ptxgen.order.synchronisation import Synchronisation, Synchronised
 from ptxgen.tile import Program, When
@@ -68,6 +80,8 @@ def _altered(atom: Synchronisation) -> Iterator[tuple[str, Synchronisation]]:
         match atom.atom:
             case Wait() | Arrive() | Expect() | TakeTurn() | PassTurn():
                 yield f"parity: tile {by:+}", evolve(atom, rank=atom.rank + by)
+            case Acquire() | Release():
+                yield f"tile {by:+}", evolve(atom, rank=atom.rank + by)
             case Retire(pending=pending) if pending + by >= 0:
                 yield f"pending {by:+}", evolve(atom, atom=evolve(atom.atom, pending=pending + by))
             case Advance(by=step):
