@@ -25,7 +25,11 @@ TILINGS = (
     evolve(STREAMED, i=64, j=256, k=64, warps=4, depth=4),
     evolve(STREAMED, i=192, j=128, k=64, warps=12, depth=4, drain=64),
     evolve(STREAMED, i=128, j=64, k=128, warps=8, depth=2, prefetch=False),
+    evolve(STREAMED, i=128, j=128, k=64, warps=8, depth=4, drain=32, boxed=True),
 )
+PLACED = [
+    (tiling, cluster) for tiling in TILINGS for cluster in ((1, 1), (2, 1)) if cluster == (1, 1) or not tiling.boxed
+]
 WORKERS = (sms, 1, 2, 3, 7, 40, 131, 1000)
 EPILOGUES = ("", "bias,relu", "bias,gelu,residual", "row_bias,silu,keep", "alpha,beta,clamp")
 RAGGED = ((3000, 3000, 3000), (2560, 2560, 2560), (5000, 1000, 1000), (1000, 776, 4096), (4096, 4096, 1000))
@@ -41,7 +45,7 @@ def draw(chance: Random) -> tuple[Matmul, dict[str, int]]:
     """A product and its sizes: any layout, types and epilogue, aligned or not, K from less than a slab on."""
     raster = chance.choice((BlockOrder(1), grouped(2), grouped(8), hilbert(4)))
     tiling = evolve(chance.choice(TILINGS), workers=chance.choice(WORKERS), raster=raster)
-    if chance.random() < 0.3:
+    if chance.random() < 0.3 and not tiling.boxed:
         tiling = evolve(tiling, cluster=chance.choice(((2, 1), (1, 2))))
     if chance.random() < 0.3:
         tiling = evolve(tiling, overlap=True)
@@ -73,8 +77,7 @@ def operands(m: int, n: int, k: int, seed: int = 7) -> tuple[Any, Any, Any]:
     return a, b, torch.full((m, n), float("nan"), device="cuda", dtype=torch.float16)
 
 
-@pytest.mark.parametrize("cluster", [(1, 1), (2, 1)], ids=str)
-@pytest.mark.parametrize("tiling", TILINGS, ids=str)
+@pytest.mark.parametrize(("tiling", "cluster"), PLACED, ids=str)
 @pytest.mark.parametrize("size", RAGGED, ids=str)
 def test_rounds_that_are_not_whole(size: tuple[int, int, int], tiling: MatmulTiling, cluster: tuple[int, int]) -> None:
     torch = pytest.importorskip("torch")
@@ -111,8 +114,7 @@ def test_a_thousand_runs_give_the_same_bits(tiling: MatmulTiling, workers: Any) 
     check_runs(Matmul(MatmulSpec(Layout.NT), "sm_90a", evolve(tiling, workers=workers, overlap=True)), 776)
 
 
-@pytest.mark.parametrize("cluster", [(1, 1), (2, 1)], ids=str)
-@pytest.mark.parametrize("tiling", TILINGS, ids=str)
+@pytest.mark.parametrize(("tiling", "cluster"), PLACED, ids=str)
 def test_random_sleeps_change_no_bit(tiling: MatmulTiling, cluster: tuple[int, int]) -> None:
     check_sleeps(Matmul(MatmulSpec(Layout.NT), "sm_90a", evolve(tiling, workers=6, cluster=cluster)))
 

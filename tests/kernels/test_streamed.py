@@ -242,6 +242,7 @@ PLANS = {
     "hopper, 192 rows": ("sm_90a", evolve(HOPPER, i=192, j=96, warps=12, drain=32, workers=2), "bias,relu"),
     "hopper, clusters": ("sm_90a", evolve(HOPPER, workers=4, cluster=(2, 1), drain=64), "bias,keep,relu"),
     "hopper, swapped": ("sm_90a", evolve(HOPPER, i=16, j=64, swap=True), "bias,relu"),
+    "warps with boxes": ("sm_90", evolve(HOPPER, boxed=True, drain=32), "bias,relu"),
     "ampere": ("sm_80", AMPERE, "bias,keep,relu"),
     "ampere, drained": ("sm_80", evolve(AMPERE, drain=32), "alpha,beta,bias"),
     "volta": ("sm_70", VOLTA, "bias,relu"),
