@@ -19,8 +19,8 @@ from ptxgen.compute import bf16, f16, f32, s8
 from ptxgen.derive import Derivation, derive
 from ptxgen.errors import LaunchError, PlanError
 from ptxgen.kernels import Layout, Matmul, MatmulSpec, MatmulTiling, matmul_compute, matmul_plan, parse_epilogue
-from ptxgen.kernels.entry import entry_of, from_json, to_json
-from ptxgen.kernels.generated import generate, prepare, workers_of
+from ptxgen.kernels.entry import Entry, entry_of, from_json, to_json
+from ptxgen.kernels.generated import block_count, generate, prepare, workers_of
 from ptxgen.kernels.workspaces import on_the_cpu, workspace_bytes
 from ptxgen.order.atoms import Acquire, Release
 from ptxgen.order.synchronisation import Synchronised
@@ -37,9 +37,9 @@ from tests.kernels.cases import bits, judge, random_inputs, run_matmul, scalars_
 from tests.kernels.clusters import FACTS, TINY, faults, memories, on_machine, plan_of
 
 SMALL = evolve(TINY, workers=3, stream=True)
-HOPPER = MatmulTiling(i=64, j=64, k=64, warps=4, depth=3, isolate=False, workers=3, stream=True)
-AMPERE = MatmulTiling(i=64, j=64, k=32, warps=4, depth=3, isolate=False, workers=3, stream=True)
-VOLTA = MatmulTiling(i=64, j=64, k=16, warps=4, isolate=False, workers=3, stream=True)
+HOPPER = MatmulTiling(i=64, j=64, k=64, warps=4, depth=3, isolate=False, workers=4, stream=True)
+AMPERE = MatmulTiling(i=64, j=64, k=32, warps=4, depth=3, isolate=False, workers=4, stream=True)
+VOLTA = MatmulTiling(i=64, j=64, k=16, warps=4, isolate=False, workers=4, stream=True)
 THREADS = {"load": Threads(1, 1), "math": Threads(1, 128)}
 
 
@@ -86,22 +86,22 @@ def test_every_slab_is_taken_once_and_evenly(tiles: int, slabs: int, workers: in
     assert max(counts) - min(counts) <= 1
 
 
-SIZES = ((64, 64, 80), (72, 24, 72), (64, 16, 16), (8, 8, 0), (136, 40, 200), (320, 16, 80), (64, 32, 88))
+SIZES = ((64, 64, 80), (72, 24, 72), (64, 16, 16), (8, 8, 0), (136, 40, 88), (320, 16, 80), (64, 32, 88))
 
 
 @pytest.mark.parametrize("size", SIZES, ids=str)
 @pytest.mark.parametrize("workers", [2, 3, 4])
 def test_the_machine_finds_no_fault(workers: int, size: tuple[int, int, int]) -> None:
     program = streamed(evolve(SMALL, workers=workers)).program
-    for seed in (None, 1, 2):
+    for seed in (None, 1):
         on_machine(program, *size, seed)
 
 
 @pytest.mark.parametrize("raster", [rows, grouped(2), hilbert(2)], ids=str)
 def test_equal_bits_in_every_interleaving(raster: Any) -> None:
-    program = streamed(evolve(SMALL, raster=raster)).program
+    program = streamed(evolve(SMALL, workers=4, raster=raster)).program
     held, sizes, _ = memories(Layout.NN, 136, 40, 72)
-    found = [run(program, held, sizes, seed=seed).arrays["D"].tobytes() for seed in (None, 1, 2, 3, 4)]
+    found = [run(program, held, sizes, seed=seed).arrays["D"].tobytes() for seed in (None, 1, 2)]
     assert len(set(found)) == 1
 
 
@@ -109,7 +109,7 @@ def test_clusters_share_slabs_of_clusters_of_tiles() -> None:
     for cluster in ((2, 1), (1, 2)):
         program = streamed(evolve(SMALL, workers=6), cluster).program
         assert "AB_sums_turns{block - 2}" in show(program)
-        for seed, size in ((None, (200, 72, 88)), (3, (320, 40, 72)), (4, (8, 8, 0)), (5, (640, 16, 80))):
+        for seed, size in ((None, (200, 40, 88)), (4, (8, 8, 0)), (5, (448, 16, 80))):
             on_machine(program, *size, seed)
 
 
@@ -206,6 +206,7 @@ def expected(arrays: dict[str, Any], tiling: MatmulTiling, order: Any) -> Any:
     assert isinstance(tiling.workers, int)
     runs = starts(tiles, slabs, min(tiling.workers, 2 * tiles, tiles * slabs))
     found = np.empty((m, n), np.float32)
+    assert any(start % slabs for start in runs)
     for number, (row, column) in enumerate(numbered):
         down_to = slice(row * tiling.i, (row + 1) * tiling.i)
         to = slice(column * tiling.j, (column + 1) * tiling.j)
@@ -218,7 +219,7 @@ def expected(arrays: dict[str, Any], tiling: MatmulTiling, order: Any) -> Any:
 
 @pytest.mark.parametrize(
     "size, workers",
-    [((136, 72, 200), 3), ((136, 200, 72), 5), ((72, 72, 456), 7), ((264, 72, 88), 4), ((8, 8, 328), 2)],
+    [((136, 72, 200), 4), ((136, 200, 72), 5), ((72, 72, 456), 7), ((264, 72, 88), 4), ((8, 8, 328), 2)],
 )
 @pytest.mark.parametrize("group", [1, 2])
 def test_simulated_bits_are_those_of_the_definition(size: tuple[int, int, int], workers: int, group: int) -> None:
@@ -236,11 +237,11 @@ def of_size(size: tuple[int, int, int]) -> dict[str, Any]:
 
 PLANS = {
     "hopper": ("sm_90a", HOPPER, "bias,relu"),
-    "hopper, drained": ("sm_90a", evolve(HOPPER, drain=64, workers=2), "bias,gelu,residual"),
+    "hopper, drained": ("sm_90a", evolve(HOPPER, drain=64), "bias,gelu,residual"),
     "hopper, overlapped": ("sm_90a", evolve(HOPPER, drain=32, overlap=True), "row_bias,silu"),
     "hopper, 96 columns": ("sm_90a", evolve(HOPPER, j=96), "bias,relu"),
-    "hopper, 192 rows": ("sm_90a", evolve(HOPPER, i=192, j=96, warps=12, drain=32, workers=2), "bias,relu"),
-    "hopper, clusters": ("sm_90a", evolve(HOPPER, workers=4, cluster=(2, 1), drain=64), "bias,keep,relu"),
+    "hopper, 192 rows": ("sm_90a", evolve(HOPPER, i=192, j=96, warps=12, drain=32), "bias,relu"),
+    "hopper, clusters": ("sm_90a", evolve(HOPPER, workers=6, cluster=(2, 1), drain=64), "bias,keep,relu"),
     "hopper, swapped": ("sm_90a", evolve(HOPPER, i=16, j=64, swap=True), "bias,relu"),
     "warps with boxes": ("sm_90", evolve(HOPPER, boxed=True, drain=32), "bias,relu"),
     "ampere": ("sm_80", AMPERE, "bias,keep,relu"),
@@ -257,14 +258,25 @@ def simulated(spec: MatmulSpec, size: tuple[int, int, int], tiling: MatmulTiling
     outcome = made(random_inputs(made.compute, sizes), scalars)
     (order,) = outcome.kernel.derivation.signature()
     assert order.cut is not None
+    assert is_cut(outcome.kernel.entry, sizes)
     judge(made.compute, outcome.arrays, scalars, exact=False, target=target, orders=(order,))
 
 
-@pytest.mark.parametrize("layout", [Layout.NN, Layout.TT], ids=lambda layout: layout.value)
+def is_cut(entry: Entry, sizes: dict[str, int]) -> bool:
+    """Whether some tile of a launch is cut between blocks."""
+    shared, together = entry.grid.work_list, entry.grid.cluster
+    assert shared is not None
+    assert shared.slabs is not None
+    slabs, tiles = shared.slabs.numerator.evaluate(sizes) // shared.slabs.divisor, block_count(entry, sizes)
+    blocks = workers_of(entry, tiles, 132, slabs)
+    return any(share.leaving for share in shares(tiles // together, slabs, blocks // together))
+
+
 @pytest.mark.parametrize("name", PLANS)
-def test_simulated_without_a_finding(name: str, layout: Layout) -> None:
+def test_simulated_without_a_finding(name: str) -> None:
     target, tiling, epilogue = PLANS[name]
-    simulated(MatmulSpec(layout, epilogue=parse_epilogue(epilogue)), (136, 136, 200), tiling, target)
+    layout = list(Layout)[list(PLANS).index(name) % 4]
+    simulated(MatmulSpec(layout, epilogue=parse_epilogue(epilogue)), (136, 72, 200), tiling, target)
 
 
 @pytest.mark.parametrize("size", [(1, 1, 1), (8, 8, 8), (40, 72, 0), (72, 8, 456)], ids=str)
@@ -278,8 +290,8 @@ def test_ragged_and_tiny_products(size: tuple[int, int, int]) -> None:
 
 
 def test_types_and_batches() -> None:
-    simulated(MatmulSpec(Layout.NT, f32, bf16, input=bf16), (136, 136, 200), HOPPER, "sm_90a")
-    simulated(MatmulSpec(batched=True), (72, 72, 72), VOLTA, "sm_70")
+    simulated(MatmulSpec(Layout.NT, f32, bf16, input=bf16), (136, 72, 200), HOPPER, "sm_90a")
+    simulated(MatmulSpec(batched=True), (72, 72, 40), evolve(VOLTA, workers=5), "sm_70")
     simulated(MatmulSpec(Layout.NT, batched=True), (72, 72, 136), evolve(HOPPER, workers=5), "sm_90a")
 
 
@@ -301,13 +313,13 @@ def test_flags_are_zero_again_and_a_launch_says_what_it_takes() -> None:
     provided: dict[str, Any] = {}
 
     def provide(wanted: Workspace, blocks: int) -> Any:
-        assert blocks == 3
+        assert blocks == 4
         return provided.setdefault(wanted.name, on_the_cpu(wanted, blocks))
 
     for _ in range(2):
-        held, _, wanted = memories(Layout.NN, 72, 72, 328)
+        held, _, wanted = memories(Layout.NN, 136, 72, 200)
         launch = prepare(kernel.entry, held, {}, provide=provide)
-        assert launch.blocks == 3
+        assert launch.blocks == 4
         report = kernel.decoded.run(
             grid=launch.blocks, block=launch.threads, args=launch.arguments, shared_bytes=launch.shared_bytes
         )
