@@ -59,6 +59,12 @@ def test_each_block_waits_for_the_one_so_many_before(blocks: int, on: int) -> No
     assert refused > 6
 
 
+def test_a_block_knows_nothing_of_one_that_is_nearer() -> None:
+    program = once(4, 2)
+    (asked,) = program.obligations
+    assert not check(evolve(program, obligations=(evolve(asked, ctas=((0, 0, 1),)),))).accepted
+
+
 def mutants(program: AtomProgram) -> Iterator[AtomProgram]:
     (role,) = program.roles
     for place, placed in enumerate(role.body):
