@@ -95,18 +95,6 @@ def test_what_makes_a_product_slower() -> None:
     assert told(sizes, base, MatmulSpec.of(e4m3, layout=Layout.NT)) < 0.7 * told(sizes, base)
 
 
-def test_even_shares_of_slabs_end_a_round_early() -> None:
-    """133 tiles are two rounds of 132 blocks, or one and a bit where they share slabs; 264 are two either way."""
-    base = MatmulTiling(128, 256, 64, warps=8, depth=4, isolate=False, raster=grouped(8), workers=sms, drain=64)
-    shared = evolve(base, stream=True)
-    long, whole = Sizes(128 * 133, 256, 8192), Sizes(128 * 264, 256, 8192)
-    assert 1.0 < told(long, shared) / told(evolve(long, m=128 * 132), base) < 1.2
-    assert told(long, shared) < 0.8 * told(long, base)
-    assert told(whole, shared) == told(whole, base)
-    short = Sizes(128 * 133, 256, 64)
-    assert told(short, shared) > told(short, base), "sums that are passed on take longer than a slab"
-
-
 def test_an_estimate_says_what_it_waits_for() -> None:
     base = default_tiling(SPEC, TARGET)
     large = estimate(SPEC, TARGET, Sizes(8192, 8192, 8192), base, row())

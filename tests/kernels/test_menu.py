@@ -97,21 +97,6 @@ def test_what_the_menu_offers_is_derived(target: str) -> None:
         assert derivable(SPEC, target, offered[place]), offered[place]
 
 
-def test_a_long_tail_is_shared_slab_by_slab() -> None:
-    """288 tiles of 128x256 are two rounds of 132 and a fifth of one; 2048 of them nearly whole ones."""
-    offered = menu_for(SPEC, "sm_90a", Sizes(3000, 3000, 3000))
-    shared = [tiling for tiling in offered if tiling.stream]
-    assert {(128, 256), (128, 128)} <= {(tiling.i, tiling.j) for tiling in shared}
-    assert all(tiling.workers is sms and not tiling.turns for tiling in shared)
-    assert all(evolve(tiling, stream=False) in offered for tiling in shared)
-    assert not any(tiling.stream for tiling in menu_for(SPEC, "sm_90a", Sizes(8192, 8192, 8192)))
-    halves = evolve(SPEC, accumulate=f16)
-    assert not any(tiling.stream for tiling in menu_for(halves, "sm_90a", Sizes(3000, 3000, 3000)))
-    chance = np.random.default_rng(11)
-    for place in chance.choice(len(shared), 4, replace=False):
-        assert derivable(SPEC, "sm_90a", shared[place]), shared[place]
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("target", ("sm_90a", "sm_90", "sm_80", "sm_70"))
 def test_everything_that_the_menu_offers_is_derived(target: str) -> None:
