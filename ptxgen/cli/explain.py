@@ -41,7 +41,7 @@ from ptxgen.tile import (
     Wait,
     When,
 )
-from ptxgen.tile.printer import show
+from ptxgen.tile.printer import of_tile, show
 
 
 class Stage(Enum):
@@ -172,10 +172,10 @@ def skeleton(node: Node, indent: str = "") -> Iterator[str]:
             yield f"{indent}let the grids behind begin"
         case GridWait():
             yield f"{indent}wait for the grids ahead"
-        case Acquire(flags, value):
-            yield f"{indent}acquire {flags} at {value}"
-        case Release(flags, value):
-            yield f"{indent}release {flags} as {value}"
+        case Acquire(flags, value, _, tile):
+            yield f"{indent}acquire {flags}{of_tile(tile)} at {value}"
+        case Release(flags, value, _, tile):
+            yield f"{indent}release {flags}{of_tile(tile)} as {value}"
         case RegisterFence():
             yield f"{indent}register fence"
         case ProxyFence():

@@ -45,6 +45,7 @@ from ptxgen.prove.passing import order_faults
 from ptxgen.synchronise.discharge import discharge
 from ptxgen.synchronise.widening import widened
 from ptxgen.tile import (
+    ITEM_SLABS,
     LANE_BITS,
     Buffer,
     Carrier,
@@ -264,6 +265,8 @@ def context(space: IndexSpace) -> System:
     sizes = {name for s in space.compute.statements for dim in s.dims for name in dim.extent.names}
     items = {ITEMS} if space.persistent else set()
     found = [var(name) >= 0 for name in sorted(sizes | items)]
+    if space.stream:
+        found += [var(ITEM_SLABS) >= 0]
     if space.split:
         found += [var(space.part_variable) >= 0, var(space.part_variable) < space.split.parts]
     return System.of(*found)
@@ -292,11 +295,19 @@ def grid(space: IndexSpace, dims: tuple[str, ...]) -> Grid:
 
 
 def work_list(space: IndexSpace) -> WorkList | None:
-    """How blocks that stay share the tiles."""
+    """How blocks that stay share the tiles, or the slabs of a sum over all tiles."""
     step = space.persistent
     if step is None:
         return None
-    return WorkList(step.workers if isinstance(step.workers, int) else None)
+    workers = step.workers if isinstance(step.workers, int) else None
+    return WorkList(workers, slabs_of(space, space.stream.dim) if space.stream else None)
+
+
+def slabs_of(space: IndexSpace, dim: str) -> Quotient:
+    """The slabs of a tile along a dim."""
+    tile = space.outer_tile(dim)
+    assert tile is not None
+    return Quotient(space.extent(dim) + (tile.sizes[dim] - 1), tile.sizes[dim])
 
 
 def parameters(plan: Plan, facts: Facts) -> tuple[Parameter, ...]:

@@ -15,7 +15,7 @@ from ptxgen.derive.loops import Path, RolledLoop, names
 from ptxgen.derive.space import IndexSpace
 from ptxgen.errors import PlanError
 from ptxgen.order.ops import Op, Time, Touch
-from ptxgen.tile import Buffer, Distribution, GlobalPlacement, Node, Region, Space
+from ptxgen.tile import ITEM_SLABS, Buffer, Distribution, GlobalPlacement, Node, Region, Space
 
 ROLE = "all"
 
@@ -87,9 +87,14 @@ class Draft:
         """All steps of the loops of `path`."""
         parts: list[Constraint] = []
         for loop in path:
-            first = self.space.origin(loop.dim, loop.name)
-            parts += [var(loop.name) >= 0, first < self.space.extent(loop.dim)]
+            parts += [var(loop.name) >= 0, self._goes_on(loop)]
         return Set.of(names(path), *parts, *self.only, *extra)
+
+    def _goes_on(self, loop: RolledLoop) -> Constraint:
+        """Whether a loop has the step that its variable counts."""
+        if self.space.stream and self.space.stream.dim == loop.dim:
+            return var(loop.name) < var(ITEM_SLABS)
+        return self.space.origin(loop.dim, loop.name) < self.space.extent(loop.dim)
 
     def divides(self, dim: str) -> bool:
         """Whether every tile along `dim` is known to be full, also those that only fill up a cluster."""

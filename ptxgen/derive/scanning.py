@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import assert_never
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 import polyhedral as poly
 from isa.mechanisms import IssuedBy
 from polyhedral import Affine, Constraint, FloorDiv, Set, System, const, var
 from ptxgen import tile
 from ptxgen.derive.regions import rewritten
+from ptxgen.derive.streaming import of_some_items, together, with_conditions
 from ptxgen.errors import InternalError
 from ptxgen.order import atoms
 from ptxgen.order.atoms import FenceKind
@@ -73,12 +74,13 @@ def _runs(synchronised: Synchronised, role: str) -> list[Run]:
         if isinstance(item, Op) and item.leaves:
             continue
         node = _synchronising(item) if isinstance(item, Synchronisation) else item.node
+        domain, node = of_some_items(item.domain, node)
         last = runs[-1] if runs else None
-        if last and _neighbours(last.time, item.time) and last.domain == item.domain:
+        if last and _neighbours(last.time, item.time) and last.domain == domain:
             runs[-1] = Run(item.time, last.domain, (*last.nodes, node))
         else:
-            runs.append(Run(item.time, item.domain, (node,)))
-    return runs
+            runs.append(Run(item.time, domain, (node,)))
+    return [evolve(run, nodes=together(run.nodes)) for run in runs]
 
 
 def _synchronising(item: Synchronisation) -> tile.Synchronisation:
@@ -101,6 +103,10 @@ def _synchronising(item: Synchronisation) -> tile.Synchronisation:
             return ProxyFence(covers)
         case atoms.Fence():
             return RegisterFence(covers)
+        case atoms.Acquire(workspace=workspace, once=True):
+            return Acquire(turns_name(workspace), const(1), covers, item.rank)
+        case atoms.Release(workspace=workspace, last=last, once=True):
+            return Release(turns_name(workspace), const(0 if last else 1), covers, item.rank)
         case atoms.Acquire(workspace=workspace):
             return Acquire(turns_name(workspace), item.rank, covers)
         case atoms.Release(workspace=workspace):
@@ -154,7 +160,7 @@ def _leaf(nodes: tuple[Node, ...], bindings: Iterable[tuple[str, Affine | FloorD
                 lets.append((name, value))
             case _:
                 values[name] = value
-    result: Node = Sequence(tuple(substituted(node, values) for node in nodes))
+    result: Node = Sequence(tuple(with_conditions(node, values, substituted) for node in nodes))
     for name, quotient in reversed(lets):
         result = Let(name, _quotient(quotient), result)
     return result

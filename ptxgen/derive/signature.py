@@ -1,8 +1,8 @@
 """The order of a sum: what decides its bits, whatever copies its operands and whoever multiplies them.
 
-Two kernels with equal signatures give equal bits. What a signature leaves out (tiles, warps, transports, stages) is
-what bits do not depend on: k always ascends, terms beyond K are zeros, and zeros change nothing.
-"""
+Two kernels with equal signatures give equal bits, where sums are streamed in launches of as many blocks. What a
+signature leaves out (tiles, warps, transports, stages) is what bits do not depend on: k always ascends, terms beyond K
+are zeros, and zeros change nothing."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from attrs import evolve, frozen
 from isa.numerics import Numerics, Rounding, UnsettledNumerics, numerics
 from isa.targets import target as target_named
 from ptxgen.compute import Element
+from ptxgen.derive.cuts import MOST_PARTS, Cut, cut_by
 from ptxgen.errors import InternalError
 from ptxgen.order.ops import Op
-from ptxgen.plan import Plan, deal_of, split_step
+from ptxgen.plan import Plan, cut_of, deal_of, split_step, stream_step
 from ptxgen.tile import Multiply, MultiplyRow
 
 UNPACKED_SHAPE = "m16n8k16"
@@ -84,7 +85,7 @@ class SumOrder:
     """The order of the sum of products that fills `statement`: how an instruction joins `terms` of types `inputs` into
     sums of type `chain`, and after how many terms a chain ends and is added to the total in f32 (None: never). Slabs of
     `slab` terms are dealt in turn to `parts` sums apart, which are added in f32 (f64 where chains are) in ascending
-    order."""
+    order; with a `cut` each tile's are cut into parts as the launch has them."""
 
     statement: str
     inputs: tuple[Element, Element]
@@ -93,13 +94,19 @@ class SumOrder:
     promoted: int | None = None
     parts: int = 1
     slab: int | None = None
+    cut: Cut | None = None
+
+    @property
+    def most_parts(self) -> int:
+        """The most sums that are added up to that of one tile."""
+        return MOST_PARTS if self.cut else self.parts
 
     def __str__(self) -> str:
         types = " * ".join(map(str, self.inputs))
         one = "one chain from zero" if self.promoted is None else (
             f"chains of {self.promoted} from zero, each added to f32 (rn) in ascending k"
         )  # fmt: skip
-        split = "not split" if self.parts == 1 else (
+        split = str(self.cut or "not split") if self.parts == 1 else (
             f"slabs of {self.slab} dealt in turn to {self.parts} parts, each from zero, added (rn) in ascending order"
         )  # fmt: skip
         return f"{self.statement}: {types} summed in {self.chain} by {self.terms}; {one}; {split}"
@@ -118,7 +125,11 @@ def signature(ops: Iterable[Op], target: str) -> tuple[SumOrder, ...]:
 
 
 def split_order(order: SumOrder, plan: Plan) -> SumOrder:
-    """The order of a sum as the plan splits it."""
+    """The order of a sum as the plan splits or streams it."""
+    stream = stream_step(plan.steps)
+    if stream is not None:
+        statement, _ = cut_of(plan.steps, plan.compute.statements, stream)
+        return evolve(order, cut=cut_by(plan, stream)) if statement.name == order.statement else order
     step = split_step(plan.steps)
     if step is None:
         return order

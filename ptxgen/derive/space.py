@@ -21,14 +21,16 @@ from ptxgen.plan import (
     Plan,
     Roles,
     Split,
+    Stream,
     Tile,
     Turns,
     Unroll,
     placement,
     split_step,
+    stream_step,
     tile_levels,
 )
-from ptxgen.tile import Coordinate, bit_count, coordinate_bits, is_power
+from ptxgen.tile import ITEM_FIRST, Coordinate, bit_count, coordinate_bits, is_power
 
 GROUP_BITS = 2
 
@@ -58,6 +60,11 @@ class IndexSpace:
     def split(self) -> Split | None:
         """The step that splits a sum, if there is one."""
         return split_step(self.plan.steps)
+
+    @cached_property
+    def stream(self) -> Stream | None:
+        """The step that has blocks share the slabs of a sum over all tiles, if there is one."""
+        return stream_step(self.plan.steps)
 
     @property
     def part_variable(self) -> str:
@@ -222,13 +229,16 @@ class IndexSpace:
 
     def origin(self, dim: str, loop: str | None = None) -> Affine:
         """Where the block's tile starts along `dim`: block index or loop variable (named `loop`) times the extent. Of a
-        split sum each part has every parts-th tile; a slice starts behind those of the parts before."""
+        split sum each part has every parts-th tile, of a streamed one an item has those from its first one on; a slice
+        starts behind those of the parts before."""
         tile = self.outer_tile(dim)
         if tile is None:
             return Affine()
         number, size = var(loop or f"{tile.level}.{dim}"), tile.sizes[dim]
         if self.split and self.split.dim == dim:
             return number * (size * self.split.parts) + var(self.part_variable) * size
+        if self.stream and self.stream.dim == dim:
+            return (number + var(ITEM_FIRST)) * size
         if self.slice and self.slice.dim == dim:
             return number * size + var(self.slice.variable) * self.block_extent(dim)
         return number * size

@@ -15,7 +15,7 @@ from ptxgen.derive.draft import Draft, op, register_buffer, whole
 from ptxgen.derive.layouts import SharedAccess, common_vector, conflict_free, fitting_vector
 from ptxgen.derive.loops import Path
 from ptxgen.derive.operands import Product
-from ptxgen.derive.passing import passed
+from ptxgen.derive.passing import chain_of, passed
 from ptxgen.derive.placement import coalesced
 from ptxgen.derive.sharing import coordinates
 from ptxgen.derive.space import IndexSpace, Slice
@@ -44,7 +44,7 @@ ACCESS_BYTES = 16
 def check_split(space: IndexSpace) -> None:
     """PlanError where the statements are not a product, then maps of its elements: a split sum of anything else, and
     what sums or multiplies the joined tile, has no place here."""
-    step = space.split
+    step = space.split or space.stream
     if step is None:
         return
     products = {s.statement: s for s in space.plan.steps if isinstance(s, MultiplyBy)}
@@ -54,9 +54,10 @@ def check_split(space: IndexSpace) -> None:
                         line=step.line)  # fmt: skip
     if space.compute.array(first.target.array).element is Element.S32:
         raise PlanError(f"{step}: partial sums are joined in f32, {first.name} is a sum of integers", line=step.line)
-    if step.together:
-        _check_extents(space, step)
-    for statement in others if step.together else ():
+    if not isinstance(step, Split) or not step.together:
+        return
+    _check_extents(space, step)
+    for statement in others:
         if statement.reduction is not None:
             raise PlanError(
                 f"{step}: {statement.name} sums over {', '.join(statement.reduced)}, but each block joins a slice of "
@@ -97,11 +98,10 @@ class Joining:
 
 def joined(draft: Draft, work: Product, partial: Buffer, path: Path) -> None:
     """Adds the ops that join the parts of a product behind its loop; the statements that follow see a block's slice."""
-    step = draft.space.split
-    if step is None:
-        return
-    if not step.together:
-        passed(draft, work, step, partial, path)
+    chain, step = chain_of(draft.space), draft.space.split
+    if chain is not None:
+        passed(draft, work, chain, partial, path)
+    if chain is not None or step is None:
         return
     cut = _slice(draft, work, partial, step)
     spread = _spread(draft, work, cut)

@@ -336,7 +336,10 @@ def prepare(
     check_facts(entry, bound)
     memory: dict[tuple[int, int], Any] = {}
     count = block_count(entry, bound.sizes)
-    own = {each.name: provide(each, count // entry.grid.parts) for each in entry.workspaces} if count else {}
+    slabs = slabs_shared(entry, bound.sizes)
+    blocks = workers_of(entry, count, resident, slabs)
+    places = blocks if slabs else count // entry.grid.parts
+    own = {each.name: provide(each, places) for each in entry.workspaces} if count else {}
     arguments = tuple(
         own.get(each.name, 0)
         if each.kind is ParameterKind.WORKSPACE
@@ -344,17 +347,25 @@ def prepare(
         for each in entry.parameters
     )
     arguments += tuple(_tensor_map(entry, box, bound, memory) for box in entry.boxes)
-    blocks = workers_of(entry, count, resident)
     return Launch(blocks, entry.threads, entry.shared_bytes, arguments, entry.grid.cluster, entry.overlapped)
 
 
-def workers_of(entry: Entry, tiles: int, resident: int) -> int:
-    """The blocks that carry out so many tiles, whole clusters of them."""
+def slabs_shared(entry: Entry, sizes: Mapping[str, int]) -> int:
+    """The slabs of a tile where blocks share them, one at least; else 0."""
+    slabs = entry.grid.work_list.slabs if entry.grid.work_list else None
+    return 0 if slabs is None else max(1, slabs.numerator.evaluate(sizes) // slabs.divisor)
+
+
+def workers_of(entry: Entry, tiles: int, resident: int, slabs: int = 0) -> int:
+    """The blocks that carry out so many tiles, whole clusters of them; where they share the `slabs` of those, up to two
+    for each tile. LaunchError where the kernel's 32-bit arithmetic cannot count the slabs that they share."""
     shared, together = entry.grid.work_list, entry.grid.cluster
     if shared is None:
         return tiles
     clusters = max(1, (shared.workers or resident) // together)
-    return min(tiles, clusters * together)
+    if slabs * 2 * clusters > MOST_BLOCKS:
+        raise LaunchError(f"{entry.name}: {slabs} slabs of a tile are too many for {clusters} blocks to share")
+    return min(tiles * min(2, max(1, slabs)), clusters * together)
 
 
 def block_count(entry: Entry, sizes: Mapping[str, int]) -> int:

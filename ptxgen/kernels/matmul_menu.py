@@ -10,6 +10,7 @@ from attrs import evolve, frozen
 
 from isa.limits import limits
 from isa.targets import target as target_named
+from ptxgen.compute import f16, s32
 from ptxgen.kernels.epilogue import Keep
 from ptxgen.kernels.generations import copies_tensors, generation_of, has_overlapping_launches, has_warpgroups
 from ptxgen.kernels.matmul_compute import MatmulSpec
@@ -128,6 +129,8 @@ def is_legal(spec: MatmulSpec, target: str, tiling: MatmulTiling) -> bool:
     if not (by_groups or tiling.boxed) and min(_bytes_of_slabs(spec, tiling)) < COPY_BYTES * 32 * tiling.warps:
         return False
     if (tiling.cluster != (1, 1) and not by_groups) or (tiling.boxed and not copies_tensors(target)):
+        return False
+    if tiling.stream and (tiling.workers is None or tiling.turns or tiling.split > 1 or spec.summed in (f16, s32)):
         return False
     if (
         shared_bytes(spec, tiling, tiling.depth, by_groups=by_groups)

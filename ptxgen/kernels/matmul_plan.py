@@ -86,7 +86,8 @@ class MatmulTiling:
     copies move them. Of `split` parts of k, summed apart by blocks of their own, neighbours of a cluster join a slice
     of the tile each and store it from registers; others pass the sum on through memory. With `boxed` warps multiply,
     also where warpgroups could, and one warp beside them has the slabs copied as boxes, where the target and the facts
-    allow it: no thread spends instructions on copies, and no block meets at its slabs. Only tiles of
+    allow it: no thread spends instructions on copies, and no block meets at its slabs. With `stream` the blocks that
+    stay share the slabs of k of all tiles evenly, so that none of them ends long before the others. Only tiles of
     warpgroups may have extents along i and j that are no powers of two, and 12 warps. `default_tiling` gives one for an
     epilogue and a target."""
 
@@ -109,6 +110,7 @@ class MatmulTiling:
     maps_early: bool = False
     split: int = 1
     boxed: bool = False
+    stream: bool = False
 
     @property
     def walking(self) -> str:
@@ -173,6 +175,7 @@ class MatmulTiling:
             + (", maps early" if self.maps_early else "")
             + (f", k split in {self.split}" if self.split > 1 else "")
             + (", boxed" if self.boxed else "")
+            + (", k streamed" if self.stream else "")
         )
 
 
@@ -254,7 +257,7 @@ def _by_warps_instead(tiling: MatmulTiling, spec: MatmulSpec, generation: Genera
     i = max(dealt.i, 2 * rows * 8) if tiling.swap else dealt.i
     j = max(dealt.j, columns * generation.instruction.n)
     k = max(min(tiling.k, SLAB_BYTES // spec.input.byte_count), generation.step, spec.promote or 0)
-    return evolve(dealt, i=i, j=j, k=k, workers=None, cluster=(1, 1), swap=False, turns=False)
+    return evolve(dealt, i=i, j=j, k=k, workers=None, cluster=(1, 1), swap=False, turns=False, stream=False)
 
 
 def _copied_instead(tiling: MatmulTiling, spec: MatmulSpec, generation: Generation, target: str) -> MatmulTiling:
@@ -325,7 +328,9 @@ def _drain(plan: Plan, spec: MatmulSpec, tiling: MatmulTiling) -> int:
 
 
 def _split(plan: Plan, spec: MatmulSpec, tiling: MatmulTiling) -> Plan:
-    """The plan with k in parts, where the tiling asks for them."""
+    """The plan with k in parts, or streamed, where the tiling asks for it."""
+    if tiling.stream:
+        return plan.stream("k")
     if tiling.split == 1:
         return plan
     if not joins_in_cluster(spec, tiling, plan.target):

@@ -35,6 +35,8 @@ def joins_in_cluster(spec: MatmulSpec, tiling: MatmulTiling, target: str) -> boo
 
 def check_split(spec: MatmulSpec, tiling: MatmulTiling, target: str) -> None:
     """PlanError, by name, for what is not combined with parts of k."""
+    if tiling.stream:
+        _check_stream(spec, tiling)
     if tiling.split == 1:
         return
     what = f"k split in {tiling.split}"
@@ -48,6 +50,22 @@ def check_split(spec: MatmulSpec, tiling: MatmulTiling, target: str) -> None:
         raise PlanError(
             f"{what}: sums in f16 that are passed on through memory would be rounded by each block; accumulate in f32, "
             f"or take 2, 4 or 8 parts of tiles whose extents are powers of two on a target with clusters"
+        )
+
+
+def _check_stream(spec: MatmulSpec, tiling: MatmulTiling) -> None:
+    if tiling.split > 1:
+        raise PlanError(f"k streamed and k split in {tiling.split}: a sum is cut one way or the other")
+    if tiling.workers is None:
+        raise PlanError("k streamed: blocks that stay share the slabs of all tiles; take workers=sms")
+    if tiling.turns:
+        raise PlanError("k streamed: warpgroups that take tiles in turn do not share a sum so far; take turns=False")
+    if spec.summed is s32:
+        raise PlanError("k streamed: parts are joined in f32, the sums are integers; take stream=False")
+    if spec.summed is f16:
+        raise PlanError(
+            "k streamed: sums in f16 that are passed on through memory would be rounded by each block; "
+            "accumulate in f32"
         )
 
 

@@ -12,6 +12,7 @@ from ptxgen.lower.arithmetic import Number
 from ptxgen.lower.context import Context
 from ptxgen.lower.grid import counts_of, tile_indices
 from ptxgen.lower.loops import floor_quotient
+from ptxgen.lower.streaming import lower_streamed
 from ptxgen.tile import Advance, Counter, ForEachItem, Node, Program
 
 LowerNode = Callable[[Context, Node], None]
@@ -22,6 +23,9 @@ def lower_items(context: Context, node: ForEachItem, lower_node: LowerNode) -> N
     of them than tiles, or clusters of those, so that each has a first one; those whom others leave only some items may
     have none."""
     k, grid = context.k, context.program.grid
+    if grid.work_list is not None and grid.work_list.slabs is not None:
+        lower_streamed(context, node, grid.work_list.slabs, lower_node)
+        return
     counts: list[Number] = [1, *counts_of(context, grid)]
     tiles = context.narrow.value(reduce(context.narrow.multiply, counts))
     alone = grid.cluster == 1

@@ -102,9 +102,11 @@ class Expect:
 
 @frozen
 class Join:
-    """The threads of the role meet at named barrier `barrier`."""
+    """The threads of the role meet at named barrier `barrier`; `for_passing` alone, so that they do so in those steps
+    only in which a tile is passed on."""
 
     barrier: int
+    for_passing: bool = False
 
     def __str__(self) -> str:
         return f"meet at barrier {self.barrier}"
@@ -123,9 +125,11 @@ class Advance:
 
 @frozen
 class Acquire:
-    """The role's first thread waits until the block of the part before has passed on its tile of a workspace."""
+    """The role's first thread waits until the block of the part before has passed on its tile of a workspace. What is
+    passed on `once` lies in a tile of its own, the number of which the block knows."""
 
     workspace: str
+    once: bool = False
 
     def __str__(self) -> str:
         return f"acquire the tile of {self.workspace}"
@@ -133,11 +137,14 @@ class Acquire:
 
 @frozen
 class Release:
-    """The role's first thread passes the tile of a workspace on to the block of the next part; with `last` there is
-    none, and the flag is what it was at the launch."""
+    """The role's first thread passes the tile of a workspace on to the block of the next part, `on` numbers behind its
+    own; with `last` there is none, and the flag is what it was at the launch. What is passed on `once` lies in a tile
+    of its own."""
 
     workspace: str
     last: bool = False
+    once: bool = False
+    on: int = 1
 
     def __str__(self) -> str:
         return f"{'put back' if self.last else 'release'} the tile of {self.workspace}"
@@ -286,7 +293,7 @@ class Obligation:
     `own` asks it of each thread (or collective) by itself, for registers; `fence` is one that the path must pass, in
     the source's thread or, where `remote`, in the sink's. `label` is the requirement in words. In a cluster it is asked
     for each of `ctas`: the source's block, the block whose tile both touch, the sink's block; without any, in each
-    block by itself.
+    block by itself. A tile that is `passed` on through memory is not in every step.
     """
 
     source: str
@@ -298,6 +305,7 @@ class Obligation:
     own: bool = False
     remote: bool = False
     ctas: tuple[tuple[int, int, int], ...] = ()
+    passed: bool = False
 
 
 @frozen

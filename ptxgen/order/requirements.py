@@ -52,7 +52,8 @@ class Requirement:
     """`source` of an instance must happen before `sink` of the instance `distance` steps of the innermost of `loops`
     later, outer loops equal. `proxies` are the paths by which source and sink reach the buffer. With a `counter` the
     steps are counted on from item to item of a work list, the outermost loop. With `parts` the sink is in the block
-    that sums the part that much later of the same tile."""
+    that sums the part that much later of the same tile, or where blocks walk a work list, whose number is that much
+    larger: some item of one block, and some item of the other."""
 
     kind: RequirementKind
     source: Event
@@ -164,24 +165,27 @@ def _before_leaving(buffer: Buffer, accesses: list[Access]) -> Iterator[Requirem
 
 def _passed_on(buffer: Buffer, accesses: list[Access]) -> Iterator[Requirement]:
     """Tiles of a workspace, numbered by the part of a sum that fills them: what the block of one part fills, that of
-    the next one reads, and fills anew, each element by the lane that has read it.
+    the next one reads, and fills anew, each element by the lane that has read it. Blocks that walk a work list each
+    fill a tile of their own, which has their number, and read another one's.
 
     UnsupportedError where other lanes fill it than read it in a block, PlanError where tiles are not numbered alike.
     """
     readers, writers = ([a for a in accesses if a.reads], [a for a in accesses if a.writes])
     for reader in readers:
-        if not any(_same_elements(buffer, writer.op, reader.op) for writer in writers):
+        if not reader.op.time.loops and not any(_same_elements(buffer, writer.op, reader.op) for writer in writers):
             raise UnsupportedError(f"{reader.op} reads {buffer.name} in other lanes than those that fill it")
         for writer in writers:
             later = writer.rank - reader.rank
-            if not later.is_constant or writer.op.role != reader.op.role:
+            alike = (writer.op.role, writer.op.time.loops) == (reader.op.role, reader.op.time.loops)
+            if not later.is_constant or not alike:
                 raise PlanError(
                     f"{writer.op} and {reader.op} do not number the tiles of {buffer.name} alike", line=reader.op.line
                 )
             filled = Event(writer.op, writer.number, EventKind.DONE)
             used = Event(reader.op, reader.number, EventKind.ISSUE)
             proxies = writer.op.mechanism.writes, reader.op.mechanism.reads
-            yield Requirement(RequirementKind.FLOW, filled, used, buffer, (), 0, proxies, parts=later.constant)
+            loops = writer.op.time.loops
+            yield Requirement(RequirementKind.FLOW, filled, used, buffer, loops, 0, proxies, parts=later.constant)
 
 
 def _before_memory_goes(buffer: Buffer, accesses: list[Access]) -> Iterator[Requirement]:

@@ -12,7 +12,7 @@ from ptxgen.plan.instructions import (
     wgmma,
 )
 from ptxgen.plan.legality import Witness, backwards, crossing, dependences
-from ptxgen.plan.nest import TileLoop, nest, placement, show_nest, split_step, tile_levels
+from ptxgen.plan.nest import TileLoop, nest, placement, show_nest, split_step, stream_step, tile_levels
 from ptxgen.plan.plan import Plan
 from ptxgen.plan.rewriting import Chains, Hybrid, flaw, hybrid
 from ptxgen.plan.splits import deal_of
@@ -36,10 +36,12 @@ from ptxgen.plan.steps import (
     Split,
     Stage,
     Step,
+    Stream,
     Tile,
     Turns,
     Unroll,
 )
+from ptxgen.plan.streaming import Cutting, cut_of, miscut
 from ptxgen.plan.words import (
     Aligned,
     BlockOrder,
@@ -98,6 +100,7 @@ __all__ = [
     "Chains",
     "Cluster",
     "Completes",
+    "Cutting",
     "Deal",
     "Drain",
     "Eviction",
@@ -131,6 +134,7 @@ __all__ = [
     "Split",
     "Stage",
     "Step",
+    "Stream",
     "Swizzle",
     "Tile",
     "TileLoop",
@@ -147,6 +151,7 @@ __all__ = [
     "cp_async",
     "crossing",
     "crosswise",
+    "cut_of",
     "deal_of",
     "dependences",
     "evict_first",
@@ -166,6 +171,7 @@ __all__ = [
     "m16n8k8",
     "m16n8k16",
     "m16n8k32",
+    "miscut",
     "misdealt",
     "multiple",
     "nest",
@@ -180,6 +186,7 @@ __all__ = [
     "split_step",
     "st",
     "stmatrix",
+    "stream_step",
     "swizzle",
     "tensor",
     "tile_levels",

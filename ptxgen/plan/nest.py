@@ -7,18 +7,20 @@ from collections.abc import Iterable
 from attrs import frozen
 
 from ptxgen.compute import Statement
-from ptxgen.plan.steps import Place, Split, Step, Tile
+from ptxgen.plan.steps import Place, Split, Step, Stream, Tile
 from ptxgen.plan.words import Onto
 
 
 @frozen
 class TileLoop:
-    """One tiled dim of one level: tile number floor(dim / size), run by a loop or dealt to blocks or warps."""
+    """One tiled dim of one level: tile number floor(dim / size), run by a loop or dealt to blocks or warps. Of a
+    `streamed` one each item has a range."""
 
     level: str
     dim: str
     size: int
     onto: Onto | None
+    streamed: bool = False
 
     @property
     def name(self) -> str:
@@ -26,7 +28,8 @@ class TileLoop:
         return f"{self.level}.{self.dim}"
 
     def __str__(self) -> str:
-        return self.name if self.onto is None else f"{self.name}@{self.onto.value}"
+        dealt = self.name if self.onto is None else f"{self.name}@{self.onto.value}"
+        return f"{dealt} of the item" if self.streamed else dealt
 
 
 def tile_levels(steps: Iterable[Step]) -> tuple[Tile, ...]:
@@ -47,19 +50,26 @@ def split_step(steps: Iterable[Step]) -> Split | None:
     return next((step for step in steps if isinstance(step, Split)), None)
 
 
+def stream_step(steps: Iterable[Step]) -> Stream | None:
+    """The stream step, if there is one."""
+    return next((step for step in steps if isinstance(step, Stream)), None)
+
+
 def nest(steps: tuple[Step, ...], statement: Statement) -> tuple[TileLoop, ...]:
     """The tile loops around `statement`: every level's tiled dims that it has, outermost first."""
     own = {dim.name for dim in statement.dims}
     loops: list[TileLoop] = []
-    split = split_step(steps)
+    split, stream = split_step(steps), stream_step(steps)
     for tile in tile_levels(steps):
         place = placement(steps, tile.level)
         for dim, size in tile.extents:
             if dim in own:
-                if split and split.dim == dim and all(loop.dim != dim for loop in loops):
+                outermost = all(loop.dim != dim for loop in loops)
+                if split and split.dim == dim and outermost:
                     loops.append(TileLoop(tile.level, f"{dim}.part", split.parts, Onto.BLOCKS))
                 onto = place.onto if place and dim in place.dims and dim not in statement.summed_away else None
-                loops.append(TileLoop(tile.level, dim, size, onto))
+                streamed = stream is not None and stream.dim == dim and outermost
+                loops.append(TileLoop(tile.level, dim, size, onto, streamed))
     return tuple(loops)
 
 

@@ -36,10 +36,12 @@ from ptxgen.plan.steps import (
     Split,
     Stage,
     Step,
+    Stream,
     Tile,
     Turns,
     Unroll,
 )
+from ptxgen.plan.streaming import cut_of, streamable, streamed_into
 from ptxgen.plan.turning import turnable
 from ptxgen.plan.uses import Uses
 from ptxgen.plan.words import (
@@ -166,6 +168,20 @@ class Plan:
         checks = self._checks(caller())
         step = Split(dim, parts, join, shared(1) if through is None else through, checks.line)
         splittable(checks, step)
+        return self._with(step)
+
+    def stream(self, dim: str, join: Join = ordered) -> Plan:
+        """`for item: for cta.d` -> `for item: for every cta.d of the item`: the blocks that stay share the slabs of all
+        tiles evenly, so that all of them end at once. A tile may be cut between them; each block adds its part of the
+        sum to those before it, which it finds in memory, and the block of the last part finishes the tile. As many
+        tiles as fill whole rounds of the blocks are dealt as they are, but for the last whole round.
+
+        Refuses when no sum runs over the dim alone, other statements have it, no level tiles it, no blocks stay, units
+        of them take items in turn, or a sum is split or streamed already.
+        """
+        checks = self._checks(caller())
+        step = Stream(dim, join, checks.line)
+        streamable(checks, step)
         return self._with(step)
 
     def stage(self, array: Named, at: str, into: Into, by: By, slices: int | None = None) -> Plan:
@@ -364,7 +380,7 @@ class Plan:
             lines += _changes(before, after)
             if isinstance(step, Rewrite):
                 lines += _rewriting(self.compute, step)
-            if isinstance(step, Split):
+            if isinstance(step, Split | Stream):
                 lines += _splitting(before, step)
             before = after
         return "\n".join(lines)
@@ -386,9 +402,13 @@ def _rewriting(compute: Compute, step: Rewrite) -> list[str]:
     return [f"    {statement}", f"    ->  {first}", *(f"        {other}" for other in others)]
 
 
-def _splitting(plan: Plan, step: Split) -> list[str]:
-    statement, deal = deal_of(plan.compute, plan.steps, step)
-    first, second = split_into(deal, statement)
+def _splitting(plan: Plan, step: Split | Stream) -> list[str]:
+    if isinstance(step, Stream):
+        statement, cutting = cut_of(plan.steps, plan.compute.statements, step)
+        first, second = streamed_into(cutting, statement)
+    else:
+        statement, deal = deal_of(plan.compute, plan.steps, step)
+        first, second = split_into(deal, statement)
     return [f"    {statement}", f"    ->  {first}", f"        {second}"]
 
 

@@ -8,7 +8,7 @@ from ptxgen.compute import ArrayKind, Compute, ReductionOp, Statement
 from ptxgen.plan.checks import Checks
 from ptxgen.plan.nest import tile_levels
 from ptxgen.plan.splitting import Deal, Join, misdealt
-from ptxgen.plan.steps import Cluster, Persist, Place, Split, Stage, Step
+from ptxgen.plan.steps import Cluster, Persist, Place, Split, Stage, Step, Stream
 from ptxgen.plan.uses import MOST_BLOCKS_OF_A_CLUSTER
 from ptxgen.plan.words import IntoShared, IntoWorkspace, Onto, Swizzle
 
@@ -22,10 +22,10 @@ def splittable(checks: Checks, step: Split) -> None:
     checks.word("join", step.join, Join, "ordered")
     wanted = "shared(1), where it may lie over a ring by alias=, or workspace()"
     checks.word("through", step.through, (IntoShared, IntoWorkspace), wanted)
-    if any(isinstance(other, Split) for other in checks.steps):
+    if any(isinstance(other, Split | Stream) for other in checks.steps):
         raise checks.refused("a sum is split already")
     _check_parts(checks, step)
-    _check_statements(checks, step)
+    check_summed(checks, step.dim, f"split({step.dim})")
     _check_blocks(checks, step)
     if isinstance(step.through, IntoShared):
         _check_through(checks, step, step.through)
@@ -55,27 +55,23 @@ def _check_parts(checks: Checks, step: Split) -> None:
         )
 
 
-def _check_statements(checks: Checks, step: Split) -> None:
-    having = [s for s in checks.compute.statements if any(dim.name == step.dim for dim in s.dims)]
-    if len(having) != 1 or having[0].reduction is None or having[0].reduced != (step.dim,):
+def check_summed(checks: Checks, dim: str, what: str) -> None:
+    """PlanError unless a level tiles the dim, and one statement alone has it: a sum over it into a local array."""
+    having = [s for s in checks.compute.statements if any(own.name == dim for own in s.dims)]
+    if len(having) != 1 or having[0].reduction is None or having[0].reduced != (dim,):
         found = "; ".join(map(str, having)) or "no statement has it"
-        raise checks.refused(
-            f"split({step.dim}): one statement sums over {step.dim} alone, and no other has it: {found}"
-        )
+        raise checks.refused(f"{what}: one statement sums over {dim} alone, and no other has it: {found}")
     (statement,) = having
     assert statement.reduction is not None
     if statement.reduction.op is not ReductionOp.ADD:
-        raise checks.refused(f"split({step.dim}): partial sums are added, {statement.name} is no sum: {statement}")
+        raise checks.refused(f"{what}: partial sums are added, {statement.name} is no sum: {statement}")
     if checks.compute.array(statement.target.array).kind is not ArrayKind.LOCAL:
-        raise checks.refused(
-            f"split({step.dim}): {statement.name} is no local array; let statements store what it gives"
-        )
+        raise checks.refused(f"{what}: {statement.name} is no local array; let statements store what it gives")
+    if not any(dim in tile.sizes for tile in tile_levels(checks.steps)):
+        raise checks.refused(f"{what}: no level tiles {dim}, whose tiles are dealt to the parts")
 
 
 def _check_blocks(checks: Checks, step: Split) -> None:
-    levels = tile_levels(checks.steps)
-    if not any(step.dim in tile.sizes for tile in levels):
-        raise checks.refused(f"split({step.dim}): no level tiles {step.dim}, whose tiles are dealt to the parts")
     if any(isinstance(other, Persist) for other in checks.steps):
         raise checks.refused(
             f"split({step.dim}): blocks that stay and walk the tiles do not share a sum so far: place the level onto "

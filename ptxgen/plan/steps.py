@@ -292,6 +292,19 @@ class Split:
 
 
 @frozen
+class Stream:
+    """The sum over `dim` dealt by its slabs: blocks that stay share those of all tiles evenly, so that a tile may be
+    cut between them. Partial sums meet in a workspace, each added to the sum of those before it."""
+
+    dim: str
+    join: Join
+    line: SourceLine = field(eq=False)
+
+    def __str__(self) -> str:
+        return f"stream({self.dim}, join={self.join.value})"
+
+
+@frozen
 class Turns:
     """Warpgroups of `role` take the phases in rotation; with `split_items` each takes every n-th item of the work list
     that the level `over` is dealt by."""
@@ -327,5 +340,5 @@ class Hint:
 
 Step = (
     Assume | Rewrite | Roles | Tile | Place | Cluster | Split | Stage | MultiplyBy | Finish | Drain | Shift | Order
-    | Unroll | Isolate | OverlapLaunch | Turns | Hint | ByHand
+    | Unroll | Isolate | OverlapLaunch | Stream | Turns | Hint | ByHand
 )  # fmt: skip

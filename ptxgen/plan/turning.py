@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ptxgen.plan.checks import Checks
-from ptxgen.plan.steps import MultiplyBy, Persist, Roles, Turns
+from ptxgen.plan.steps import MultiplyBy, Persist, Roles, Stream, Turns
 
 LEAST_UNITS = 2
 WARPS_OF_A_GROUP = 4
@@ -14,6 +14,9 @@ def turnable(checks: Checks, step: Turns) -> None:
     statements, the product among them. Raises PlanError on the step's line."""
     if any(isinstance(other, Turns) for other in checks.steps):
         raise checks.refused("turns are given already")
+    stream = next((other for other in checks.steps if isinstance(other, Stream)), None)
+    if stream is not None:
+        raise checks.refused(f"{stream}: units that take whole items in turn have no parts of a sum")
     _role(checks, step)
     checks.level(step.over)
     if not any(isinstance(other, Persist) and other.level == step.over for other in checks.steps):

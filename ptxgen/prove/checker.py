@@ -13,12 +13,14 @@ from attrs import evolve, frozen
 
 from ptxgen.errors import Finding
 from ptxgen.order.atoms import (
+    Acquire,
     Arrive,
     Atom,
     AtomProgram,
     Commit,
     Expect,
     Issue,
+    Join,
     Obligation,
     Release,
     Ring,
@@ -214,9 +216,22 @@ def _needless(program: AtomProgram) -> Iterator[Finding]:
         for place, placed in enumerate(role.atoms):
             if is_synchronisation(placed.atom) and not _for_outside(placed.atom):
                 seen[str(placed.atom)] += 1
-                if next(_faults(without(_nearest_first(program, role, place), role, place)), None) is None:
+                fewer = without(_nearest_first(program, role, place), role, place)
+                if next(_faults(fewer if _passes_on(placed.atom) else _in_every_step(fewer)), None) is None:
                     text = f"{placed.atom} of {role.name} (number {seen[str(placed.atom)]}) serves no requirement"
                     yield finding("needless", text, placed.line)
+
+
+def _passes_on(atom: Atom) -> bool:
+    return isinstance(atom, Acquire | Release) or (isinstance(atom, Join) and atom.for_passing)
+
+
+def _in_every_step(program: AtomProgram) -> AtomProgram:
+    """The program without what is done only where a tile is passed on: nothing else may count on that."""
+    if not any(obligation.passed for obligation in program.obligations):
+        return program
+    roles = tuple(evolve(r, body=tuple(p for p in r.body if not _passes_on(p.atom))) for r in program.roles)
+    return evolve(program, roles=roles, obligations=tuple(o for o in program.obligations if not o.passed))
 
 
 def _nearest_first(program: AtomProgram, role: RoleBody, place: int) -> AtomProgram:

@@ -161,9 +161,12 @@ def _gatherings(part: Part, requirement: Requirement, source: Op, sink: Op) -> I
 
 def _not_passed(part: Part, requirement: Requirement, source: Op, sink: Op) -> Set:
     """The parts of a sum whose block does what the next one's sink needs without telling it so: a meeting behind the
-    source and a release, and there an acquisition and a meeting before the sink."""
+    source and a release, and there an acquisition and a meeting before the sink. Of blocks that walk a work list every
+    item that has the source needs the first two, every item that has the sink the others."""
     released = _joined_at(part, requirement, source, Release, behind=True)
     acquired = _joined_at(part, requirement, sink, Acquire, behind=False)
+    if requirement.loops:
+        return (source.domain - released) | (sink.domain - acquired)
     name = next((name for a in part.own(sink, 0) if isinstance(a.atom, Acquire) for name in a.rank.names), "")
     later = {name: var(name) + requirement.parts}
     moved = [Set((), tuple(p.substitute(later) for p in own.pieces)) for own in (sink.domain, acquired)]
@@ -171,8 +174,10 @@ def _not_passed(part: Part, requirement: Requirement, source: Op, sink: Op) -> S
 
 
 def _joined_at(part: Part, requirement: Requirement, op: Op, kind: type[Acquire | Release], *, behind: bool) -> Set:
-    """Where a meeting lies between an op and what passes the requirement's workspace on behind, or before, it."""
-    own = [atom for atom in part.own(op, 0) if (atom.time.place > op.time.place) == behind]
+    """Where a meeting lies between an op and what passes the requirement's workspace on behind, or before, it, all of
+    them in the same step."""
+    around = (atom for atom in part.own(op, len(requirement.loops)) if atom.time.ahead == op.time.ahead)
+    own = [atom for atom in around if (atom.time.place > op.time.place) == behind]
     found: list[System] = []
     for atom in own:
         if isinstance(atom.atom, kind) and atom.atom.workspace == requirement.buffer.array and not _is_last(atom):
@@ -180,7 +185,7 @@ def _joined_at(part: Part, requirement: Requirement, op: Op, kind: type[Acquire 
                 near = other.time.place < atom.time.place if behind else other.time.place > atom.time.place
                 if isinstance(other.atom, Join) and near:
                     found += (atom.domain & other.domain).pieces
-    return Set((), tuple(found))
+    return Set(requirement.loops, tuple(found))
 
 
 def _is_last(atom: Synchronisation) -> bool:

@@ -158,8 +158,8 @@ class _Builder:
                 self.edge(self.gathering(role, place, atom, tail=tail), node, 0, Why.WAIT)
             case Acquire(workspace=workspace):
                 self.edge(self.passing(workspace, member.cta), node, 0, Why.WAIT)
-            case Release(workspace=workspace, last=False):
-                self.edge(node, self.passing(workspace, member.cta + 1), 0, Why.ARRIVAL)
+            case Release(workspace=workspace, last=False, on=on):
+                self.edge(node, self.passing(workspace, member.cta + on), 0, Why.ARRIVAL)
             case Commit() | Retire() | Join() | Advance() | TakeTurn() | PassTurn() | Release():
                 pass
         return node

@@ -55,6 +55,11 @@ class Part:
         """Whether a wait behind the loop counts on an atom of its body."""
         return any(atom is closing for closing in self.closings)
 
+    def only_passes(self, atom: Synchronisation) -> bool:
+        """Whether an atom serves only requirements between blocks that pass tiles on."""
+        passed = {requirement.covered for requirement in self.requirements if requirement.parts}
+        return bool(passed) and set(atom.covers) <= passed
+
     def is_fenced(self, op: Op, depth: int) -> bool:
         """Whether a fence stands in front of every instance of an op of a nested loop."""
         return op.time.place[depth] in self.lifted.get((op.role, path_of(op, depth)), {})

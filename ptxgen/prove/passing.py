@@ -10,6 +10,7 @@ from ptxgen.errors import Finding
 from ptxgen.order.atoms import Acquire, Release
 from ptxgen.order.synchronisation import Synchronisation, Synchronised
 from ptxgen.prove.constants import finding
+from ptxgen.prove.streaming import shared_faults, streaming_faults
 from ptxgen.tile import Program
 
 Passing = tuple[list[Synchronisation], list[Synchronisation], list[Synchronisation]]
@@ -24,7 +25,9 @@ def mispassed(synchronised: Synchronised) -> Iterator[Finding]:
             kind = takes if isinstance(found.atom, Acquire) else last if found.atom.last else passes
             kind.append(found)
     for name, own in names.items():
-        yield from (finding("passing", f"workspace {name}: {text}") for text in _faults(*own))
+        once = any(isinstance(a.atom, Acquire | Release) and a.atom.once for found in own for a in found)
+        faults = streaming_faults(synchronised, name, *own) if once else _faults(*own)
+        yield from (finding("passing", f"workspace {name}: {text}") for text in faults)
 
 
 def _faults(takes: list[Synchronisation], passes: list[Synchronisation], last: list[Synchronisation]) -> Iterator[str]:
@@ -62,6 +65,9 @@ def order_faults(program: Program) -> Iterator[Finding]:
     """A block that waits for another one has a higher number: blocks begin in ascending order of their numbers, so that
     whoever is waited for has begun, and ends if all before it do."""
     parts = program.grid.parts
+    if program.grid.work_list is not None and parts == 1:
+        yield from (finding("passing", text) for text in shared_faults(program))
+        return
     if bool(program.workspaces) != (parts > 1):
         yield finding("passing", f"{len(program.workspaces)} workspaces, and {parts} parts of each tile of the grid")
     elif parts > 1 and (

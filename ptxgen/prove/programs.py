@@ -15,6 +15,7 @@ from ptxgen.order.atoms import (
     Expect,
     FenceKind,
     Issue,
+    Join,
     Obligation,
     Placed,
     Ring,
@@ -92,6 +93,8 @@ def _role(synchronised: Synchronised, part: Part, key: Key, uses: Mapping[str, t
         what = atom.atom
         if isinstance(what, Commit) and part.closes_for_outside(atom):
             what = evolve(what, for_outside=True)
+        if isinstance(what, Join) and part.only_passes(atom):
+            what = evolve(what, for_passing=True)
         placed[place, 0] = Placed(what, atom.time.ahead[depth - 1] if depth else 0)
     for place, fence in part.lifted.get(key, {}).items():
         placed[place, -1] = Placed(fence.atom)
@@ -161,6 +164,7 @@ def _obligation(synchronised: Synchronised, requirement: Requirement, *, counted
         fence_of(requirement),
         requirement.own,
         ctas=((0, 0, requirement.parts),) if requirement.parts else requirement.ctas,
+        passed=bool(requirement.parts),
     )
 
 

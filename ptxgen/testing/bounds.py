@@ -161,12 +161,17 @@ class Summing:
         match order.terms:
             case Blocks():
                 return cls(
-                    *_of_blocks(order.terms), _rounding(order.terms, unit), tiny, order.promoted, order.parts, joining
+                    *_of_blocks(order.terms),
+                    _rounding(order.terms, unit),
+                    tiny,
+                    order.promoted,
+                    order.most_parts,
+                    joining,
                 )
             case Unpacked(_, blocks):
-                return cls(1, _of_blocks(blocks)[1] + 2 * unit, unit, tiny, order.promoted, order.parts, joining)
+                return cls(1, _of_blocks(blocks)[1] + 2 * unit, unit, tiny, order.promoted, order.most_parts, joining)
             case Fused() | Exact() | Unsettled():
-                return cls(1, 0.0, unit, tiny, order.promoted, order.parts, joining)
+                return cls(1, 0.0, unit, tiny, order.promoted, order.most_parts, joining)
             case _:
                 assert_never(order.terms)
 

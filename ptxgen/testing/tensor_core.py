@@ -76,7 +76,9 @@ def chained_product(a: Floats, b: Floats, accumulate: Element, target: str) -> F
 def ordered_product(a: Doubles, b: Doubles, order: SumOrder) -> Floats:
     """a @ b for values a of [..., M, K] and b of [..., K, N], summed in an order; of the type of its sums, or float32
     (float64) where chains are promoted or parts joined. UnsupportedError where nobody knows what the
-    instruction does."""
+    instruction does, or the launch decides where sums are cut."""
+    if order.cut is not None:
+        raise UnsupportedError(f"the order of the sum is that of a launch: {order}")
     left = multiplied_values(a, order.inputs[0])
     right = multiplied_values(b, order.inputs[1])
     if order.slab is None:

@@ -3,8 +3,6 @@
 from ptxgen.tile.cropping import Coordinate, CroppingError, bit_count, coordinate_bits, granule, is_power, power_below
 from ptxgen.tile.distribution import LANE_BITS, Distribution, MatrixRows, SharedLayout, matrix_rows, zero
 from ptxgen.tile.nodes import (
-    TILE_COUNT,
-    TILE_NUMBER,
     Acquire,
     Advance,
     Arrive,
@@ -71,9 +69,20 @@ from ptxgen.tile.nodes import (
     turns_name,
 )
 from ptxgen.tile.printer import show
+from ptxgen.tile.variables import (
+    BLOCK_COUNT,
+    BLOCK_NUMBER,
+    ITEM_FIRST,
+    ITEM_SLABS,
+    JOINING,
+    LEAVING,
+    TILE_COUNT,
+    TILE_NUMBER,
+)
 
 __all__ = [
-    "LANE_BITS", "TILE_COUNT", "TILE_NUMBER", "Acquire", "Advance", "Arrive", "Arriving", "Buffer", "Carrier",
+    "BLOCK_COUNT", "BLOCK_NUMBER", "ITEM_FIRST", "ITEM_SLABS", "JOINING", "LANE_BITS", "LEAVING", "TILE_COUNT",
+    "TILE_NUMBER", "Acquire", "Advance", "Arrive", "Arriving", "Buffer", "Carrier",
     "ClusterArrive", "ClusterWait", "Code", "Commit", "Coordinate", "Copy", "Counter", "Covered", "CroppingError",
     "Distribution", "Entering", "Eviction", "Expect", "Fact", "Factor", "Fill", "ForEachItem", "GlobalPlacement",
     "Grid", "GridDim", "GridRelease", "GridWait", "HandWritten", "Iteration", "Leaf", "Let", "Loop", "Map",

@@ -14,9 +14,10 @@ from typing import Any
 from attrs import field, frozen
 
 from isa.mechanisms import GroupKind, Mechanism
-from polyhedral import Affine, Constraint
+from polyhedral import Affine, Constraint, var
 from ptxgen.compute import Element, Expression, ReductionOp, SourceLine
 from ptxgen.tile.distribution import Distribution, MatrixRows, SharedLayout
+from ptxgen.tile.variables import TILE_NUMBER
 
 
 class Space(Enum):
@@ -437,24 +438,30 @@ class GridWait(Ordering):
     griddepcontrol.wait)."""
 
 
+OWN_TILE = var(TILE_NUMBER)
+
+
 @frozen
 class Acquire(Ordering):
-    """The role's first thread waits until the flag of the block's tile in the array `flags` has the value `value`; what
-    came before the release of that value is seen behind the next meeting."""
+    """The role's first thread waits until the flag of a tile in the array `flags`, that of the block's own tile or of
+    number `tile` of the workspace, has the value `value`; what came before the release of that value is seen behind the
+    next meeting."""
 
     flags: str
     value: Affine
     covers: tuple[Covered, ...]
+    tile: Affine = OWN_TILE
 
 
 @frozen
 class Release(Ordering):
-    """The role's first thread gives the flag of the block's tile in the array `flags` a value; what it has seen of the
-    role by then is seen by who acquires that."""
+    """The role's first thread gives the flag of a tile in the array `flags` a value; what it has seen of the role by
+    then is seen by who acquires that."""
 
     flags: str
     value: Affine
     covers: tuple[Covered, ...]
+    tile: Affine = OWN_TILE
 
 
 @frozen
@@ -530,8 +537,9 @@ class When:
 @frozen
 class ForEachItem:
     """`body` for each item of the block's work list in turn: `variable` numbers them from 0, and the grid's variables
-    are those of the item's tile. A role that takes some of them only has those numbered `first`, `first` + `step`, ...
-    """
+    are those of the item's tile. Where the list is streamed, ITEM_FIRST and ITEM_SLABS are its first slab and how many
+    it has, BLOCK_NUMBER and BLOCK_COUNT tell of the block. A role that takes some items only has those numbered
+    `first`, `first` + `step`, ..."""
 
     variable: str
     body: Node
@@ -591,16 +599,13 @@ class GridDim:
 @frozen
 class Workspace:
     """Memory that the kernel alone uses, `elements` of a type for each tile of the grid (each of its parts together),
-    the parameter `name`. With `zeroed` it is zero at the launch, and when the kernel ends it is so again."""
+    for each block where a work list is streamed; the parameter `name`. With `zeroed` it is zero at the launch, and when
+    the kernel ends it is so again."""
 
     name: str
     element: Element
     elements: int
     zeroed: bool = False
-
-
-TILE_NUMBER = "tile"
-TILE_COUNT = "tiles"
 
 
 def turns_name(workspace: str) -> str:
@@ -634,9 +639,16 @@ class WorkList:
     """How blocks that stay share the tiles: of W blocks number w takes tiles w, w + W, w + 2W, ... in the order of the
     raster. W is at most `workers`, None for as many blocks as the device runs at once, and never more than the tiles.
     Clusters take clusters of tiles: there are as many whole ones as that leaves, one at least.
-    """
+
+    With `slabs` the list is streamed: each tile has so many slabs (counted as one where there are none), and W may be
+    up to twice the tiles, but no more than all their slabs. Of T tiles the first R = min(T, W + T mod W), none where W
+    divides T, have their slabs dealt in order: block w has R * slabs div W of them, one more where w is less than the
+    rest, behind those of block w - 1. It takes its tiles from the last to the first one, then as a whole R + w, R + w +
+    W, ... Its first LEAVING items, one or none, go on in block w + 1; its item number JOINING, if that is not -1, has
+    begun in block w - 1. So whoever waits for a part waits for the first item of the block before."""
 
     workers: int | None = None
+    slabs: Quotient | None = None
 
 
 @frozen

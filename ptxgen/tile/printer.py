@@ -14,6 +14,7 @@ from ptxgen.compute import Constant, Expression, Load, Operand, Scalar, decimal,
 from ptxgen.compute import show as show_expression
 from ptxgen.tile.distribution import Distribution, MatrixRows, SharedLayout, matrix_rows
 from ptxgen.tile.nodes import (
+    OWN_TILE,
     Acquire,
     Advance,
     Arrive,
@@ -137,6 +138,8 @@ def grid_lines(grid: Grid) -> Iterator[str]:
         workers = "as many blocks as run at once" if most is None else f"{most} blocks"
         what = "W number w takes" if grid.cluster == 1 else "W clusters number w takes clusters of"
         yield f"walked by {workers}: of {what} tiles w, w + W, ..."
+        if grid.work_list.slabs is not None:
+            yield f"streamed: tiles of {grid.work_list.slabs} slabs, those of T mod W and one whole round shared evenly"
 
 
 def buffer_lines(buffers: Items[Buffer]) -> Iterator[str]:
@@ -182,6 +185,11 @@ def tensor_line(box: TensorBox) -> str:
     early = ", fetched early" if box.early else ""
     boxes = f"{box.array} in boxes of {box_text(box.extents)} over {order}, swizzled over {box.span} bytes"
     return f"{box.name} for {box.op}: {boxes}{promoted}{early}"
+
+
+def of_tile(tile: Affine) -> str:
+    """Which tile a flag is of, where it is not the block's own."""
+    return "" if tile == OWN_TILE else f"{{{tile}}}"
 
 
 def workspace_line(found: Workspace) -> str:
@@ -268,11 +276,11 @@ def node_lines(node: Node) -> Iterator[str]:
             yield "let the grids behind begin"
         case GridWait():
             yield "wait for the grids ahead"
-        case Acquire(flags, value, covers):
-            yield f"acquire {flags} at {value}"
+        case Acquire(flags, value, covers, tile):
+            yield f"acquire {flags}{of_tile(tile)} at {value}"
             yield from (INDENT + f"covers {line}" for line in covers_lines(covers))
-        case Release(flags, value, covers):
-            yield f"release {flags} as {value}"
+        case Release(flags, value, covers, tile):
+            yield f"release {flags}{of_tile(tile)} as {value}"
             yield from (INDENT + f"covers {line}" for line in covers_lines(covers))
         case RegisterFence(covers):
             yield "register fence"

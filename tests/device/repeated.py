@@ -25,6 +25,7 @@ SITES = (
     "st.global",
     "red.",
     "ld.acquire",
+    "st.release",
 )
 
 

@@ -94,6 +94,8 @@ def menu() -> Iterator[tuple[str, Planned]]:
     yield "sm_90a, chains", Planned("sm_90a", HOPPER, promote=16)
     yield "sm_90a, walking clusters of 2x1", Planned("sm_90a", tiled(HOPPER, workers=2, cluster=(2, 1)))
     yield "sm_90a, in turns", Planned("sm_90a", tiled(PAIR, i=64, workers=1, turns=True))
+    yield "sm_90a, streamed", Planned("sm_90a", tiled(HOPPER, workers=2, stream=True))
+    yield "sm_80, streamed", Planned("sm_80", tiled(AMPERE, workers=2, stream=True))
     yield "sm_90a, in turns, drained", Planned("sm_90a", tiled(PAIR, i=64, workers=1, turns=True, drain=16))
 
 

@@ -209,6 +209,8 @@ class Machine:
         if not self.has_turn(thread, placed, index):
             return False
         match placed.atom:
+            case Acquire(workspace=workspace, once=True):
+                return bool(self.flags.get(f"{workspace} of {thread.cta}")) or not self.has_before(thread)
             case Acquire(workspace=workspace):
                 return self.flags.get(workspace, 0) == thread.cta
             case ClusterWait():
@@ -227,6 +229,12 @@ class Machine:
                 return all(t.joins > thread.joins or self.waits_to_join(t, thread.joins) for t in peers)
             case _:
                 return True
+
+    def has_before(self, thread: Thread) -> bool:
+        """Whether some block passes a tile on to this one, as the programs of these tests do from each to a later
+        one."""
+        steps = [p.atom.on for p in thread.role.body if isinstance(p.atom, Release) and not p.atom.last]
+        return all(thread.cta >= on for on in steps)
 
     def waits_to_join(self, thread: Thread, joins: int) -> bool:
         at_join = thread.at < len(thread.steps) and isinstance(thread.steps[thread.at][0].atom, Join)
@@ -247,6 +255,8 @@ class Machine:
                 self.barrier(thread.cta, ring, Side.FULL, index).arrive(count)
             case Join():
                 thread.joins += 1
+            case Release(workspace=workspace, last=last, once=True, on=on):
+                self.flags[f"{workspace} of {thread.cta + (0 if last else on)}"] = 0 if last else 1
             case Release(workspace=workspace, last=last):
                 self.flags[workspace] = 0 if last else thread.cta + 1
             case ClusterArrive():

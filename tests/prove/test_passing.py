@@ -25,6 +25,17 @@ def chain(blocks: int) -> AtomProgram:
     return AtomProgram((math,), (), (asked,), cluster=blocks)
 
 
+def once(blocks: int, on: int) -> AtomProgram:
+    """Each block has a place of its own for its tile, and reads that of the block so many before it."""
+    take, give = Acquire("W", once=True), Release("W", once=True, on=on)
+    before = Issue("get", LOAD, to=tuple(1 << part >> on for part in range(blocks)))
+    atoms: tuple[Atom, ...] = (take, before, Issue("put", STORE), give)
+    math = RoleBody("math", units=1, threads=1, body=tuple(Placed(atom) for atom in atoms), periodic=False)
+    later = tuple((part, part, part + on) for part in range(blocks - on))
+    asked = Obligation("put", EventKind.DONE, "get", 0, "flow put -> get", ctas=later, passed=True)
+    return AtomProgram((math,), (), (asked,), cluster=blocks)
+
+
 def shown(program: AtomProgram, runs: int = 40) -> set[str]:
     return faults(program, {"put": (Uses("P", True, True),), "get": (Uses("P", False, True),)}, {"P": 1}, runs)
 
@@ -33,6 +44,25 @@ def shown(program: AtomProgram, runs: int = 40) -> set[str]:
 def test_each_block_waits_for_the_one_before(blocks: int) -> None:
     assert str(check(chain(blocks))) == "proved"
     assert shown(chain(blocks)) == set()
+
+
+@pytest.mark.parametrize("blocks, on", [(2, 1), (4, 1), (4, 2)])
+def test_each_block_waits_for_the_one_so_many_before(blocks: int, on: int) -> None:
+    program = once(blocks, on)
+    assert str(check(program)) == "proved"
+    assert shown(program) == set()
+    refused = 0
+    for mutant in mutants(program):
+        verdict, found = check(mutant, needless=False), shown(mutant, 200)
+        refused += not verdict.accepted
+        assert verdict.accepted == (not found), (mutant.roles[0].body, verdict, found)
+    assert refused > 6
+
+
+def test_a_block_knows_nothing_of_one_that_is_nearer() -> None:
+    program = once(4, 2)
+    (asked,) = program.obligations
+    assert not check(evolve(program, obligations=(evolve(asked, ctas=((0, 0, 1),)),))).accepted
 
 
 def mutants(program: AtomProgram) -> Iterator[AtomProgram]:

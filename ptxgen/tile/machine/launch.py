@@ -30,7 +30,6 @@ from ptxgen.tile.machine.schedule import Blocked, Thread, interleave
 from ptxgen.tile.machine.state import Block, Launch, Step, Storage, Warp, evaluate
 from ptxgen.tile.machine.walking import leaves_of, meets_of, walk_tree
 from ptxgen.tile.nodes import (
-    TILE_NUMBER,
     Acquire,
     Advance,
     Arrive,
@@ -93,10 +92,12 @@ def run(
     launch = prepare(program, arrays, sizes, scalars or {})
     chance = None if seed is None else Random(seed)
     together = shares_of(launch, workers, blocks)
-    if chance is not None:
+    if chance is not None and not launch.shares:
         chance.shuffle(together)
     in_order(launch, together)
     check_capacity(launch, len(together))
+    count = len(together) * program.grid.cluster
+    launch.memory.update(workspace_memory(program, launch.sizes, warps_together(program), count))
     ran = [b for number, shares in enumerate(together, start=1) for b in run_cluster(launch, number, shares, chance)]
     launch.turns.check_put_back()
     held = ((name, storage) for name, storage in launch.memory.items() if name in arrays)
@@ -130,7 +131,7 @@ def prepare(
     check_barriers(program)
     leaves = tuple(leaf for role in program.roles for leaf in leaves_of(role.body))
     numbers = {id(leaf): number for number, leaf in enumerate(leaves)}
-    memory = memories(program, arrays, leaves) | workspace_memory(program, dict(sizes), warps_together(program))
+    memory = memories(program, arrays, leaves)
     return Launch(program, dict(sizes), dict(scalars), memory, leaves, numbers, Turns())
 
 
@@ -192,6 +193,10 @@ def run_cluster(
     for block, items in zip(cluster.blocks, shares, strict=True):
         tiles = [tile_variables(grid, place) | tile_numbers(grid, place, launch.sizes) for place in items]
         variables = launch.sizes if grid.work_list else {**launch.sizes, **tiles[0]}
+        if launch.shares:
+            share, count = launch.shares[number - 1], len(launch.shares) * grid.cluster
+            variables = variables | share.of_block((number - 1) * grid.cluster + block.rank, count)
+            tiles = [tile | item for tile, item in zip(tiles, share.of_items(), strict=True)]
         for warp in block.warps:
             team = f"{warp.role.name} of block {block.rank}"
             teams.setdefault(team, []).append(warp)
@@ -287,14 +292,14 @@ def warp_steps(warp: Warp, variables: dict[str, int], tiles: list[dict[str, int]
                         block = warp.block.cluster.reach(warp, target)
                         block.rings[ring].barrier(Side.EMPTY, evaluate(rank, bound)).arrive(warp)
                 yield None
-            case Acquire(flags, value):
+            case Acquire(flags, value, _, tile):
                 if not warp.number:
-                    turns, tile = warp.block.launch.turns, bound[TILE_NUMBER]
-                    yield turns.acquire(warp, flags, tile, evaluate(value, bound))
-            case Release(flags, value):
+                    turns = warp.block.launch.turns
+                    yield turns.acquire(warp, flags, evaluate(tile, bound), evaluate(value, bound))
+            case Release(flags, value, _, tile):
                 if not warp.number:
-                    turns, tile = warp.block.launch.turns, bound[TILE_NUMBER]
-                    turns.release(warp, flags, tile, evaluate(value, bound))
+                    turns = warp.block.launch.turns
+                    turns.release(warp, flags, evaluate(tile, bound), evaluate(value, bound))
                 yield None
             case ClusterArrive():
                 warp.block.cluster.arrive(warp)

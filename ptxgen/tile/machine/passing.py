@@ -16,7 +16,8 @@ from ptxgen.tile.machine.geometry import Index
 from ptxgen.tile.machine.numbers import NUMPY_TYPES
 from ptxgen.tile.machine.schedule import Blocked
 from ptxgen.tile.machine.state import NEVER_WRITTEN, Launch, Storage, Warp, evaluate
-from ptxgen.tile.nodes import TILE_COUNT, TILE_NUMBER, Grid, Program
+from ptxgen.tile.nodes import Grid, Program
+from ptxgen.tile.variables import TILE_COUNT, TILE_NUMBER
 
 Seen = dict[int, Index]
 
@@ -52,9 +53,10 @@ class Turns:
                 raise MachineFault("tile.flag", f"{flags}[{tile}] is {value} when the launch ends, and was 0", None)
 
 
-def workspace_memory(program: Program, sizes: dict[str, int], warps: int) -> dict[str, Storage]:
-    """The workspaces of a launch, not yet written."""
-    tiles = tile_count(program.grid, sizes)
+def workspace_memory(program: Program, sizes: dict[str, int], warps: int, blocks: int) -> dict[str, Storage]:
+    """The workspaces of a launch of so many blocks, not yet written."""
+    shared = program.grid.work_list
+    tiles = tile_count(program.grid, sizes) if shared is None or shared.slabs is None else blocks
     return {
         each.name: Storage(
             np.zeros(tiles * each.elements, NUMPY_TYPES[each.element]),

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ptxgen.tile.machine.clusters import Cluster
     from ptxgen.tile.machine.passing import Turns
     from ptxgen.tile.machine.rings import RingState
+    from ptxgen.tile.machine.streaming import Share
 
 NEVER_WRITTEN = np.iinfo(np.int64).min
 IN_FLIGHT = NEVER_WRITTEN + 1
@@ -52,7 +53,7 @@ class Storage:
 @define(eq=False)
 class Launch:
     """A program with its sizes, scalars and global memory (by array name; flat). `leaves` numbers the ops,
-    `turns` are the flags by which blocks pass tiles on."""
+    `turns` are the flags by which blocks pass tiles on, `shares` what each cluster has of a streamed work list."""
 
     program: Program
     sizes: dict[str, int]
@@ -61,6 +62,7 @@ class Launch:
     leaves: tuple[Leaf, ...]
     leaf_number: dict[int, int]
     turns: Turns
+    shares: list[Share] = field(factory=list)
     block_names: dict[tuple[int, int], str] = field(factory=dict)
 
 

@@ -1,0 +1,7 @@
+"""The names of what a program may ask of its tile, its block and its work item, beside tile indices and loop
+variables."""
+
+TILE_NUMBER, TILE_COUNT = "tile", "tiles"
+BLOCK_NUMBER, BLOCK_COUNT = "block", "blocks"
+ITEM_FIRST, ITEM_SLABS = "item.first", "item.slabs"
+LEAVING, JOINING = "leaving", "joining"
