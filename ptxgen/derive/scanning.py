@@ -11,7 +11,6 @@ import polyhedral as poly
 from isa.mechanisms import IssuedBy
 from polyhedral import Affine, Constraint, FloorDiv, Set, System, const, var
 from ptxgen import tile
-from ptxgen.derive.regions import rewritten
 from ptxgen.errors import InternalError
 from ptxgen.order import atoms
 from ptxgen.order.atoms import FenceKind
@@ -42,6 +41,7 @@ from ptxgen.tile import (
     When,
     turns_name,
 )
+from ptxgen.tile.regions import rewritten
 from ptxgen.tile.trees import flattened, ordered
 
 

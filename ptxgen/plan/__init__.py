@@ -12,7 +12,7 @@ from ptxgen.plan.instructions import (
     wgmma,
 )
 from ptxgen.plan.legality import Witness, backwards, crossing, dependences
-from ptxgen.plan.nest import TileLoop, nest, placement, show_nest, split_step, tile_levels
+from ptxgen.plan.nest import PieceLoop, TileLoop, nest, piece_loop, placement, show_nest, split_step, tile_levels
 from ptxgen.plan.plan import Plan
 from ptxgen.plan.rewriting import Chains, Hybrid, flaw, hybrid
 from ptxgen.plan.splits import deal_of
@@ -122,6 +122,7 @@ __all__ = [
     "Order",
     "OverlapLaunch",
     "Persist",
+    "PieceLoop",
     "Place",
     "Plan",
     "Rewrite",
@@ -170,6 +171,7 @@ __all__ = [
     "multiple",
     "nest",
     "ordered",
+    "piece_loop",
     "placement",
     "registers",
     "role",
