@@ -62,7 +62,9 @@ def test_every_piece_of_an_epilogue(piece: str) -> None:
 
 @pytest.mark.parametrize("depth", [0, 2], ids=["loaded", "brought"])
 @pytest.mark.parametrize("output", [f16, bf16, f32], ids=str)
-@pytest.mark.parametrize("tiling", [GROUP, PAIR], ids=str)
+@pytest.mark.parametrize(
+    "tiling", [pytest.param(GROUP, marks=pytest.mark.slow, id="alone"), pytest.param(PAIR, id="pair")]
+)
 def test_types_and_ragged_edges(tiling: MatmulTiling, output: Element, depth: int) -> None:
     kind = bf16 if output is bf16 else f16
     spec = MatmulSpec.of(kind, layout=Layout.NT, output=output, epilogue=parse_epilogue(MIXED))
@@ -77,6 +79,7 @@ def test_types_and_ragged_edges(tiling: MatmulTiling, output: Element, depth: in
 ELEMENTS = [(f32, f16), (f16, f32), (f32, f32)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("residual", "kept"), ELEMENTS, ids=str)
 def test_residuals_and_second_results_of_other_types(residual: Element, kept: Element) -> None:
     spec = MatmulSpec(Layout.TN, epilogue=(Residual(residual), Keep(kept)))
@@ -84,6 +87,7 @@ def test_residuals_and_second_results_of_other_types(residual: Element, kept: El
         assert finished_at(both(spec, PAIR, (136, 72, 72), depth)) == {"piece.j"}
 
 
+EITHER_WAY = [pytest.param(0, marks=pytest.mark.slow, id="loaded"), pytest.param(2, id="brought")]
 TILINGS: dict[str, tuple[MatmulTiling, Size]] = {
     "in turns": (evolve(PAIR, i=64, turns=True), (264, 136, 64)),
     "clusters of rows": (evolve(PAIR, cluster=(2, 1)), (264, 136, 64)),
@@ -98,7 +102,7 @@ TILINGS: dict[str, tuple[MatmulTiling, Size]] = {
 }
 
 
-@pytest.mark.parametrize("depth", [0, 2], ids=["loaded", "brought"])
+@pytest.mark.parametrize("depth", EITHER_WAY)
 @pytest.mark.parametrize("name", TILINGS)
 def test_every_way_of_dealing_tiles(name: str, depth: int) -> None:
     tiling, size = TILINGS[name]
