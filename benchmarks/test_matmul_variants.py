@@ -7,11 +7,13 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from attrs import evolve
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from ptxgen.compute import Element, bf16, e4m3, f16
-from ptxgen.kernels import Layout, Matmul, MatmulSpec, parse_epilogue
+from ptxgen.kernels import Layout, Matmul, MatmulSpec, MatmulTiling, parse_epilogue
 from ptxgen.kernels.epilogue import Activate, Activation, Bias
+from ptxgen.plan import grouped, sms
 
 torch = pytest.importorskip("torch")
 
@@ -26,6 +28,23 @@ SETS = 2
 DTYPES = {f16: torch.float16, bf16: torch.bfloat16}
 WORST_SHARE, MOST_COST, LEAST_GAIN = 0.95, 1.05, 1.5
 EPILOGUES = ("gelu", "silu", "residual", "keep")
+LARGE = MatmulTiling(
+    i=128, j=256, k=64, warps=8, depth=4, workers=sms, raster=grouped(16), drain=64, overlap=True, isolate=False
+)
+SHALLOW = evolve(LARGE, depth=3)
+FINISHED: dict[str, MatmulTiling] = {
+    "whole, pieces of 64": LARGE,
+    "whole, 4 of 32": evolve(LARGE, drain=32, drain_depth=4),
+    "in pieces of 64": evolve(LARGE, piecewise=True),
+    "in pieces, 2 of 32": evolve(LARGE, drain=32, piecewise=True),
+    "in pieces, 4 of 32": evolve(LARGE, drain=32, drain_depth=4, piecewise=True),
+    "in pieces, 3 slabs, 3 of 64": evolve(SHALLOW, drain_depth=3, piecewise=True),
+}
+BROUGHT: dict[str, MatmulTiling] = {
+    "brought, 2 of 32": evolve(LARGE, drain=32, piecewise=True, residual_depth=2),
+    "brought, 6 of 16": evolve(LARGE, drain=16, piecewise=True, residual_depth=6),
+    "brought, 8 of 32, 3 slabs": evolve(SHALLOW, drain=32, piecewise=True, residual_depth=8),
+}
 
 
 def drawn(shape: tuple[int, int], element: Element = f16) -> Any:
@@ -93,6 +112,28 @@ def test_epilogues(benchmark: BenchmarkFixture, size: int) -> None:
     worst = max(found[name] for name in EPILOGUES) / found["plain"]
     told(benchmark, found, worst)
     assert worst <= MOST_COST
+
+
+@pytest.mark.parametrize("size", [4096, 8192])
+@pytest.mark.parametrize("epilogue", ["", "bias,relu", *EPILOGUES, "residual,keep,gelu"])
+def test_whole_and_in_pieces(benchmark: BenchmarkFixture, epilogue: str, size: int) -> None:
+    """Tiles finished whole beside tiles finished in the pieces in which they leave, residuals loaded as a tile begins
+    or brought ahead; the same bits. The share is that of the quickest of either."""
+    sets = sets_of(size, f16, Layout.NT)
+    pieces = tuple(Bias(element=f16) if isinstance(piece, Bias) else piece for piece in parse_epilogue(epilogue))
+    tilings = FINISHED | (BROUGHT if "residual" in epilogue else {})
+    spec = MatmulSpec(Layout.NT, epilogue=pieces)
+    sides = {name: launching(Matmul(spec, "sm_90a", tiling)) for name, tiling in tilings.items()}
+    wanted: dict[str, Any] = {}
+    for side in sides.values():
+        side(sets)()
+        torch.cuda.synchronize()
+        for name in "DE" if "keep" in epilogue else "D":
+            assert torch.equal(sets[0][name], wanted.setdefault(name, sets[0][name].clone()))
+            sets[0][name].fill_(float("nan"))
+    found = took(sets, sides)
+    whole = min(time for name, time in found.items() if name.startswith("whole"))
+    told(benchmark, found, min(time for name, time in found.items() if not name.startswith("whole")) / whole)
 
 
 def test_bytes_promoted(benchmark: BenchmarkFixture) -> None:

@@ -13,11 +13,11 @@ from attrs import evolve
 
 from isa.mechanisms import Transaction
 from polyhedral import Affine, var
-from ptxgen.derive.regions import rewritten
 from ptxgen.order.atoms import Advance
 from ptxgen.order.ops import Op, Touch, TouchKind
 from ptxgen.order.synchronisation import Synchronised
 from ptxgen.tile import Counter, Node, Region
+from ptxgen.tile.regions import rewritten
 
 Loops = tuple[str, ...]
 

@@ -74,7 +74,9 @@ class Draft:
 
     def origin(self, path: Path, dim: str) -> Affine:
         """Where the tile starts along `dim` for an op inside the loops of `path`."""
-        return self.space.origin(dim, next((loop.name for loop in path if loop.dim == dim), None))
+        tile = self.space.origin(dim, next((loop.name for loop in path if loop.dim == dim and not loop.size), None))
+        pieces = [var(loop.name) * loop.size for loop in path if loop.dim == dim and loop.size]
+        return sum(pieces, tile)
 
     def at_origin(self, path: Path, access: Reach) -> tuple[Affine, ...]:
         """Where the tile of an access starts in its array."""
@@ -92,6 +94,8 @@ class Draft:
 
     def _goes_on(self, loop: RolledLoop) -> Constraint:
         """Whether a loop has the step that its variable counts."""
+        if loop.size:
+            return var(loop.name) < loop.count
         if self.space.stream and self.space.stream.dim == loop.dim:
             return var(loop.name) < var(ITEM_SLABS)
         return self.space.origin(loop.dim, loop.name) < self.space.extent(loop.dim)
@@ -109,7 +113,7 @@ class Draft:
         """
         dims = tuple(dims)
         blocks, ragged = self._ragged_blocks(dims), self.ragged(path, dims)
-        rolled = [loop for loop in path if loop.dim in ragged]
+        rolled = [loop for loop in path if loop.dim in ragged and not loop.size]
         if not rolled:
             return [(self.domain(path), blocks)]
         if not self.space.isolated or not self.full:
@@ -120,7 +124,7 @@ class Draft:
     def ragged(self, path: Path, dims: Iterable[str]) -> frozenset[str]:
         """The dims along which tiles of `dims` may leave the arrays at some step of the loops of `path`."""
         own = tuple(dims)
-        rolled = {loop.dim for loop in path if loop.dim in own and not self.divides(loop.dim)}
+        rolled = {loop.dim for loop in path if loop.dim in own and not loop.size and not self.divides(loop.dim)}
         return self._ragged_blocks(own) | rolled
 
     def _ragged_blocks(self, dims: Iterable[str]) -> frozenset[str]:
@@ -159,6 +163,10 @@ class Draft:
         inner = body.inner(loop) if loop else None
         place = body.items.index(inner) if inner else len(body.items)
         body.items[place:place] = list(ops)
+
+    def first(self, ops: Iterable[Op]) -> None:
+        """Adds ops before all else of the current role."""
+        self.root.items[:0] = list(ops)
 
     def append(self, path: Path, ops: Iterable[Op]) -> None:
         """Adds ops at the end of the body of `path`."""

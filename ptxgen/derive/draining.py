@@ -9,7 +9,7 @@ from ptxgen.derive.boxes import by_one_thread, check_map
 from ptxgen.derive.draft import Draft, op, register_buffer, whole
 from ptxgen.derive.hinting import eviction_of
 from ptxgen.derive.layouts import fitting_vector
-from ptxgen.derive.loops import Path
+from ptxgen.derive.loops import Path, pieces_of
 from ptxgen.derive.staging import ROW_BYTES, check_instruction, memory_vector, rank_of
 from ptxgen.derive.ways import WayOut, way_out
 from ptxgen.errors import PlanError
@@ -26,9 +26,9 @@ def drained(draft: Draft, statement: Statement, drain: Drain, result: Buffer, pa
 
     PlanError where a piece is not spread over all threads, or facts, layout and instruction do not fit.
     """
-    way = way_out(draft, statement, drain, result)
+    way = way_out(draft, statement, drain, result, pieces_of(path))
     found: list[Op] = []
-    for number, corner in enumerate(way.pieces.corners):
+    for number, corner in enumerate(way.corners):
         rank = rank_of(path) * way.count + number
         found.append(_put(draft, way, path, corner, rank, number))
         if way.stored is None:

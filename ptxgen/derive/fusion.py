@@ -35,7 +35,7 @@ def _may_join(space: IndexSpace, inside: list[Statement], statement: Statement, 
     return not any(
         dependence.source in names
         and dependence.sink == statement.name
-        and backwards(space.compute, dependence, loop.dim, space.block_extent(loop.dim))
+        and backwards(space.compute, dependence, loop.dim, loop.size or space.block_extent(loop.dim))
         for dependence in dependences(space.compute)
     )
 

@@ -1,4 +1,4 @@
-"""The loops of parametric length that stay around ops."""
+"""The loops that stay around ops: over tiles, of parametric length, and over the pieces of a tile."""
 
 from __future__ import annotations
 
@@ -8,11 +8,15 @@ from attrs import frozen
 @frozen
 class RolledLoop:
     """The loop over the tiles of `dim` at `level`. Statements that cannot share it have loops of their own, told apart
-    by `copy`, counted from 1."""
+    by `copy`, counted from 1. With a `size` it is the loop over the `count` pieces of a tile, of so many elements along
+    `dim` each.
+    """
 
     level: str
     dim: str
     copy: int = 1
+    size: int = 0
+    count: int = 0
 
     @property
     def at(self) -> str:
@@ -36,3 +40,8 @@ def names(path: Path) -> tuple[str, ...]:
 def below(path: Path, depth: int) -> RolledLoop | None:
     """The loop inside the first `depth` loops of `path`, if there is one."""
     return path[depth] if len(path) > depth else None
+
+
+def pieces_of(path: Path) -> RolledLoop | None:
+    """The loop over the pieces of a tile, if `path` has one."""
+    return next((loop for loop in path if loop.size), None)

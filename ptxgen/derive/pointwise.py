@@ -8,7 +8,8 @@ from ptxgen.compute import Array, ArrayKind, Expression, Load, Operand, Statemen
 from ptxgen.derive.access import reach
 from ptxgen.derive.draft import Draft, before_reduction, op, register_buffer, whole
 from ptxgen.derive.draining import drained
-from ptxgen.derive.iterations import Work, dim_names, drain_step, iteration_distribution
+from ptxgen.derive.finishing import Finishing, not_yet_there
+from ptxgen.derive.iterations import Work, dim_names, drain_step
 from ptxgen.derive.loops import Path, below
 from ptxgen.derive.sources import Source
 from ptxgen.derive.staging import (
@@ -36,24 +37,33 @@ def derive_pointwise(draft: Draft, statement: Statement) -> None:
     """Adds a pointwise statement, or a reduction over lanes and values, to the draft."""
     path = draft.paths[statement.name]
     outer = before_reduction(statement, path)
-    spread = iteration_distribution(draft, statement)
-    draft.dealt[statement.name] = dim_names(statement), spread
-    sources = [Source.of(draft, statement, access, spread, path) for access in loads(statement.value)]
+    finishing = Finishing.of(draft, statement, path)
+    draft.dealt[statement.name] = dim_names(statement), finishing.whole
+    sources = [Source.of(draft, statement, access, finishing) for access in loads(statement.value)]
     for source in sources:
-        for found in source.ops:
-            depth = len(found.time.loops)
-            draft.before_loop(path[:depth], below(path, depth), [found])
-    work = Work.of(draft, statement, spread)
+        _bring(draft, source, path)
+    work = Work.of(draft, statement, finishing.spread)
     result = result_buffer(draft, work)
     if statement.reduction:
         draft.before_loop(outer, below(path, len(outer)), [fill(draft, statement, result, outer)])
-    draft.append(path, calculations(draft, work, sources, result, path))
+    draft.append(path, calculations(draft, work, sources, result, finishing))
     if draft.space.compute.array(statement.target.array).kind is ArrayKind.OUTPUT:
         drain = drain_step(draft, statement.target.array)
         if drain and drain.through:
             draft.append(outer, drained(draft, statement, drain, result, outer))
         else:
             draft.append(outer, stores(draft, statement, result, outer))
+
+
+def _bring(draft: Draft, source: Source, path: Path) -> None:
+    """Adds the ops that bring an operand: before the loop that uses it, or as the tile begins."""
+    found = not_yet_there(draft, path, source.ops)
+    if source.comes_first:
+        draft.first(found)
+        return
+    for each in found:
+        depth = len(each.time.loops)
+        draft.before_loop(path[:depth], below(path, depth), [each])
 
 
 def fill(draft: Draft, statement: Statement, result: Buffer, path: Path) -> Op:
@@ -82,9 +92,9 @@ def result_buffer(draft: Draft, work: Work) -> Buffer:
     return register_buffer(draft, name, array.name, held)
 
 
-def calculations(draft: Draft, work: Work, sources: list[Source], result: Buffer, path: Path) -> list[Op]:
+def calculations(draft: Draft, work: Work, sources: list[Source], result: Buffer, finishing: Finishing) -> list[Op]:
     """The maps or reductions of the statement, one for each variant of its domain."""
-    statement = work.statement
+    statement, path = work.statement, finishing.path
     needs_guard = bool(statement.reduction) or any(source.buffer.space is Space.GLOBAL for source in sources)
     found: list[Op] = []
     variants = draft.variants(path, work.names)
@@ -93,14 +103,16 @@ def calculations(draft: Draft, work: Work, sources: list[Source], result: Buffer
     for domain, ragged in variants:
         guarded = tuple(place for place, name in enumerate(work.names) if name in ragged)
         iteration = work.iteration(draft, path, guarded)
-        operands = tuple(_operand(draft, source, iteration, path) for source in sources)
+        operands = tuple(_operand(draft, source, iteration, finishing) for source in sources)
         found.append(_calculation(draft, work, iteration, operands, sources, result, path, domain))
     return found
 
 
-def _operand(draft: Draft, source: Source, iteration: Iteration, path: Path) -> MapOperand:
-    names = iteration.dims
+def _operand(draft: Draft, source: Source, iteration: Iteration, finishing: Finishing) -> MapOperand:
+    names, path = iteration.dims, finishing.path
     dims = tuple(names.index(dim) if dim else None for dim in source.reach.dims)
+    if source.is_whole:
+        return MapOperand(finishing.of_whole(source.buffer, source.rank, source.reach.dims), dims, 1)
     if source.buffer.space is not Space.GLOBAL:
         return MapOperand(whole(source.buffer, source.rank), dims, 1)
     origin = draft.at_origin(path, source.reach)

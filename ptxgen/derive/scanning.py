@@ -11,7 +11,6 @@ import polyhedral as poly
 from isa.mechanisms import IssuedBy
 from polyhedral import Affine, Constraint, FloorDiv, Set, System, const, var
 from ptxgen import tile
-from ptxgen.derive.regions import rewritten
 from ptxgen.derive.streaming import of_some_items, together, with_conditions
 from ptxgen.errors import InternalError
 from ptxgen.order import atoms
@@ -43,6 +42,7 @@ from ptxgen.tile import (
     When,
     turns_name,
 )
+from ptxgen.tile.regions import rewritten
 from ptxgen.tile.trees import flattened, ordered
 
 

@@ -25,6 +25,7 @@ from ptxgen.plan import (
     Tile,
     Turns,
     Unroll,
+    piece_loop,
     placement,
     split_step,
     stream_step,
@@ -109,6 +110,11 @@ class IndexSpace:
     def block_dims(self) -> tuple[str, ...]:
         """The dims dealt to blocks, in the order of their tile step."""
         return self._placed(Onto.BLOCKS)
+
+    @cached_property
+    def block_level(self) -> str | None:
+        """The level whose tiles blocks take."""
+        return next((tile.level for tile in self.levels if self._onto(tile.level) is Onto.BLOCKS), None)
 
     @cached_property
     def clustered(self) -> dict[str, int]:
@@ -244,14 +250,18 @@ class IndexSpace:
         return number * size
 
     def rolled(self, statement: Statement) -> Path:
-        """The loops of parametric length around `statement`: its dims' outermost tiles that no block takes."""
+        """The loops around `statement`: of parametric length its dims' outermost tiles that no block takes, inside them
+        the one over the pieces in which it is finished."""
         own = {dim.name for dim in statement.dims}
-        return tuple(
+        cut = piece_loop(self.plan.steps, statement)
+        pieces = (RolledLoop(cut.level, cut.dim, size=cut.size, count=cut.count),) if cut else ()
+        tiles = tuple(
             RolledLoop(tile.level, dim)
             for tile in self.levels
             for dim in tile.sizes
             if dim in own and self.outer_tile(dim) is tile and dim not in self.block_dims
         )
+        return (*tiles, *pieces)
 
     def unrolled(self, statement: Statement) -> tuple[tuple[str, str, int], ...]:
         """The loops of constant length: (name, dim, tile extent), outermost first. PlanError where one is not unrolled.
@@ -278,6 +288,9 @@ class IndexSpace:
         """Elements of `dim` in the box that a statement's loops inside `at` use: its tile at or outside `at`."""
         level = at.partition(".")[0]
         size = self.block_extent(dim)
+        cut = piece_loop(self.plan.steps, statement)
+        if cut and cut.name == at and cut.dim == dim:
+            return cut.size
         for tile in self.levels:
             if dim in statement.reduced and dim in tile.sizes and not self._is_inside(tile.level):
                 size = tile.sizes[dim]

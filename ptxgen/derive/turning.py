@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator
 from attrs import evolve
 
 from isa.mechanisms import Transaction
-from ptxgen.derive.regions import rewritten
 from ptxgen.derive.space import IndexSpace
 from ptxgen.errors import PlanError, UnsupportedError
 from ptxgen.order.ops import Op
@@ -31,6 +30,7 @@ from ptxgen.tile import (
     Space,
     When,
 )
+from ptxgen.tile.regions import rewritten
 from ptxgen.tile.trees import flattened
 
 

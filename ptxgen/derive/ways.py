@@ -8,12 +8,13 @@ from ptxgen.compute import Array, Statement
 from ptxgen.derive.access import Reach, reach
 from ptxgen.derive.draft import Draft
 from ptxgen.derive.layouts import SharedAccess, common_vector, conflict_free, swizzled
+from ptxgen.derive.loops import RolledLoop
 from ptxgen.derive.pieces import Pieces
 from ptxgen.derive.placement import coalesced
 from ptxgen.derive.staging import ROW_BYTES, check_instruction
 from ptxgen.errors import PlanError
 from ptxgen.plan import Drain, IntoShared, LayoutWish, Swizzle, Transport
-from ptxgen.tile import Buffer, Distribution, MatrixRows, SharedLayout, Space, matrix_rows
+from ptxgen.tile import Buffer, Coordinate, Distribution, MatrixRows, SharedLayout, Space, matrix_rows
 
 
 @frozen
@@ -29,15 +30,28 @@ class WayOut:
     held: Distribution
     rows: MatrixRows | None
     stored: Distribution | None
+    cut: RolledLoop | None
+
+    @property
+    def corners(self) -> tuple[Coordinate, ...]:
+        """Where each piece starts in the result: one where a loop around it goes from piece to piece."""
+        return self.pieces.corners[:1] if self.cut else self.pieces.corners
 
     @property
     def count(self) -> int:
         """How many pieces there are."""
-        return len(self.pieces.corners)
+        return len(self.corners)
 
 
-def way_out(draft: Draft, statement: Statement, drain: Drain, result: Buffer) -> WayOut:
-    """The way that a drain step asks for; PlanError where a piece is not spread over all threads or nothing fits."""
+def way_out(draft: Draft, statement: Statement, drain: Drain, result: Buffer, cut: RolledLoop | None) -> WayOut:
+    """The way that a drain step asks for, of a result that is `cut` into pieces before it leaves or is not; PlanError
+    where a piece is not spread over all threads or nothing fits."""
+    if cut and drain.pieces != ((cut.dim, cut.size),):
+        raise PlanError(
+            f"{drain.op}: {statement.name} is finished in pieces of {cut.dim}={cut.size} and leaves in the same ones, "
+            f"not in {', '.join(f'{dim}={size}' for dim, size in drain.pieces) or 'one'}",
+            line=drain.line,
+        )
     target = reach(statement, statement.target)
     array = draft.space.compute.array(target.array)
     dims = [dim for dim in target.dims if dim is not None]
@@ -52,15 +66,15 @@ def way_out(draft: Draft, statement: Statement, drain: Drain, result: Buffer) ->
     pieces = Pieces.of(result.shape, extents, sizes)
     held = pieces.within(result.distribution)
     if held is None:
-        cut = ", ".join(f"{dim}={size}" for dim, size in drain.pieces)
+        asked = ", ".join(f"{dim}={size}" for dim, size in drain.pieces)
         raise PlanError(
-            f"{drain.op}: pieces of {cut} are not spread over all threads, which hold {result.distribution}",
+            f"{drain.op}: pieces of {asked} are not spread over all threads, which hold {result.distribution}",
             line=drain.line,
         )
     rows = _matrix_rows(draft, drain, array, held)
     stored = None if drain.by.transport is Transport.TENSOR else _dealt(draft, drain, array, pieces)
     ring = _ring(draft, drain, array, pieces, rows.reach if rows else held, stored)
-    return WayOut(drain, target, pieces, result, ring, held, rows, stored)
+    return WayOut(drain, target, pieces, result, ring, held, rows, stored, cut)
 
 
 def _matrix_rows(draft: Draft, drain: Drain, array: Array, held: Distribution) -> MatrixRows | None:

@@ -11,7 +11,7 @@ from attrs import evolve, frozen
 from isa.limits import limits
 from isa.targets import target as target_named
 from ptxgen.compute import f16, s32
-from ptxgen.kernels.epilogue import Keep
+from ptxgen.kernels.epilogue import Keep, Residual
 from ptxgen.kernels.generations import copies_tensors, generation_of, has_overlapping_launches, has_warpgroups
 from ptxgen.kernels.matmul_compute import MatmulSpec
 from ptxgen.kernels.matmul_drain import BARRIERS_BYTES, DEPTH, LEAST_SPAN, SPANS
@@ -159,7 +159,10 @@ def shared_bytes(spec: MatmulSpec, tiling: MatmulTiling, depth: int, *, by_group
     if not tiling.drain:
         return rings
     if by_groups:
-        return rings + DEPTH * tiling.i * tiling.units * tiling.drain * sum(_widths(spec))
+        column = tiling.i * tiling.units * tiling.drain
+        read = [piece.element.byte_count for piece in spec.epilogue if isinstance(piece, Residual) and tiling.piecewise]
+        held = tiling.drain_depth * sum(_widths(spec)) + tiling.residual_depth * sum(read)
+        return rings + column * held
     rows = DEPTH * tiling.i // tiling.warp_tile[0] * tiling.drain
     pieces = (rows * tiling.j * width for width in _widths(spec))
     return rings + sum(piece for piece in pieces if piece > depth * of_a)

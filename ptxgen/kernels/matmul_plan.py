@@ -13,7 +13,7 @@ from ptxgen.compute import Compute, e4m3, e5m2, f64
 from ptxgen.derive.facts import Facts
 from ptxgen.errors import PlanError
 from ptxgen.kernels.alignment import UNIT_BYTES, fits_boxes, shown_bytes
-from ptxgen.kernels.epilogue import Axis, Beta, Bias, Keep, Residual
+from ptxgen.kernels.epilogue import Axis, Beta, Bias, Keep, Residual, operand_names
 from ptxgen.kernels.generations import (
     Generation,
     copies_tensors,
@@ -23,7 +23,8 @@ from ptxgen.kernels.generations import (
     warpgroup_product,
 )
 from ptxgen.kernels.matmul_compute import Layout, MatmulSpec
-from ptxgen.kernels.matmul_drain import BARRIERS_BYTES, by_boxes, by_rows
+from ptxgen.kernels.matmul_drain import BARRIERS_BYTES, DEPTH, by_boxes, by_rows, fitting
+from ptxgen.kernels.matmul_finish import Finish, fits_beside
 from ptxgen.kernels.matmul_split import check_split, joined, joins_in_cluster, passed_on
 from ptxgen.plan import (
     BlockOrder,
@@ -61,7 +62,7 @@ from ptxgen.tile import granule, is_power, power_below
 ROWS_FOR_CROSSWISE = 32
 LEAST_COPY_BYTES = 4
 SLAB_BYTES, GROUP_SLAB_BYTES = 64, 128
-GROUP_ROWS = 64
+GROUP_ROWS, GROUP_LANES, MOST_REGISTERS = 64, 128, 232
 UNPACKING = (9, 10)
 BOXED_DEPTH = 3
 LEAST_SPAN_BYTES, MOST_SPAN_BYTES = 32, 128
@@ -88,8 +89,12 @@ class MatmulTiling:
     also where warpgroups could, and one warp beside them has the slabs copied as boxes, where the target and the facts
     allow it: no thread spends instructions on copies, and no block meets at its slabs. With `stream` the blocks that
     stay share the slabs of k of all tiles evenly, so that none of them ends long before the others. Only tiles of
-    warpgroups may have extents along i and j that are no powers of two, and 12 warps. `default_tiling` gives one for an
-    epilogue and a target."""
+    warpgroups may have extents along i and j that are no powers of two, and 12 warps. Of results that warpgroups drain
+    by tensor copies, `drain_depth` pieces are on their way at once, of fewer columns where else not all results find
+    room. With `piecewise` each of them is finished just before it leaves, and what registers hold beside the sums of a
+    bias or residual is loaded as the tile begins; with a `residual_depth` tensor copies bring so many pieces of a
+    residual ahead instead. An epilogue with sums over rows is finished in whole tiles. `default_tiling` gives one for
+    an epilogue and a target."""
 
     i: int = 128
     j: int = 128
@@ -111,6 +116,9 @@ class MatmulTiling:
     split: int = 1
     boxed: bool = False
     stream: bool = False
+    drain_depth: int = DEPTH
+    piecewise: bool = False
+    residual_depth: int = 0
 
     @property
     def walking(self) -> str:
@@ -176,6 +184,9 @@ class MatmulTiling:
             + (f", k split in {self.split}" if self.split > 1 else "")
             + (", boxed" if self.boxed else "")
             + (", k streamed" if self.stream else "")
+            + (f", {self.drain_depth} pieces on their way" if self.drain and self.drain_depth != DEPTH else "")
+            + (", finished in pieces" if self.piecewise else "")
+            + (f", {self.residual_depth} pieces of residuals ahead" if self.residual_depth else "")
         )
 
 
@@ -279,22 +290,56 @@ def _by_warpgroups(plan: Plan, spec: MatmulSpec, tiling: MatmulTiling, product: 
     plan = plan.tile("group", **{"j" if tiling.swap else "i": GROUP_ROWS}).place("group", onto=warpgroups)
     for name, span in row_spans(spec, tiling).items():
         plan = plan.stage(name, at="cta.k", into=shared(tiling.depth, swizzle(span)), by=tensor)
+    finish = _finish(plan, spec, tiling)
+    plan = finish.tiled(plan)
     budgets = ROLE_REGISTERS.get(groups, (None, None))
     each = groups if tiling.turns else 0
     math = role(warpgroups=each, registers=budgets[1])
-    plan = plan.roles(load=role("A.shared", "B.shared", warps=4, registers=budgets[0]), math=math)
+    plan = plan.roles(**finish.roles(("A.shared", "B.shared"), budgets[0]), math=math)
     window = min(1, tiling.depth - 1) if tiling.prefetch and not spec.promote else 0
     plan = plan.multiply("AB", product, at="group", in_flight=window, rows="j" if tiling.swap else None)
     if tiling.turns:
         plan = plan.turns("math", "cta", "AB", split_items=True)
-    for statement in plan.compute.statements[1:]:
-        plan = plan.finish(statement.name, at="group")
-    plan = _split(plan, spec, tiling)
+    plan = _split(finish.finished(plan), spec, tiling)
+    of_a, both = _ring_bytes(spec, tiling)
+    rings, rows = (of_a, both + finish.brought_bytes(plan, tiling.i)), tiling.i * tiling.units
     over = tiling.workers is None
-    piece = _piece(tiling, _drain(plan, spec, tiling))
-    plan = by_boxes(plan, piece, tiling.i * tiling.units, _ring_bytes(spec, tiling), may_lie_over=over)
+    plan = by_boxes(plan, finish.columns, rows, rings, depth=tiling.drain_depth, may_lie_over=over)
     plan = _hinted(plan, tiling)
     return plan.isolate("cta") if tiling.isolates else plan
+
+
+def _finish(plan: Plan, spec: MatmulSpec, tiling: MatmulTiling) -> Finish:
+    """How the statements behind the product are finished: in whole tiles or in the pieces in which they leave."""
+    wished = _piece(tiling, _drain(plan, spec, tiling))
+    if not tiling.piecewise or not wished or spec.totals:
+        return Finish(_columns(plan, spec, tiling, wished, {}))
+    named = zip(spec.epilogue, operand_names(spec.epilogue), strict=True)
+    read = {name: piece for piece, name in named if name and isinstance(piece, (Residual, Bias))}
+    boxed = [name for name, piece in read.items() if isinstance(piece, Residual) and not unmapped(plan, name)]
+    brought = dict.fromkeys(boxed, tiling.residual_depth) if tiling.residual_depth and not tiling.swap else {}
+    sums = GROUP_ROWS * (tiling.i if tiling.swap else tiling.j) // GROUP_LANES
+    rest = sorted((name for name in read if name not in brought), key=lambda name: isinstance(read[name], Bias))
+    held = {name: _held_of(read[name], sums, tiling) for name in rest}
+    budget = ROLE_REGISTERS.get(tiling.warps // 4, (0, MOST_REGISTERS))[1]
+    loaded = fits_beside(sums, held, budget)
+    return Finish(_columns(plan, spec, tiling, wished, brought), True, brought, loaded)
+
+
+def _columns(plan: Plan, spec: MatmulSpec, tiling: MatmulTiling, wished: int, brought: dict[str, int]) -> int:
+    """The columns of a piece: as many as find room, those wished where pieces may lie over A's ring."""
+    if tiling.workers is None and not brought:
+        return wished
+    rows, rings = tiling.i * tiling.units, _ring_bytes(spec, tiling)
+    return fitting(plan, wished, rows, rings, depth=tiling.drain_depth, brought=brought)
+
+
+def _held_of(piece: Residual | Bias, sums: int, tiling: MatmulTiling) -> int:
+    """The registers of a thread that an operand's tile takes, beside so many sums of the same rows and columns."""
+    if isinstance(piece, Residual):
+        return sums * piece.element.byte_count // 4
+    along_columns = (piece.along is Axis.COLUMNS) is not tiling.swap
+    return sums * piece.element.byte_count // 8 if along_columns else 2
 
 
 def _piece(tiling: MatmulTiling, wished: int) -> int:

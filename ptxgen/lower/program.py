@@ -23,6 +23,7 @@ from ptxgen.lower.initial import early_reads
 from ptxgen.lower.nodes import lower_node
 from ptxgen.lower.pool import SharedPool, pooled
 from ptxgen.lower.rings import start_barriers
+from ptxgen.lower.unrolling import written_out
 from ptxgen.tile import (
     LANE_BITS,
     Counter,
@@ -41,6 +42,7 @@ from ptxgen.tile import (
 
 ALL_LANES = 0xFFFFFFFF
 REGISTERS_OF_SM = 65536
+WARPGROUP_WARPS = 4
 _POINTEES: dict[Element, Type] = {Element.F32: f32, Element.F64: f64, Element.S32: s32}
 
 
@@ -50,6 +52,7 @@ def lower(program: Program) -> ir.Module:
 
     UnsupportedError names what no code here does. The result is verified; equal programs give equal modules.
     """
+    program = written_out(program)
     module = Module(program.target)
     wanted = {each.name: _parameter_type(each) for each in program.parameters}
     maps = {box.name: array(b8, MAP_BYTES, align=MAP_ALIGNMENT) for box in program.boxes}
@@ -71,10 +74,14 @@ def lower(program: Program) -> ir.Module:
                     start_barriers(start)
                 for node in program.enter:
                     lower_node(start, node)
-        for role in program.roles:
-            threads = RoleThreads(first_warp, role.warps, len(program.roles) == 1)
-            _lower_role(Context(k, program, pool, shared, threads), role, is_last=role is program.roles[-1])
-            first_warp += role.warps
+        for roles in by_warpgroups(program.roles):
+            warps = sum(role.warps for role in roles)
+            contexts = []
+            for role in roles:
+                threads = RoleThreads(first_warp, role.warps, len(program.roles) == 1)
+                contexts.append(Context(k, program, pool, shared, threads))
+                first_warp += role.warps
+            _lower_roles(contexts, roles, warps, is_last=roles[-1] is program.roles[-1])
         lines = [line for role in program.roles for line in [first_line(role.body)] if line is not None]
         with k.attributed(origin_of(lines[0])) if lines else nullcontext():
             k.ret()
@@ -112,28 +119,60 @@ def _parameter_type(parameter: Parameter) -> Type | PointerType:
             assert_never(parameter.kind)
 
 
-def _lower_role(context: Context, role: Role, *, is_last: bool) -> None:
-    """The code of a role, for its warps alone. They end there: where several roles met again, assemblers would take the
-    warps of the next one for divergent, and its products' descriptors from registers of each thread."""
-    line = first_line(role.body)
-    if line is None:
+def by_warpgroups(roles: tuple[Role, ...]) -> tuple[tuple[Role, ...], ...]:
+    """The roles in order, those together whose warps share a warpgroup. UnsupportedError where such roles want other
+    registers each: a warpgroup changes its registers as one (PTX ISA, setmaxnreg)."""
+    found: list[tuple[Role, ...]] = []
+    first_warp = 0
+    for role in roles:
+        shares = found and first_warp % WARPGROUP_WARPS and any(r.registers is not None for r in (role, found[-1][-1]))
+        if shares and role.registers != found[-1][-1].registers:
+            raise UnsupportedError(
+                f"the roles {found[-1][-1].name} and {role.name} share a warpgroup, which has one count of registers a "
+                f"thread, not {found[-1][-1].registers} and {role.registers}"
+            )
+        found[-1:] = [(*found[-1], role)] if shares else [*found[-1:], (role,)]
+        first_warp += role.warps
+    return tuple(found)
+
+
+def _lower_roles(contexts: list[Context], roles: tuple[Role, ...], warps: int, *, is_last: bool) -> None:
+    """The code of roles that share their warpgroups, or of one alone, each for its warps. They end there: where several
+    roles met again, assemblers would take the warps of the next one for divergent, and its products' descriptors from
+    registers of each thread."""
+    lines = [first_line(role.body) for role in roles]
+    with_code = [(context, role, line) for context, role, line in zip(contexts, roles, lines, strict=True) if line]
+    if not with_code:
         return
+    context, role, line = with_code[0]
     with context.attributed(line):
         if context.threads.alone:
             _lower_body(context, role)
             return
         warp = context.k.shr.u32(context.k.tid.x, LANE_BITS)
-        first = context.threads.first_warp
-        inside = context.k.setp.lt.u32(context.k.sub.u32(warp, first), context.threads.warps)
-        with context.k.when(inside), context.frame():
+        with context.k.when(_is_inside(contexts[0], warp, warps)), context.frame():
             if role.registers is not None:
                 _change_registers(context, role)
-            if role.elected:
-                _lower_elected(context, role, warp)
-            else:
-                _lower_body(context, role)
+            for own, each, at in with_code:
+                with own.attributed(at):
+                    _lower_role(own, each, warp, shares=len(with_code) > 1)
             if not is_last:
                 context.k.ret()
+
+
+def _lower_role(context: Context, role: Role, warp: Value, *, shares: bool) -> None:
+    if role.elected:
+        _lower_elected(context, role, warp)
+    elif shares:
+        with context.k.when(_is_inside(context, warp, role.warps)), context.frame():
+            _lower_body(context, role)
+    else:
+        _lower_body(context, role)
+
+
+def _is_inside(context: Context, warp: Value, warps: int) -> Value:
+    found: Value = context.k.setp.lt.u32(context.k.sub.u32(warp, context.threads.first_warp), warps)
+    return found
 
 
 def _lower_elected(context: Context, role: Role, warp: Value) -> None:

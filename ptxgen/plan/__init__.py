@@ -12,7 +12,17 @@ from ptxgen.plan.instructions import (
     wgmma,
 )
 from ptxgen.plan.legality import Witness, backwards, crossing, dependences
-from ptxgen.plan.nest import TileLoop, nest, placement, show_nest, split_step, stream_step, tile_levels
+from ptxgen.plan.nest import (
+    PieceLoop,
+    TileLoop,
+    nest,
+    piece_loop,
+    placement,
+    show_nest,
+    split_step,
+    stream_step,
+    tile_levels,
+)
 from ptxgen.plan.plan import Plan
 from ptxgen.plan.rewriting import Chains, Hybrid, flaw, hybrid
 from ptxgen.plan.splits import deal_of
@@ -125,6 +135,7 @@ __all__ = [
     "Order",
     "OverlapLaunch",
     "Persist",
+    "PieceLoop",
     "Place",
     "Plan",
     "Rewrite",
@@ -176,6 +187,7 @@ __all__ = [
     "multiple",
     "nest",
     "ordered",
+    "piece_loop",
     "placement",
     "registers",
     "role",

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from attrs import frozen
 
 from ptxgen.compute import Statement
-from ptxgen.plan.steps import Place, Split, Step, Stream, Tile
+from ptxgen.plan.steps import Finish, Place, Split, Step, Stream, Tile
 from ptxgen.plan.words import Onto
 
 
@@ -53,6 +53,42 @@ def split_step(steps: Iterable[Step]) -> Split | None:
 def stream_step(steps: Iterable[Step]) -> Stream | None:
     """The stream step, if there is one."""
     return next((step for step in steps if isinstance(step, Stream)), None)
+
+
+@frozen
+class PieceLoop:
+    """The loop over the pieces of a tile in which a statement is finished: `count` of them, `size` along `dim` each."""
+
+    level: str
+    dim: str
+    size: int
+    count: int
+
+    @property
+    def name(self) -> str:
+        """How a plan names it: `piece.j`."""
+        return f"{self.level}.{self.dim}"
+
+
+def piece_loop(steps: Iterable[Step], statement: Statement) -> PieceLoop | None:
+    """The loop over pieces that the step asks for which finishes `statement`: that of a level inside the placed ones,
+    which cuts a dim whose tiles are outside; None where it is finished in whole tiles."""
+    known = tuple(steps)
+    at = next((step.at for step in known if isinstance(step, Finish) and step.statement == statement.name), "")
+    return pieces_at(known, at)
+
+
+def pieces_at(steps: tuple[Step, ...], at: str) -> PieceLoop | None:
+    """The loop over pieces that `at` names, if it names one."""
+    level, _, dim = at.partition(".")
+    names = [tile.level for tile in tile_levels(steps)]
+    if level not in names or any(placement(steps, name) for name in names[names.index(level) :]):
+        return None
+    *outside, own = tile_levels(steps)[: names.index(level) + 1]
+    around = [tile.sizes[dim] for tile in outside if dim in tile.sizes]
+    if not around or dim not in own.sizes or not any(placement(steps, tile.level) for tile in outside):
+        return None
+    return PieceLoop(level, dim, own.sizes[dim], around[-1] // own.sizes[dim])
 
 
 def nest(steps: tuple[Step, ...], statement: Statement) -> tuple[TileLoop, ...]:

@@ -187,7 +187,9 @@ class Plan:
     def stage(self, array: Named, at: str, into: Into, by: By, slices: int | None = None) -> Plan:
         """Adds a buffer for the box of `array` that the loops inside `at` use, and the op that fills it there.
 
-        `at` is a loop (`"cta.k"`) or a level whose loops all stay outside (`"cta"`). Of a box that blocks of a cluster
+        `at` is a loop (`"cta.k"`) or a level whose loops all stay outside (`"cta"`). What a statement that is finished
+        in pieces reads is staged in its loop, or in registers for the whole tile: before the loop, or at the level that
+        blocks take as the tile begins. Of a box that blocks of a cluster
         have in common, `slices` of them bring equal parts (1: one brings all of it; None: all do where it divides).
         Refuses an unknown array or loop, an array that no statement reads, a second buffer of the same sort, or a
         transport that cannot fill it.
@@ -256,10 +258,13 @@ class Plan:
         return self._with(step)
 
     def finish(self, statement: Named, at: str) -> Plan:
-        """Places a pointwise or reducing statement on the registers of the level `at`, or in its loop `at`.
+        """Places a pointwise or reducing statement on the registers of the level `at`, or in its loop `at`. A loop of a
+        level inside those that are placed cuts the tile into pieces: each is calculated just before it leaves, and
+        those of neighbouring statements in the same loop take turns.
 
-        Refuses when what it reads is not complete there, when it runs elsewhere (the innermost placed level and the
-        loops of parametric length around the statement are where it runs), or it is finished or multiplied already.
+        Refuses when what it reads is not complete there, when it runs elsewhere (the innermost placed level, loops
+        inside it and the loops of parametric length around the statement are where it runs), in pieces what is a sum
+        or stays in registers, and what is finished or multiplied already.
         """
         checks = self._checks(caller())
         found = checks.statement(statement)

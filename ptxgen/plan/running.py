@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ptxgen.compute import ArrayKind, Compute, Statement
-from ptxgen.plan.nest import placement, tile_levels
+from ptxgen.plan.nest import piece_loop, placement, tile_levels
 from ptxgen.plan.steps import Drain, Stage, Step
 from ptxgen.plan.words import IntoFragments, Onto, Transport
 
@@ -12,7 +12,7 @@ Path = tuple[str, ...]
 
 def rolled(steps: tuple[Step, ...], statement: Statement) -> Path:
     """The loops of a length that is known at the launch around `statement`: the outermost tiles of its dims, but for
-    those that blocks take."""
+    those that blocks take; and inside them the loop over the pieces in which it is finished."""
     own = {dim.name for dim in statement.dims}
     found: list[str] = []
     seen: set[str] = set()
@@ -23,7 +23,8 @@ def rolled(steps: tuple[Step, ...], statement: Statement) -> Path:
             if dim in own and dim not in seen and not on_blocks:
                 found.append(f"{tile.level}.{dim}")
             seen.add(dim)
-    return tuple(found)
+    pieces = piece_loop(steps, statement)
+    return (*found, pieces.name) if pieces else tuple(found)
 
 
 def around_reduction(steps: tuple[Step, ...], statement: Statement) -> Path:

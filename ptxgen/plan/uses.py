@@ -10,7 +10,7 @@ from attrs import frozen
 from ptxgen.compute import ArrayKind, Binary, BinaryOp, Element, Load, ReductionOp, Statement
 from ptxgen.plan.checks import Checks
 from ptxgen.plan.instructions import MatrixInstruction
-from ptxgen.plan.nest import placement, tile_levels
+from ptxgen.plan.nest import PieceLoop, pieces_at, placement, tile_levels
 from ptxgen.plan.rewriting import Hybrid, chains_of, flaw
 from ptxgen.plan.running import bodies, rolled, shiftable
 from ptxgen.plan.steps import (
@@ -164,7 +164,7 @@ class Uses:
             raise checks.refused(f"{step.op}: boxes are cut into slices that are copied by tensor, not by {step.by}")
 
     def finished(self, statement: Statement, at: str) -> None:
-        """A statement on the registers of the innermost placed level, or in a loop that it runs in."""
+        """A statement on the registers of the innermost placed level, in a loop that it runs in, or in pieces."""
         checks = self.checks
         self._once(statement)
         checks.complete(statement, at)
@@ -172,9 +172,28 @@ class Uses:
         loops = rolled(checks.steps, statement)
         if at in loops or (levels and at == levels[-1]):
             return
+        pieces = pieces_at(checks.steps, at)
+        if pieces is not None:
+            self._in_pieces(statement, pieces)
+            return
         held = f"on the registers of level {levels[-1]!r}" if levels else "on no level: none is placed"
         inside = f", in the loops {', '.join(loops)}" if loops else ""
         raise checks.refused(f"{statement.name} cannot be finished at {at}: it runs {held}{inside}")
+
+    def _in_pieces(self, statement: Statement, pieces: PieceLoop) -> None:
+        """A result that leaves, element by element, in pieces of one of its dims."""
+        checks = self.checks
+        what = f"{statement.name} cannot be finished in the pieces of {pieces.name}"
+        if statement.reduction:
+            raise checks.refused(f"{what}: it is a sum, which is joined over whole tiles")
+        if checks.compute.array(statement.target.array).kind is not ArrayKind.OUTPUT:
+            raise checks.refused(f"{what}: what reads {statement.target.array} finds whole tiles in registers")
+        if pieces.dim not in {dim.name for dim in statement.dims}:
+            raise checks.refused(f"{what}: it has no dim {pieces.dim!r}")
+        if len(checks.level(pieces.level).sizes) > 1:
+            raise checks.refused(f"{what}: level {pieces.level!r} tiles several dims, pieces are cut along one")
+        if pieces.size & (pieces.size - 1):
+            raise checks.refused(f"{what}: the extent of a piece must be a power of two, got {pieces.size}")
 
     def _once(self, statement: Statement) -> None:
         for step in self.checks.steps:

@@ -10,7 +10,7 @@ from attrs import evolve
 
 from ptxgen.compute import Element, f16, f32
 from ptxgen.kernels import Layout, Machine, Matmul, MatmulSpec, MatmulTiling, parse_epilogue
-from ptxgen.plan import Drain
+from ptxgen.plan import Drain, Finish, grouped, sms
 from tests.device.test_generations import runs_here
 from tests.kernels.cases import bits, judge, random_inputs, scalars_of
 
@@ -19,6 +19,12 @@ PLANS = {
     "narrow boxes": ("sm_90a", MatmulTiling(i=128, j=64, k=64, warps=8, depth=3, drain=32)),
     "boxes over A": ("sm_90a", MatmulTiling(i=64, j=128, k=64, warps=4, depth=9, isolate=False, drain=64)),
     "walked boxes": ("sm_90a", MatmulTiling(i=128, j=128, k=64, warps=8, depth=4, workers=3, drain=64)),
+    "twelve warps": ("sm_90a", MatmulTiling(i=192, j=192, k=64, warps=12, depth=3, workers=sms, drain=32)),
+    "large boxes": (
+        "sm_90a",
+        MatmulTiling(i=128, j=256, k=64, warps=8, depth=4, workers=sms, raster=grouped(16), drain=32, overlap=True),
+    ),
+    "boxes in turns": ("sm_90a", MatmulTiling(i=64, j=128, k=64, warps=8, depth=4, workers=sms, turns=True, drain=64)),
     "rows": ("sm_90", MatmulTiling(i=64, j=64, k=32, depth=4, drain=16)),
     "rows of eight warps": ("sm_80", MatmulTiling(i=128, j=128, k=32, warps=8, depth=4, isolate=False, drain=32)),
 }
@@ -53,6 +59,36 @@ def test_the_bits_of_the_drain_from_registers(name: str, output: Element, size: 
         through, direct = (on_gpu(spec, target, evolve(tiling, drain=d), size) for d in (tiling.drain, 0))
         for array in through:
             assert np.array_equal(bits(through[array]), bits(direct[array])), (layout, epilogue, array)
+
+
+BOXED = [name for name, (target, _) in PLANS.items() if target == "sm_90a"]
+WAYS = {"loaded": (0, 2), "brought": (2, 2), "brought far ahead": (4, 3), "one on its way": (1, 1)}
+
+
+@pytest.mark.parametrize("size", [*SIZES, (2048, 2048, 512)], ids=str)
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", BOXED)
+def test_the_bits_of_whole_tiles_in_pieces(name: str, way: str, size: tuple[int, int, int]) -> None:
+    """Repeated, since what is brought ahead may come too late or too early only at times."""
+    target, tiling = PLANS[name]
+    if not runs_here(target):
+        pytest.skip(f"the device does not run {target}")
+    ahead, depth = WAYS[way]
+    cut = evolve(tiling, piecewise=True, residual_depth=ahead, drain_depth=depth, depth=min(tiling.depth, 3))
+    for output, epilogue in pairs((f16, f32), ("bias,relu", "residual", "bias,residual,keep,gelu")):
+        spec = MatmulSpec(Layout.NT, output=output, epilogue=parse_epilogue(epilogue), batched=size[0] < 100)
+        whole = on_gpu(spec, target, tiling, size)
+        for _ in range(3):
+            pieces = on_gpu(spec, target, cut, size)
+            for array in whole:
+                assert np.array_equal(bits(pieces[array]), bits(whole[array])), (output, epilogue, array)
+
+
+def test_pieces_are_finished_in_their_loop() -> None:
+    target, tiling = PLANS["large boxes"]
+    made = Matmul(MatmulSpec(epilogue=parse_epilogue("residual,keep")), target, evolve(tiling, piecewise=True))
+    plan = made.kernel_for(made.with_outputs(random_inputs(made.compute, {"M": 64, "N": 64, "K": 64}))).plan
+    assert {step.at for step in plan.steps if isinstance(step, Finish)} == {"piece.j"}
 
 
 def test_a_result_in_the_middle_of_a_wider_array_is_clipped() -> None:

@@ -11,7 +11,8 @@ from attrs import evolve, frozen
 
 from ptxgen.derive import Derivation, derive
 from ptxgen.kernels import Layout, MatmulSpec, MatmulTiling, matmul_compute, matmul_plan
-from ptxgen.plan import sms
+from ptxgen.kernels.epilogue import Residual
+from ptxgen.plan import aligned, multiple, sms
 from ptxgen.tile import Program
 from ptxgen.tile.machine import MachineFault, run
 from tests.kernels.clusters import FACTS, memories
@@ -31,11 +32,13 @@ class Planned:
     tiling: MatmulTiling
     promote: int | None = None
     layout: Layout = Layout.NN
+    residual: bool = False
 
     @property
     def derivation(self) -> Derivation:
-        spec = MatmulSpec(self.layout, promote=self.promote)
-        return derive(matmul_plan(matmul_compute(spec), spec, FACTS, self.tiling, self.target))
+        spec = MatmulSpec(self.layout, promote=self.promote, epilogue=(Residual(),) if self.residual else ())
+        facts = (*FACTS, multiple("ldr", 8), *aligned("R", bytes=16)) if self.residual else FACTS
+        return derive(matmul_plan(matmul_compute(spec), spec, facts, self.tiling, self.target))
 
     @property
     def slab_counts(self) -> list[int]:
@@ -49,6 +52,9 @@ class Planned:
         rows, columns = self.tiling.i * self.tiling.cluster[0], self.tiling.j * self.tiling.cluster[1] * tiles
         k = max(0, self.tiling.k * slabs - (8 if slabs else 0))
         arrays, sizes, wanted = memories(self.layout, rows - 8, columns, k)
+        if self.residual:
+            arrays["R"] = np.random.default_rng(slabs).standard_normal(wanted.shape).astype(np.float16)
+            sizes["ldr"], wanted = columns, wanted + arrays["R"]
         walked = program.grid.work_list is not None
         left = run(program, arrays, sizes, seed=seed, workers=program.grid.cluster if walked else None).arrays["D"]
         assert (np.abs(left - wanted) <= 3e-2 + np.abs(wanted) / 1024).all(), "the product is another one"
@@ -97,6 +103,10 @@ def menu() -> Iterator[tuple[str, Planned]]:
     yield "sm_90a, streamed", Planned("sm_90a", tiled(HOPPER, workers=2, stream=True))
     yield "sm_80, streamed", Planned("sm_80", tiled(AMPERE, workers=2, stream=True))
     yield "sm_90a, in turns, drained", Planned("sm_90a", tiled(PAIR, i=64, workers=1, turns=True, drain=16))
+    cut = tiled(HOPPER, j=32, workers=1, drain=16, piecewise=True)
+    yield "sm_90a, in pieces", Planned("sm_90a", cut)
+    brought = tiled(cut, residual_depth=2, depth=2)
+    yield "sm_90a, in pieces, residuals brought ahead", Planned("sm_90a", brought, residual=True)
 
 
 def split() -> Iterator[tuple[str, Planned]]:

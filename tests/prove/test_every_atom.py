@@ -62,7 +62,8 @@ def is_refused(derivation: Derivation, number: int, change: Change) -> bool:
 def table(name: str, planned: Planned, every: int = 1, tiles: int = 3) -> Row:
     """Each change, or every so manyeth of them. What the checker lets go must not be a missing atom: it is harmless as
     the machine shows at every count of slabs, and the judge of trees says the same of the program as it is then, but of
-    tiles that blocks pass on, which it does not judge."""
+    tiles that blocks pass on, which it does not judge. That a fence stands a step late, and behind the last read of a
+    loop not at all, the judge of trees alone sees."""
     derivation = planned.derivation
     mutants = refused = harmless = 0
     for number, part in enumerate(derivation.parts):
@@ -74,7 +75,8 @@ def table(name: str, planned: Planned, every: int = 1, tiles: int = 3) -> Row:
             assert change.how != "deleted", f"{name}: {change} is accepted, so that the atom is needless"
             program = program_with(derivation, number, change.result)
             verdict = check_program(program)
-            if "synchronisation.control" in verdict.codes:
+            late = "proxy fence" in change.what and change.how.startswith("shift")
+            if "synchronisation.control" in verdict.codes or (late and not verdict.accepted):
                 refused += 1
                 continue
             judged = verdict.accepted or (planned.tiling.stream and verdict.codes == ("synchronisation.unjudged",))
@@ -141,6 +143,7 @@ def test_main_loops_have_the_fewest_atoms(name: str) -> None:
             for role in part.bodies
         }
         if "load" in part.bodies:
+            assert counts.pop("bring", [0] * 4) == [0] * 4
             assert counts == {"math": [0, 1, 1, 0], "load": [0, 1, 0, 1]}
             continue
         assert counts == {"all": [1 if planned.tiling.depth > 1 else 2, 0, 0, 0]}

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from attrs import evolve
 
 from polyhedral import Affine
-from ptxgen.tile import (
+from ptxgen.tile.nodes import (
     Arrive,
     Copy,
     Expect,
