@@ -46,6 +46,7 @@ from ptxgen.compute.expressions import (
     silu,
     walk,
 )
+from ptxgen.compute.segments import bounds
 from ptxgen.compute.statements import (
     Array,
     ArrayKind,
@@ -53,6 +54,7 @@ from ptxgen.compute.statements import (
     Dim,
     Reduction,
     ReductionOp,
+    Segments,
     SourceLine,
     Statement,
     caller,

@@ -184,7 +184,6 @@ def matmul_plan(compute: Compute, spec: MatmulSpec, facts: Iterable[Fact], tilin
     """
     check_split(spec, tiling, target)
     generation = generation_of(target, spec.input, spec.accumulate, spec.b_input)
-    batch = {"b": 1} if spec.batched else {}
     plan = Plan(compute, target).assume(*facts)
     if tiling.overlap:
         plan = plan.overlap_launch()
@@ -201,7 +200,7 @@ def matmul_plan(compute: Compute, spec: MatmulSpec, facts: Iterable[Fact], tilin
     rows, columns = tiling.warp_tile
     if tiling.warps not in WARP_GRIDS:
         raise PlanError(f"a product on {tiling.warps} warps is one of warpgroups, but {product}")
-    plan = _on_blocks(plan.tile("cta", **batch, i=tiling.i, j=tiling.j, k=tiling.k), tiling)
+    plan = _on_blocks(plan.tile("cta", **spec.outer, i=tiling.i, j=tiling.j, k=tiling.k), tiling)
     plan = plan.tile("warp", i=rows, j=columns).place("warp", onto=warps).tile("step", k=generation.step)
     if boxed:
         plan = _boxed(plan, spec, tiling)
@@ -268,9 +267,8 @@ def _copied_instead(tiling: MatmulTiling, spec: MatmulSpec, generation: Generati
 
 def _by_warpgroups(plan: Plan, spec: MatmulSpec, tiling: MatmulTiling, product: MatrixInstruction) -> Plan:
     """One thread has boxes of both operands copied; warpgroups multiply what has landed and finish it."""
-    batch = {"b": 1} if spec.batched else {}
     groups = tiling.warps // 4
-    plan = _on_blocks(plan.tile("cta", **batch, i=tiling.i, j=tiling.j, k=tiling.k), tiling)
+    plan = _on_blocks(plan.tile("cta", **spec.outer, i=tiling.i, j=tiling.j, k=tiling.k), tiling)
     if tiling.cluster != (1, 1):
         plan = plan.cluster(i=tiling.cluster[0], j=tiling.cluster[1])
     plan = plan.tile("group", **{"j" if tiling.swap else "i": GROUP_ROWS}).place("group", onto=warpgroups)

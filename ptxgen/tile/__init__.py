@@ -58,6 +58,7 @@ from ptxgen.tile.nodes import (
     Retire,
     Ring,
     Role,
+    Segmented,
     Sequence,
     Side,
     Space,
@@ -79,7 +80,7 @@ __all__ = [
     "Grid", "GridDim", "GridRelease", "GridWait", "HandWritten", "Iteration", "Leaf", "Let", "Loop", "Map",
     "MapOperand", "MatrixOrder", "MatrixRows", "Meet", "Multiply", "MultiplyRow", "Node", "Ordering", "Outside",
     "Parameter", "ParameterKind", "Program", "ProxyFence", "Quotient", "Raster", "Reduce", "Region", "RegisterFence",
-    "Release", "RequirementKind", "Retire", "Ring", "Role", "Sequence", "SharedLayout", "Side", "Space",
+    "Release", "RequirementKind", "Retire", "Ring", "Role", "Segmented", "Sequence", "SharedLayout", "Side", "Space",
     "Synchronisation", "TensorBox", "Wait", "When", "WorkList", "Workspace", "bit_count", "coordinate_bits", "granule",
     "is_power", "matrix_rows", "power_below", "rank_name", "show", "turns_name", "zero",
 ]  # fmt: skip

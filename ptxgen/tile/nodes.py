@@ -37,10 +37,17 @@ class Outside(Enum):
 
 @frozen
 class GlobalPlacement:
-    """An array in global memory: extents and strides in elements."""
+    """An array in global memory: extents and strides in elements. A block stays below `ends` in it where those are
+    given: along segments, below the end of its own."""
 
     extents: tuple[Affine, ...]
     strides: tuple[Affine, ...]
+    ends: tuple[Affine, ...] = ()
+
+    @property
+    def reach(self) -> tuple[Affine, ...]:
+        """Below what indices a block stays."""
+        return self.ends or self.extents
 
 
 @frozen
@@ -640,18 +647,33 @@ class WorkList:
 
 
 @frozen
+class Segmented:
+    """Groups of indices that the s32 array `ends` in memory tells: group number g, the value of the tile index `group`,
+    is `first` <= index < `end`, where it begins where the group before ends and ends at `ends[g]`, but not before it
+    begins and not beyond `rows`. The counts of the tile indices behind `group` are those of the group."""
+
+    ends: str
+    group: str
+    first: str
+    end: str
+    rows: Affine
+
+
+@frozen
 class Grid:
     """All tiles, one block each; the launch is one-dimensional with the product of the counts as blocks. With a work
     list fewer blocks take several tiles each. Blocks of a cluster follow each other, along its last dim first; the
     raster orders clusters. With `parts` the first dim numbers so many parts of a sum, which each tile of the others
     has: all blocks of a part come before those of the next one, in the same order, and TILE_NUMBER is a block's place
-    there.
+    there. With `segments` the first dim numbers groups: the tiles of a group come before those of the next one, in the
+    order of the raster, and blocks beyond the last tile have nothing to do.
     """
 
     dims: tuple[GridDim, ...]
     raster: Raster
     work_list: WorkList | None = None
     parts: int = 1
+    segments: Segmented | None = None
 
     @property
     def cluster(self) -> int:

@@ -125,6 +125,9 @@ def grid_lines(grid: Grid) -> Iterator[str]:
     """One line for each tile index, then the order of the blocks."""
     for dim in grid.dims:
         yield f"{dim.variable} = 0 .. {dim.count} - 1" + (f", clusters of {dim.cluster}" if dim.cluster > 1 else "")
+    if grid.segments is not None:
+        told = grid.segments
+        yield f"group {told.group} from {told.first} to {told.end} of {told.rows}, by {told.ends}"
     if grid.parts > 1:
         yield f"all tiles of a part before those of the next one, {grid.parts} parts"
     group = grid.raster.group
@@ -157,8 +160,9 @@ def buffer_lines(buffers: Items[Buffer]) -> Iterator[str]:
 def buffer_cells(buffer: Buffer) -> tuple[str, ...]:
     """Name, space, element and extent of a buffer."""
     match buffer.placement:
-        case GlobalPlacement(extents, strides):
-            extent = f"{listed(extents)} strides {listed(strides)}"
+        case GlobalPlacement(extents, strides, ends):
+            below = f" below {listed(ends)}" if ends else ""
+            extent = f"{listed(extents)} strides {listed(strides)}{below}"
         case SharedLayout():
             over = f", over {buffer.alias}" if buffer.alias else ""
             extent = f"{box_text(buffer.shape)} x {buffer.depth}, {buffer.slot_bytes * buffer.depth} bytes{over}"

@@ -54,7 +54,7 @@ class Turns:
 
 def workspace_memory(program: Program, sizes: dict[str, int], warps: int) -> dict[str, Storage]:
     """The workspaces of a launch, not yet written."""
-    tiles = tile_count(program.grid, sizes)
+    tiles = tile_count(program.grid, sizes) if program.workspaces else 0
     return {
         each.name: Storage(
             np.zeros(tiles * each.elements, NUMPY_TYPES[each.element]),

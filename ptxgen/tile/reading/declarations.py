@@ -18,6 +18,7 @@ from ptxgen.tile.nodes import (
     Quotient,
     Raster,
     Ring,
+    Segmented,
     Space,
     TensorBox,
     WorkList,
@@ -64,6 +65,7 @@ def grid(lines: Iterable[Line], heading: Line) -> Grid:
     dims: list[GridDim] = []
     raster: Raster | None = None
     work_list: WorkList | None = None
+    segments: Segmented | None = None
     for line in lines:
         line.alone()
         cursor = line.cursor()
@@ -74,6 +76,8 @@ def grid(lines: Iterable[Line], heading: Line) -> Grid:
             cursor.take("tiles, walked column by column")
         elif cursor.took("squares of"):
             raster = _along_a_curve(cursor)
+        elif cursor.took("group "):
+            segments = _segments(cursor)
         elif cursor.took("walked by"):
             work_list = _work_list(cursor, clusters=any(dim.cluster > 1 for dim in dims))
         else:
@@ -83,7 +87,19 @@ def grid(lines: Iterable[Line], heading: Line) -> Grid:
         raise heading.cursor().failure(
             "the grid has no order", "'last dim fastest' or 'bands of 8 tiles, ...' below it"
         )
-    return Grid(tuple(dims), raster, work_list)
+    return Grid(tuple(dims), raster, work_list, segments=segments)
+
+
+def _segments(cursor: Cursor) -> Segmented:
+    group = cursor.name("the tile index that numbers groups")
+    cursor.take("from")
+    first = cursor.name("what a group's first index is called")
+    cursor.take("to")
+    end = cursor.name("what a group's end is called")
+    cursor.take("of")
+    rows = affine(cursor)
+    cursor.take(", by")
+    return Segmented(cursor.name("the array of the ends"), group, first, end, rows)
 
 
 def _along_a_curve(cursor: Cursor) -> Raster:
@@ -127,7 +143,8 @@ def buffer(line: Line) -> Buffer:
         line.alone()
         extents = listed(cursor)
         cursor.take("strides")
-        placed = GlobalPlacement(extents, listed(cursor))
+        strides = listed(cursor)
+        placed = GlobalPlacement(extents, strides, listed(cursor) if cursor.took("below") else ())
         cursor.end()
         return Buffer(name, array, element, space, (), 1, placed)
     shape = cursor.box()
