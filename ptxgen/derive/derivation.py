@@ -28,7 +28,7 @@ from ptxgen.derive.pointwise import derive_pointwise
 from ptxgen.derive.products import derive_product
 from ptxgen.derive.pruning import pruned
 from ptxgen.derive.scanning import scan_program
-from ptxgen.derive.segments import read_by_blocks, segments_of
+from ptxgen.derive.segments import bounded_along, read_by_blocks, segments_of
 from ptxgen.derive.sequencing import sequenced
 from ptxgen.derive.signature import SumOrder, signature, split_order
 from ptxgen.derive.space import GROUP_BITS, IndexSpace
@@ -202,7 +202,8 @@ def boxes_of(space: IndexSpace, part: Part) -> Iterator[TensorBox]:
         if isinstance(node, Copy) and node.carrier is Carrier.TENSOR:
             moved = (side.buffer for side in (node.source, node.destination))
             array = space.compute.array(next(b.array for b in moved if b.space is Space.GLOBAL))
-            yield tensor_box(array, node, early=comes_early(space, node.op))
+            box = tensor_box(array, node, early=comes_early(space, node.op))
+            yield evolve(box, bounded=bounded_along(space, array, node))
 
 
 def rings_of(part: Part) -> Iterator[Ring]:

@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from polyhedral import Affine
-from ptxgen.compute import Array, Dim, Segments, Statement
+from ptxgen.compute import Array, Dim, Segments, SourceLine, Statement
 from ptxgen.derive.space import IndexSpace
 from ptxgen.errors import PlanError
-from ptxgen.tile import Segmented
+from ptxgen.tile import Copy, Segmented, Space
 
 
 def segmented_dim(space: IndexSpace) -> Dim | None:
@@ -46,6 +46,31 @@ def segments_of(space: IndexSpace, blocks: tuple[str, ...]) -> Segmented | None:
 def _named(space: IndexSpace, dim: Dim, segments: Segments) -> Segmented:
     (first,), (end,) = dim.first.names, dim.extent.names
     return Segmented(segments.ends, space.block_variable(segments.group), first, end, segments.rows)
+
+
+def bounded_along(space: IndexSpace, array: Array, copy: Copy) -> int | None:
+    """The dimension of an array along which a tensor copy must not leave the block's segment, if there is one: where it
+    stores, and where sums run over what it brings, so that zeros must come from beyond."""
+    place = segmented_place(space, array)
+    dim = segmented_dim(space)
+    if place is None or dim is None:
+        return None
+    stores = copy.destination.buffer.space is Space.GLOBAL
+    return place if stores or any(dim.name in s.reduced for s in space.compute.statements) else None
+
+
+def check_boxed(space: IndexSpace, array: Array, op: str, line: SourceLine) -> None:
+    """PlanError where tiles of segments begin anywhere along the dimension that lies together, as no box can."""
+    place = segmented_place(space, array)
+    if place is not None and place == array.contiguous_dimension:
+        text = f"{array.name} lies together along segments, which begin anywhere, boxes at multiples of 16 bytes"
+        raise PlanError(f"{op}: {text}", line=line)
+
+
+def segmented_place(space: IndexSpace, array: Array) -> int | None:
+    """The dimension of an array along which a block has a segment of it."""
+    pairs = zip(ends_in(space, array), array.extents, strict=False)
+    return next((place for place, (end, extent) in enumerate(pairs) if end != extent), None)
 
 
 def ends_in(space: IndexSpace, array: Array) -> tuple[Affine, ...]:

@@ -26,7 +26,7 @@ from ptxgen.errors import (
 from ptxgen.ir import Module
 from ptxgen.kernels.binding import Bound, bind, check_size
 from ptxgen.kernels.entry import Entry, entry_of
-from ptxgen.kernels.segments import most_tiles
+from ptxgen.kernels.segments import bounded, most_tiles
 from ptxgen.kernels.store import Kept, find, keep
 from ptxgen.kernels.views import View, is_on_device
 from ptxgen.kernels.workspaces import DeviceWorkspaces, on_the_cpu
@@ -419,6 +419,8 @@ def _tensor_map(entry: Entry, box: TensorBox, bound: Bound, memory: dict[tuple[i
     try:
         element = MAPPED.get(array.element, array.element.label)
         made = TensorMap(element, dims, strides, box.extents, swizzle=Swizzle(box.span), promotion=box.promotion)
+        if box.bounded is not None:
+            made = bounded(made, box.order.index(box.bounded))
     except InvalidDescriptor as error:
         raise LaunchError(f"{entry.name}: the tensor map of {box.array}: {error}") from None
     return made.encode(view.address) if is_on_device(view) else (_address(view, memory), made)

@@ -1,10 +1,15 @@
-"""How many tiles a launch may have, where memory tells how long the groups are that they belong to."""
+"""What a launch must know of groups whose lengths are in memory: how many tiles there may be, and tensor maps that end
+where a group does."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ptxgen.tile import Grid, GridDim
+from attrs import evolve
+
+from isa.descriptors import InvalidDescriptor
+from isa.tensor_maps import TensorMap
+from ptxgen.tile import MIDDLE, ROUND, Grid, GridDim
 
 
 def most_tiles(grid: Grid, sizes: Mapping[str, int]) -> list[int]:
@@ -22,3 +27,15 @@ def _most(dim: GridDim, sizes: Mapping[str, int], end: str, filled: int, rows: i
     if end in dim.count.numerator.names:
         return filled + (rows - filled) // dim.count.divisor
     return max(0, dim.count.numerator.evaluate(sizes) // dim.count.divisor)
+
+
+def bounded(made: TensorMap, place: int) -> TensorMap:
+    """A tensor map whose copies stay below an end that they are given along dimension `place`, not the first one
+    (`TensorBox`). InvalidDescriptor where the tensor is too long for it."""
+    step = made.strides[place - 1]
+    if made.dims[place] > MIDDLE or step >= ROUND:
+        text = f"{made.dims[place]} indices in groups, {step} bytes apart"
+        raise InvalidDescriptor(f"{text}: at most {MIDDLE} indices less than {ROUND} bytes apart have maps that end so")
+    dims = (*made.dims[:place], MIDDLE, *made.dims[place + 1 :], MIDDLE + 1, MIDDLE + 1)
+    strides, box = (*made.strides, step, ROUND - step), (*made.box, 1, 1)
+    return evolve(made, dims=dims, strides=strides, box=box, element_strides=(*made.element_strides, 1, 1))

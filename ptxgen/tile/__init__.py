@@ -3,6 +3,8 @@
 from ptxgen.tile.cropping import Coordinate, CroppingError, bit_count, coordinate_bits, granule, is_power, power_below
 from ptxgen.tile.distribution import LANE_BITS, Distribution, MatrixRows, SharedLayout, matrix_rows, zero
 from ptxgen.tile.nodes import (
+    MIDDLE,
+    ROUND,
     TILE_COUNT,
     TILE_NUMBER,
     Acquire,
@@ -74,7 +76,7 @@ from ptxgen.tile.nodes import (
 from ptxgen.tile.printer import show
 
 __all__ = [
-    "LANE_BITS", "TILE_COUNT", "TILE_NUMBER", "Acquire", "Advance", "Arrive", "Arriving", "Buffer", "Carrier",
+    "LANE_BITS", "MIDDLE", "ROUND", "TILE_COUNT", "TILE_NUMBER", "Acquire", "Advance", "Arrive", "Arriving", "Buffer", "Carrier",
     "ClusterArrive", "ClusterWait", "Code", "Commit", "Coordinate", "Copy", "Counter", "Covered", "CroppingError",
     "Distribution", "Entering", "Eviction", "Expect", "Fact", "Factor", "Fill", "ForEachItem", "GlobalPlacement",
     "Grid", "GridDim", "GridRelease", "GridWait", "HandWritten", "Iteration", "Leaf", "Let", "Loop", "Map",

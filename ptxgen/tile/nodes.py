@@ -606,6 +606,7 @@ class Workspace:
     zeroed: bool = False
 
 
+MIDDLE, ROUND = 1 << 30, 1 << 34
 TILE_NUMBER = "tile"
 TILE_COUNT = "tiles"
 
@@ -709,7 +710,13 @@ class TensorBox:
     """A tensor map that the kernel takes as the parameter `name`: array `array`, its dimensions in `order` from the one
     that lies together in memory on, and the `extents` of a box in that order. `op` copies it; rows are swizzled over
     `span` bytes. The L2 cache fetches `promotion` bytes at once, 0 as many as are asked for; a map that comes `early`
-    is fetched as the kernel begins."""
+    is fetched as the kernel begins.
+
+    Along dimension `bounded` a copy stays below the end of its block's segment, which is known when it is issued. Such a
+    map has MIDDLE elements along that dimension and two dimensions more: index i is at MIDDLE - end + i there, so that
+    what is outside is behind the end; `end` is the coordinate in the first dimension more, whose steps are the same, and
+    MIDDLE that in the second one, whose steps are ROUND less those. That makes i steps and MIDDLE times ROUND, which is
+    2^64 bytes: addresses are the same after those."""
 
     name: str
     op: str
@@ -719,6 +726,12 @@ class TensorBox:
     span: int
     promotion: int = 0
     early: bool = False
+    bounded: int | None = None
+
+    @property
+    def rank(self) -> int:
+        """The dimensions of the map."""
+        return len(self.order) + (0 if self.bounded is None else 2)
 
 
 @frozen

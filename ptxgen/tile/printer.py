@@ -184,8 +184,9 @@ def tensor_line(box: TensorBox) -> str:
     order = ", ".join(f"d{place}" for place in box.order)
     promoted = f", {box.promotion} bytes at once to L2" if box.promotion else ""
     early = ", fetched early" if box.early else ""
+    bounded = "" if box.bounded is None else f", to the end of the group along d{box.bounded}"
     boxes = f"{box.array} in boxes of {box_text(box.extents)} over {order}, swizzled over {box.span} bytes"
-    return f"{box.name} for {box.op}: {boxes}{promoted}{early}"
+    return f"{box.name} for {box.op}: {boxes}{bounded}{promoted}{early}"
 
 
 def workspace_line(found: Workspace) -> str:

@@ -194,7 +194,7 @@ def tensor_copy(step: Step, node: Copy) -> None:
     box = value_images(node.distribution)
     at = box + np.array([step.value(corner) for corner in source.origin], np.int64)
     placed = source.buffer.in_memory
-    extents = np.array([step.value(extent) for extent in placed.extents], np.int64)
+    extents = np.array([step.value(extent) for extent in reach_of(step, node.op, placed)], np.int64)
     inside = ((at >= 0) & (at < extents)).all(axis=1)
     index = at @ np.array([step.value(stride) for stride in placed.strides], np.int64)
     values = np.zeros(len(box), memory.values.dtype)

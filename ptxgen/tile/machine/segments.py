@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from polyhedral import Affine
 from ptxgen.errors import LaunchError
-from ptxgen.tile.machine.state import Launch, evaluate
-from ptxgen.tile.nodes import Segmented
+from ptxgen.tile.machine.state import Launch, Step, evaluate
+from ptxgen.tile.nodes import GlobalPlacement, Segmented
+
+
+def reach_of(step: Step, op: str, placed: GlobalPlacement) -> tuple[Affine, ...]:
+    """Below what indices tensor copies stay: those of the array, or where their map is bounded those of the block."""
+    boxes = step.warp.block.launch.program.boxes
+    return placed.reach if any(box.op == op and box.bounded is not None for box in boxes) else placed.extents
 
 
 def group_variables(launch: Launch, segments: Segmented) -> list[dict[str, int]]:

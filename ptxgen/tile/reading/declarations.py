@@ -184,7 +184,7 @@ def ring(line: Line) -> Ring:
 
 def tensor_box(line: Line) -> TensorBox:
     """`A_shared_map for A.shared: A in boxes of 64x128 over d1, d0, swizzled over 128 bytes`, and behind it
-    `, 256 bytes at once to L2` and `, fetched early` where that is so."""
+    `, to the end of the group along d0`, `, 256 bytes at once to L2` and `, fetched early` where that is so."""
     line.alone()
     cursor = line.cursor()
     name = cursor.name("a tensor map's name")
@@ -201,6 +201,7 @@ def tensor_box(line: Line) -> TensorBox:
         cursor.take(",")
     span = cursor.integer("bytes")
     cursor.take("bytes")
+    bounded = cursor.dimension() if cursor.took(", to the end of the group along") else None
     early = cursor.took(", fetched early")
     promotion = 0
     if not early and cursor.took(","):
@@ -208,4 +209,4 @@ def tensor_box(line: Line) -> TensorBox:
         cursor.take("bytes at once to L2")
         early = cursor.took(", fetched early")
     cursor.end()
-    return TensorBox(name, op, array, tuple(order), extents, span, promotion, early)
+    return TensorBox(name, op, array, tuple(order), extents, span, promotion, early, bounded)
