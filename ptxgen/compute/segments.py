@@ -18,6 +18,15 @@ def bounds(statement: Statement) -> tuple[Constraint, ...]:
     return dim.first >= 0, dim.first <= dim.extent, dim.extent <= dim.length
 
 
+def segmented_place(compute: Compute, array: str) -> int | None:
+    """The dimension of an array along which statements reach segments of it, if there is one."""
+    for statement in compute.statements:
+        for access in (statement.target, *statement.reads):
+            for place, _ in _along(statement, access) if access.array == array else ():
+                return place
+    return None
+
+
 def check_segments(compute: Compute, statement: Statement) -> None:
     """ValueError, on the statement's line, for segments whose ends are no s32 array over their groups, whose group's
     dim does not come before them, for several of them, and for accesses to which an index does not tell its group."""

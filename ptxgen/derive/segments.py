@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from polyhedral import Affine
-from ptxgen.compute import Array, Dim, Segments, SourceLine, Statement
+from ptxgen.compute import Array, Dim, Segments, SourceLine, Statement, segmented_place
 from ptxgen.derive.space import IndexSpace
 from ptxgen.errors import PlanError
 from ptxgen.tile import Copy, Segmented, Space
@@ -51,8 +51,7 @@ def _named(space: IndexSpace, dim: Dim, segments: Segments) -> Segmented:
 def bounded_along(space: IndexSpace, array: Array, copy: Copy) -> int | None:
     """The dimension of an array along which a tensor copy must not leave the block's segment, if there is one: where it
     stores, and where sums run over what it brings, so that zeros must come from beyond."""
-    place = segmented_place(space, array)
-    dim = segmented_dim(space)
+    place, dim = segmented_place(space.compute, array.name), segmented_dim(space)
     if place is None or dim is None:
         return None
     stores = copy.destination.buffer.space is Space.GLOBAL
@@ -61,16 +60,10 @@ def bounded_along(space: IndexSpace, array: Array, copy: Copy) -> int | None:
 
 def check_boxed(space: IndexSpace, array: Array, op: str, line: SourceLine) -> None:
     """PlanError where tiles of segments begin anywhere along the dimension that lies together, as no box can."""
-    place = segmented_place(space, array)
+    place = segmented_place(space.compute, array.name)
     if place is not None and place == array.contiguous_dimension:
         text = f"{array.name} lies together along segments, which begin anywhere, boxes at multiples of 16 bytes"
         raise PlanError(f"{op}: {text}", line=line)
-
-
-def segmented_place(space: IndexSpace, array: Array) -> int | None:
-    """The dimension of an array along which a block has a segment of it."""
-    pairs = zip(ends_in(space, array), array.extents, strict=False)
-    return next((place for place, (end, extent) in enumerate(pairs) if end != extent), None)
 
 
 def ends_in(space: IndexSpace, array: Array) -> tuple[Affine, ...]:

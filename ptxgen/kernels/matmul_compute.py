@@ -71,15 +71,23 @@ class Layout(Enum):
         return self.value[1] == "t"
 
 
+class Grouping(Enum):
+    """What comes in groups, one behind the other, of which the array `ends` has the ends. ROWS: those of A and of the
+    result; B has a matrix for each group. TERMS: those of the sums, columns of A and rows of B; the result has a matrix
+    for each group."""
+
+    ROWS = "rows"
+    TERMS = "terms"
+
+
 USUAL_SUMS = {f64: f64, s8: s32, u8: s32}
 USUAL_RESULTS = {tf32: f32, e4m3: f16, e5m2: f16, s8: s32, u8: s32}
 
 
 @frozen
 class MatmulSpec:
-    """Everything that the statements of a product depend on: layouts, element types, epilogue, whether batched, or
-    grouped: then A and D hold the rows of all groups one behind the other, of which the array `ends` has the ends, B and
-    a bias have one matrix or vector for each.
+    """Everything that the statements of a product depend on: layouts, element types, epilogue, whether batched, and what
+    comes in groups: then a bias of columns has one vector for each.
 
     `parts` are the rows and columns of the tile whose sums a `Total` keeps apart; None: it sums them all, which is what
     the user is told, but no single kernel computes. `input` is the type of A, and of B unless `b_input` is another;
@@ -95,7 +103,7 @@ class MatmulSpec:
     input: Element = f16
     b_input: Element | None = None
     promote: int | None = None
-    grouped: bool = False
+    grouped: Grouping | None = None
 
     @classmethod
     def of(cls, input: Element, **others: Any) -> MatmulSpec:
@@ -112,6 +120,12 @@ class MatmulSpec:
     def outer(self) -> dict[str, int]:
         """The dims ahead of the rows, of which a block's tile has one each."""
         return {"b": 1} if self.batched else {"g": 1} if self.grouped else {}
+
+    @property
+    def checked(self) -> MatmulSpec:
+        """This spec; ValueError where no kernel has all of it (`check_types`)."""
+        check_types(self)
+        return self
 
     @property
     def summed(self) -> Element:
@@ -131,12 +145,10 @@ def matmul_compute(spec: MatmulSpec) -> Compute:
     elements, with `batch_a` and so on where batched, and of B where grouped. The epilogue is one expression in f32, in f64 where sums or arrays are f64;
     ValueError for element types that no instruction multiplies, accumulates in or stores.
     """
-    check_types(spec)
-    left, right = spec.inputs
+    left, right = spec.checked.inputs
     builder = ComputeBuilder("matmul")
-    j, k = builder.dims(j="N", k="K")
-    arrays = _grouped_arrays(builder, j) if spec.grouped else _arrays(builder, j, spec.batched)
-    i = arrays.i
+    batch, (i, j, k) = _grouped_dims(builder, spec.grouped) if spec.grouped else _dims(builder, spec.batched)
+    arrays = EpilogueArrays(builder, batch, i, j, grouped=spec.grouped is not None)
     at_a = arrays.element("A", left, (k, i) if spec.layout.a_transposed else (i, k))
     at_b = arrays.element("B", right, (j, k) if spec.layout.b_transposed else (k, j))
     product = builder.local("AB", spec.summed, arrays.over)[arrays.over]
@@ -148,16 +160,26 @@ def matmul_compute(spec: MatmulSpec) -> Compute:
     return builder.build()
 
 
-def _arrays(builder: ComputeBuilder, j: Dim, batched: bool) -> EpilogueArrays:
+Dims = tuple[tuple[Dim, ...], tuple[Dim, Dim, Dim]]
+
+
+def _dims(builder: ComputeBuilder, batched: bool) -> Dims:
     batch = builder.dims(b="batches") if batched else ()
-    (i,) = builder.dims(i="M")
-    return EpilogueArrays(builder, batch, i, j)
+    i, j, k = builder.dims(i="M", j="N", k="K")
+    return batch, (i, j, k)
 
 
-def _grouped_arrays(builder: ComputeBuilder, j: Dim) -> EpilogueArrays:
-    (g,) = builder.dims(g="groups")
+def _grouped_dims(builder: ComputeBuilder, grouping: Grouping) -> Dims:
+    g, i, j, k = builder.dims(g="groups", i="M", j="N", k="K")
     ends = builder.input("ends", s32, (g,), (1,))
-    return EpilogueArrays(builder, (g,), builder.segments("i", "M", ends=ends, group=g), j)
+    match grouping:
+        case Grouping.ROWS:
+            i = builder.segments("i", "M", ends=ends, group=g)
+        case Grouping.TERMS:
+            k = builder.segments("k", "K", ends=ends, group=g)
+        case _:
+            assert_never(grouping)
+    return (g,), (i, j, k)
 
 
 def check_types(spec: MatmulSpec) -> None:
@@ -188,13 +210,14 @@ Pointwise = Alpha | Beta | Bias | Residual | Activate | Clamp
 
 @define
 class EpilogueArrays:
-    """Declares the arrays of a product, with their strides and the batch dim in front; of groups those in front that
-    have no rows, whose place tells the group."""
+    """Declares the arrays of a product, with their strides and the batch dim in front: where that numbers groups, of
+    all arrays but those whose indices tell the group."""
 
     builder: ComputeBuilder
     batch: tuple[Dim, ...]
     i: Dim
     j: Dim
+    grouped: bool = False
 
     @property
     def over(self) -> tuple[Dim, ...]:
@@ -256,9 +279,9 @@ class EpilogueArrays:
             case Bias(along, element):
                 assert name is not None
                 dim = self.i if along is Axis.ROWS else self.j
-                if self.i.segments and dim is self.j:
-                    return self.builder.input(name, element, (*self.batch, dim), (f"batch_{name}", 1))[(*self.batch, dim)]
-                return self.builder.input(name, element, (dim,), (1,))[dim]
+                front = self.front(dim) if self.grouped else ()
+                strides = (f"batch_{name}", 1) if front else (1,)
+                return self.builder.input(name, element, (*front, dim), strides)[(*front, dim)]
             case Residual(element) | Beta(element) | Keep(element):
                 assert name is not None
                 return self.element(name, element, (self.i, self.j), written=isinstance(piece, Keep))

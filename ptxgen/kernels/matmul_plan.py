@@ -9,7 +9,7 @@ from attrs import evolve, field, frozen
 
 from isa.limits import limits
 from isa.targets import target as target_named
-from ptxgen.compute import Compute, e4m3, e5m2, f64
+from ptxgen.compute import Compute, e4m3, e5m2, f64, segmented_place
 from ptxgen.derive.facts import Facts
 from ptxgen.errors import PlanError
 from ptxgen.kernels.alignment import UNIT_BYTES, fits_boxes, shown_bytes
@@ -357,6 +357,8 @@ def unmapped(plan: Plan, name: str) -> str:
     if not known:
         return f"no dimension of {name} lies together in memory"
     wanted = f"a multiple of {UNIT_BYTES} bytes for a tensor map"
+    if segmented_place(plan.compute, name) == plan.compute.array(name).contiguous_dimension:
+        return f"{name} lies together along groups, which begin anywhere, not at {wanted}"
     return "" if known == UNIT_BYTES else f"{name} begins and steps by multiples of {known} bytes, not {wanted}"
 
 
@@ -365,7 +367,7 @@ def copies_words(plan: Plan, name: str) -> bool:
     through registers."""
     array = plan.compute.array(name)
     place, width = array.contiguous_dimension, array.element.byte_count
-    if place is None:
+    if place is None or segmented_place(plan.compute, name) == place:
         return False
     values = [stride for stride in array.strides if not stride.is_constant]
     count = Facts.of(plan).vector(name, width, (*values, array.extents[place]), max(1, LEAST_COPY_BYTES // width))
