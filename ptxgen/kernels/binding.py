@@ -161,12 +161,13 @@ def facts_of(compute: Compute, bound: Bound) -> tuple[Fact, ...]:
 
     For each array the widest access up to 16 bytes that its address and all its strides allow; then the divisibility of
     the extents along which it is contiguous, so that an edge never cuts an access. An array that allows one element
-    only contributes nothing.
+    only contributes nothing, nor does one that no statement touches, of which blocks read what they have to do.
     """
     facts: dict[tuple[object, ...], Fact] = {}
+    reached = {access.array for s in compute.statements for access in (s.target, *s.reads)}
     for array in arrays_in_memory(compute):
         place = array.contiguous_dimension
-        if place is None:
+        if place is None or array.name not in reached:
             continue
         view = bound.views[array.name]
         width = view.dtype.itemsize
