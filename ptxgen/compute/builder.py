@@ -48,8 +48,8 @@ class ComputeBuilder:
         return tuple(Dim(name, size(extent, f"the extent of {name}", line)) for name, extent in extents.items())
 
     def segments(self, name: str, rows: str | int | Affine, *, ends: Array, group: Dim) -> Dim:
-        """A dim over the indices of one group, which `ends[group]` bounds (`Segments`), of `rows` in all. Arrays over it
-        hold all groups one behind the other."""
+        """A dim over the indices of one group, which `ends[group]` bounds (`Segments`), of `rows` in all. Arrays over
+        it hold all groups one behind the other."""
         line = caller()
         check_name("dim", name, line)
         told = Segments(ends.name, group.name, size(rows, f"the rows of {name}", line))

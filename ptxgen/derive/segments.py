@@ -67,8 +67,8 @@ def check_boxed(space: IndexSpace, array: Array, op: str, line: SourceLine) -> N
 
 
 def ends_in(space: IndexSpace, array: Array) -> tuple[Affine, ...]:
-    """Below what indices a block's accesses of an array stay, where those along a dimension are of its segment. PlanError
-    where other accesses of the same array go beyond."""
+    """Below what indices a block's accesses of an array stay, where those along a dimension are of its segment.
+    PlanError where other accesses of the same array go beyond."""
     dim = segmented_dim(space)
     if dim is None:
         return ()

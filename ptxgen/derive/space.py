@@ -230,8 +230,9 @@ class IndexSpace:
         return [unit(len(dims), dims.index(own[0]), quarter << bit) for bit in range(GROUP_BITS)]
 
     def origin(self, dim: str, loop: str | None = None) -> Affine:
-        """Where the block's tile starts along `dim`: block index or loop variable (named `loop`) times the extent, behind
-        the least index. Of a split sum each part has every parts-th tile; a slice starts behind those of the parts before."""
+        """Where the block's tile starts along `dim`: block index or loop variable (named `loop`) times the extent,
+        behind the least index. Of a split sum each part has every parts-th tile; a slice starts behind those of the
+        parts before."""
         tile = self.outer_tile(dim)
         if tile is None:
             return Affine()

@@ -82,13 +82,13 @@ def grouped_matmul(
     target: str | None = None,
     stream: object = None,
 ) -> Any:
-    """Products of many sizes by one kernel, which finds the sizes in memory: `offsets`, s32 and one for each of G groups,
-    tells where each ends; it begins where the one before does, the first at 0.
+    """Products of many sizes by one kernel, which finds the sizes in memory: `offsets`, s32 and one for each of G
+    groups, tells where each ends; it begins where the one before ends, the first at 0.
 
     Of `b` [G, K, N] each matrix is for a group of rows of `a` [M, K], whose result are the same rows of [M, N]; rows
     behind the last offset are left as they are in `out`, and anything in a new array. Of `b` [K, N] a group of rows is
-    for a group of columns of `a` [M, K], and the result [G, M, N] has the product of each, zeros where it is empty (plus
-    what follows). An offset less than one before it, or beyond the last row, counts as that. `bias` is [G, N]; all else
+    for a group of columns of `a` [M, K], and the result [G, M, N] has the product of each, zeros where it is empty
+    (plus what follows). An offset less than one before it, or beyond the last row, counts as that. `bias` is [G, N]; all else
     is as for `matmul`. The call does not wait for the device to know the offsets.
     """
     arrays = {"A": a, "B": b, "ends": offsets, "bias": bias, "R": residual, "E": pre_activation, "D": out}
@@ -96,8 +96,8 @@ def grouped_matmul(
 
 
 def _called(given: Mapping[str, Any], wishes: tuple[Any, ...], stream: object) -> Any:
-    """The product of arrays by the names of its compute, None those that are not there: by the launch prepared for arrays
-    like them."""
+    """The product of arrays by the names of its compute, None those that are not there: by the launch prepared for
+    arrays like them."""
     a, out = given["A"], given["D"]
     library = library_of("a", a)
     arrays = {name: array for name, array in given.items() if array is not None}

@@ -86,8 +86,8 @@ USUAL_RESULTS = {tf32: f32, e4m3: f16, e5m2: f16, s8: s32, u8: s32}
 
 @frozen
 class MatmulSpec:
-    """Everything that the statements of a product depend on: layouts, element types, epilogue, whether batched, and what
-    comes in groups: then a bias of columns has one vector for each.
+    """Everything that the statements of a product depend on: layouts, element types, epilogue, whether batched, and
+    what comes in groups: then a bias of columns has one vector for each.
 
     `parts` are the rows and columns of the tile whose sums a `Total` keeps apart; None: it sums them all, which is what
     the user is told, but no single kernel computes. `input` is the type of A, and of B unless `b_input` is another;
@@ -122,12 +122,6 @@ class MatmulSpec:
         return {"b": 1} if self.batched else {"g": 1} if self.grouped else {}
 
     @property
-    def checked(self) -> MatmulSpec:
-        """This spec; ValueError where no kernel has all of it (`check_types`)."""
-        check_types(self)
-        return self
-
-    @property
     def summed(self) -> Element:
         """The type of the sums as the epilogue sees them."""
         return f32 if self.promote else self.accumulate
@@ -142,10 +136,11 @@ def matmul_compute(spec: MatmulSpec) -> Compute:
     """`AB[i,j] = sum_k A[i,k] * B[k,j]`, then `D[i,j]` = the epilogue's pieces one after the other.
 
     Sizes are M, N, K (and `batches` or `groups`), strides lda, ldb, ldd and one for each matrix of the epilogue in
-    elements, with `batch_a` and so on where batched, and of B where grouped. The epilogue is one expression in f32, in f64 where sums or arrays are f64;
-    ValueError for element types that no instruction multiplies, accumulates in or stores.
+    elements, with `batch_a` and so on where batched, and of what has no groups of its own where grouped. The epilogue is
+    one expression in f32, in f64 where sums or arrays are f64; ValueError for element types that no instruction multiplies, accumulates in or stores.
     """
-    left, right = spec.checked.inputs
+    check_types(spec)
+    left, right = spec.inputs
     builder = ComputeBuilder("matmul")
     batch, (i, j, k) = _grouped_dims(builder, spec.grouped) if spec.grouped else _dims(builder, spec.batched)
     arrays = EpilogueArrays(builder, batch, i, j, grouped=spec.grouped is not None)

@@ -13,9 +13,10 @@ from ptxgen.tile import MIDDLE, ROUND, Grid, GridDim
 
 
 def most_tiles(grid: Grid, sizes: Mapping[str, int]) -> list[int]:
-    """The tiles along each dim of a grid. Where the tiles of a segment are counted, there is 1 in place of the groups, and
-    along that dim the most that all together can have: of n groups that are not empty each has one tile, and one more
-    for every whole tile behind its first index, (rows - n) / extent in all at most, and the more groups the more."""
+    """The tiles along each dim of a grid. Where the tiles of a segment are counted, there is 1 in place of the groups,
+    and along that dim the most that all together can have: of n groups that are not empty each has one tile, and one
+    more for every whole tile behind its first index, (rows - n) / extent in all at most, and the more groups the
+    more."""
     if grid.segments is None:
         return [max(0, dim.count.numerator.evaluate(sizes) // dim.count.divisor) for dim in grid.dims]
     groups, rows = grid.dims[0].count.numerator.evaluate(sizes), grid.segments.rows.evaluate(sizes)

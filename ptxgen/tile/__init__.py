@@ -76,8 +76,8 @@ from ptxgen.tile.nodes import (
 from ptxgen.tile.printer import show
 
 __all__ = [
-    "LANE_BITS", "MIDDLE", "ROUND", "TILE_COUNT", "TILE_NUMBER", "Acquire", "Advance", "Arrive", "Arriving", "Buffer", "Carrier",
-    "ClusterArrive", "ClusterWait", "Code", "Commit", "Coordinate", "Copy", "Counter", "Covered", "CroppingError",
+    "LANE_BITS", "MIDDLE", "ROUND", "TILE_COUNT", "TILE_NUMBER", "Acquire", "Advance", "Arrive", "Arriving", "Buffer",
+    "Carrier", "ClusterArrive", "ClusterWait", "Code", "Commit", "Coordinate", "Copy", "Counter", "Covered", "CroppingError",
     "Distribution", "Entering", "Eviction", "Expect", "Fact", "Factor", "Fill", "ForEachItem", "GlobalPlacement",
     "Grid", "GridDim", "GridRelease", "GridWait", "HandWritten", "Iteration", "Leaf", "Let", "Loop", "Map",
     "MapOperand", "MatrixOrder", "MatrixRows", "Meet", "Multiply", "MultiplyRow", "Node", "Ordering", "Outside",

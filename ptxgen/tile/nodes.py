@@ -712,11 +712,11 @@ class TensorBox:
     `span` bytes. The L2 cache fetches `promotion` bytes at once, 0 as many as are asked for; a map that comes `early`
     is fetched as the kernel begins.
 
-    Along dimension `bounded` a copy stays below the end of its block's segment, which is known when it is issued. Such a
-    map has MIDDLE elements along that dimension and two dimensions more: index i is at MIDDLE - end + i there, so that
-    what is outside is behind the end; `end` is the coordinate in the first dimension more, whose steps are the same, and
-    MIDDLE that in the second one, whose steps are ROUND less those. That makes i steps and MIDDLE times ROUND, which is
-    2^64 bytes: addresses are the same after those."""
+    Along dimension `bounded` a copy stays below the end of its block's segment, which is known when it is issued. Such
+    a map has MIDDLE elements along that dimension and two dimensions more: index i is at MIDDLE - end + i there, so
+    that what is outside is behind the end; `end` is the coordinate in the first dimension more, whose steps are the
+    same, and MIDDLE that in the second one, whose steps are ROUND less those. That makes i steps and MIDDLE times
+    ROUND, which is 2^64 bytes: addresses are the same after those."""
 
     name: str
     op: str

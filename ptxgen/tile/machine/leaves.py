@@ -41,6 +41,7 @@ from ptxgen.tile.machine.geometry import (
 )
 from ptxgen.tile.machine.numbers import NUMPY_TYPES, Floats, Numbers, narrowed, poison, widened
 from ptxgen.tile.machine.products import issue
+from ptxgen.tile.machine.segments import reach_of
 from ptxgen.tile.machine.state import Step, View, Warp
 from ptxgen.tile.nodes import (
     Carrier,
