@@ -22,8 +22,8 @@ def segmented_place(compute: Compute, array: str) -> int | None:
     """The dimension of an array along which statements reach segments of it, if there is one."""
     for statement in compute.statements:
         for access in (statement.target, *statement.reads):
-            for place, _ in _along(statement, access) if access.array == array else ():
-                return place
+            if access.array == array and statement.segmented and statement.segmented.affine in access.indices:
+                return access.indices.index(statement.segmented.affine)
     return None
 
 
@@ -39,8 +39,8 @@ def check_segments(compute: Compute, statement: Statement) -> None:
         raise ValueError(f"{statement.line}: {statement.name} runs over segments along {names}: one dim may have them")
     (dim,) = told
     _check_ends(compute, statement, dim)
-    _check_told(statement, dim)
     _check_not_shared(compute, statement)
+    _check_told(statement, dim)
 
 
 def _check_ends(compute: Compute, statement: Statement, dim: Dim) -> None:

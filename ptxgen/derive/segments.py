@@ -40,6 +40,11 @@ def segments_of(space: IndexSpace, blocks: tuple[str, ...]) -> Segmented | None:
     if space.clustered or space.split:
         text = "blocks that share a tile or operands of one would have different groups"
         raise PlanError(f"segments along {dim}: {text}", line=line)
+    if space.turns is not None and dim.name not in blocks:
+        text = (
+            f"{space.turns}: units that take items in turn go past those of others, of which they do not know how long"
+        )
+        raise PlanError(f"{text} {dim} is there", line=space.turns.line)
     return _named(space, dim, dim.segments)
 
 

@@ -88,8 +88,8 @@ def grouped_matmul(
     Of `b` [G, K, N] each matrix is for a group of rows of `a` [M, K], whose result are the same rows of [M, N]; rows
     behind the last offset are left as they are in `out`, and anything in a new array. Of `b` [K, N] a group of rows is
     for a group of columns of `a` [M, K], and the result [G, M, N] has the product of each, zeros where it is empty
-    (plus what follows). An offset less than one before it, or beyond the last row, counts as that. `bias` is [G, N]; all else
-    is as for `matmul`. The call does not wait for the device to know the offsets.
+    (plus what follows). An offset less than one before it, or beyond the last row, counts as that. `bias` is [G, N];
+    all else is as for `matmul`. The call does not wait for the device to know the offsets.
     """
     arrays = {"A": a, "B": b, "ends": offsets, "bias": bias, "R": residual, "E": pre_activation, "D": out}
     return _called(arrays, (activation, input, accumulate, promote, output, target, None), stream)

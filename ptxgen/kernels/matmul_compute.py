@@ -136,8 +136,9 @@ def matmul_compute(spec: MatmulSpec) -> Compute:
     """`AB[i,j] = sum_k A[i,k] * B[k,j]`, then `D[i,j]` = the epilogue's pieces one after the other.
 
     Sizes are M, N, K (and `batches` or `groups`), strides lda, ldb, ldd and one for each matrix of the epilogue in
-    elements, with `batch_a` and so on where batched, and of what has no groups of its own where grouped. The epilogue is
-    one expression in f32, in f64 where sums or arrays are f64; ValueError for element types that no instruction multiplies, accumulates in or stores.
+    elements, with `batch_a` and so on where batched, where grouped of what has one matrix for each group. The epilogue
+    is one expression in f32, in f64 where sums or arrays are f64; ValueError for element types that no instruction
+    multiplies, accumulates in or stores.
     """
     check_types(spec)
     left, right = spec.inputs

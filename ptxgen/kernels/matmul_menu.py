@@ -144,7 +144,7 @@ def is_legal(spec: MatmulSpec, target: str, tiling: MatmulTiling) -> bool:
         return False
     if tiling.boxed and not copies_tensors(target):
         return False
-    if spec.grouped and tiling.split > 1:
+    if spec.grouped and (tiling.split > 1 or (tiling.turns and spec.grouped is Grouping.TERMS)):
         return False
     if (
         shared_bytes(spec, tiling, tiling.depth, by_groups=by_groups)

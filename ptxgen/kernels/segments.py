@@ -26,7 +26,7 @@ def most_tiles(grid: Grid, sizes: Mapping[str, int]) -> list[int]:
 
 def _most(dim: GridDim, sizes: Mapping[str, int], end: str, filled: int, rows: int) -> int:
     if end in dim.count.numerator.names:
-        return filled + (rows - filled) // dim.count.divisor
+        return filled + (rows - filled) // dim.count.divisor if filled else 0
     return max(0, dim.count.numerator.evaluate(sizes) // dim.count.divisor)
 
 

@@ -87,8 +87,8 @@ class _Control:
 
 
 def cases(program: Program) -> Iterator[Case]:
-    """The sizes and items to look at, small ones first. Of several sizes that loops run over one at a time is large, and
-    of several segments the first."""
+    """The sizes and items to look at, small ones first. Of several sizes that loops run over one at a time is large,
+    and of several segments the first."""
     control = _Control()
     for role in program.roles:
         control.collect(role.body)
