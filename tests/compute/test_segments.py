@@ -125,8 +125,8 @@ def every_row_at_once(c: ComputeBuilder) -> None:
 
 
 REFUSED = [
-    beyond_the_rows, filled_beside_itself, in_shorter_rows, group_behind, no_group, ends_of_other_groups, ends_in_f32, two_of_them,
-    all_groups_together, every_row_at_once,
+    beyond_the_rows, filled_beside_itself, in_shorter_rows, group_behind, no_group, ends_of_other_groups, ends_in_f32,
+    two_of_them, all_groups_together, every_row_at_once,
 ]  # fmt: skip
 
 

@@ -67,10 +67,9 @@ class Case:
         total, sizes = (np.full(self.result.shape, np.nan) for _ in range(2))
         a, b = self.a.astype(np.float64), self.b.astype(np.float64)
         for group, (first, end) in enumerate(bounds(self.ends, self.a.shape[self.grouping is Grouping.TERMS])):
-            if self.grouping is Grouping.ROWS:
-                own, left, right = slice(first, end), a[first:end], b[group]
-            else:
-                own, left, right = group, a[:, first:end], b[first:end]
+            own: Any = slice(first, end) if self.grouping is Grouping.ROWS else group
+            rows = self.grouping is Grouping.ROWS
+            left, right = (a[own], b[group]) if rows else (a[:, first:end], b[first:end])
             total[own] = np.maximum(left @ right + self.bias[group], 0)
             sizes[own] = abs(left) @ abs(right) + abs(self.bias[group])
         return total, sizes

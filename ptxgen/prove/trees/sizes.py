@@ -110,9 +110,9 @@ def cases(program: Program) -> Iterator[Case]:
             held = {name: many[name] if name == one else values for name, values in few.items()}
             for values in product(*held.values()):
                 case = dict(zip(held, values, strict=True))
-                own = tuple(case.pop(end) for end in ends)
+                first = tuple(case.pop(end) for end in ends)
                 others = product(*(few[end][:FEW:2] for end in ends * (count - 1)))
-                yield from (Case(case, count, (*own, *rest)) for rest in others)
+                yield from (Case(case, count, (*first, *rest)) for rest in others)
 
 
 def _modulus(name: str, program: Program) -> int:
