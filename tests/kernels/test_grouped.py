@@ -189,6 +189,12 @@ def test_a_launch_that_memory_gives_little_to_do_has_blocks_for_the_most() -> No
     assert blocks == 2 * (3 + (344 - 3) // 64)
 
 
+def test_one_kernel_for_any_number_of_groups() -> None:
+    product_of = Matmul(MatmulSpec(Layout.NT, epilogue=parse_epilogue("bias"), grouped=ROWS), *PLANS["ampere"])
+    found = [product_of.kernel_for(Case.of(ROWS, ends, (64, 64, 64)).arrays(Layout.NT)) for ends in ([1, 2, 3, 4], [9])]
+    assert found[0] is found[1]
+
+
 def test_more_rows_than_a_map_of_groups_holds() -> None:
     made = TensorMap("f16", (64, MIDDLE), (128,), (64, 32), swizzle=Swizzle.BYTES_128)
     assert bounded(made, 1).dims == (64, MIDDLE, MIDDLE + 1, MIDDLE + 1)
