@@ -164,10 +164,9 @@ def facts_of(compute: Compute, bound: Bound) -> tuple[Fact, ...]:
     only contributes nothing, nor does one that no statement touches, of which blocks read what they have to do.
     """
     facts: dict[tuple[object, ...], Fact] = {}
-    reached = {access.array for s in compute.statements for access in (s.target, *s.reads)}
     for array in arrays_in_memory(compute):
         place = array.contiguous_dimension
-        if place is None or array.name not in reached:
+        if place is None or not is_reached(compute, array):
             continue
         view = bound.views[array.name]
         width = view.dtype.itemsize
@@ -184,6 +183,11 @@ def facts_of(compute: Compute, bound: Bound) -> tuple[Fact, ...]:
             if factor > 1 and not (isinstance(known, Multiple) and known.factor >= factor) and not value.is_constant:
                 facts[("multiple", value)] = Multiple(value, factor)
     return tuple(facts.values())
+
+
+def is_reached(compute: Compute, array: Array) -> bool:
+    """Whether a statement touches an array; of others blocks read what they have to do."""
+    return any(access.array == array.name for s in compute.statements for access in (s.target, *s.reads))
 
 
 def _widest(address: int, width: int, strides: list[int]) -> int:

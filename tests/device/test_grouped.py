@@ -10,8 +10,7 @@ import pytest
 from attrs import evolve
 
 from ptxgen import grouped_matmul
-from ptxgen.kernels import Layout, Machine, Matmul, MatmulSpec, MatmulTiling, parse_epilogue
-from ptxgen.kernels.matmul_compute import Grouping
+from ptxgen.kernels import Grouping, Layout, Machine, Matmul, MatmulSpec, MatmulTiling, parse_epilogue
 from ptxgen.plan import BlockOrder, grouped, hilbert, sms
 from ptxgen.runtime import compute_capability
 from tests.kernels.grouped import Case, bounds

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 from attrs import frozen
 
-from ptxgen.kernels import Layout
-from ptxgen.kernels.matmul_compute import Grouping
+from ptxgen.kernels import Grouping, Layout
 
 UNTOUCHED = -7.0
 

@@ -17,23 +17,25 @@ from ptxgen.compute import Compute, ComputeBuilder, f32, s32
 from ptxgen.derive import derive
 from ptxgen.errors import LaunchError, PlanError
 from ptxgen.kernels import (
+    Grouping,
     Layout,
     Matmul,
     MatmulSpec,
     MatmulTiling,
     default_tiling,
     generate,
+    matmul_compute,
     matmul_plan,
     parse_epilogue,
 )
 from ptxgen.kernels.binding import arrays_in_memory, bind, facts_of
 from ptxgen.kernels.entry import entry_of, from_json, program_arrays, to_json
 from ptxgen.kernels.generated import prepare
-from ptxgen.kernels.matmul_compute import Grouping, matmul_compute
 from ptxgen.kernels.matmul_menu import Sizes, menu_for
 from ptxgen.kernels.segments import bounded, most_tiles
 from ptxgen.plan import BlockOrder, Plan, blocks, grouped, hilbert, sms, warps
 from ptxgen.prove.trees import check_program
+from ptxgen.runtime import assemble
 from ptxgen.tile import MIDDLE, ROUND, Program, show
 from ptxgen.tile.machine import run
 from ptxgen.tile.reading import read
@@ -193,6 +195,32 @@ def test_one_kernel_for_any_number_of_groups() -> None:
     product_of = Matmul(MatmulSpec(Layout.NT, epilogue=parse_epilogue("bias"), grouped=ROWS), *PLANS["ampere"])
     found = [product_of.kernel_for(Case.of(ROWS, ends, (64, 64, 64)).arrays(Layout.NT)) for ends in ([1, 2, 3, 4], [9])]
     assert found[0] is found[1]
+
+
+def test_what_is_told_of_a_kernel() -> None:
+    told = Matmul(MatmulSpec(Layout.TN, grouped=ROWS), "sm_90a", GROUPS).variant(without_bias(Layout.TN, ROWS))
+    assert "A lies together along groups, which begin anywhere" in told.narrower
+    assert "A 2 bytes an access, held by groups that begin anywhere" in told.reasons
+    assert (
+        not Matmul(MatmulSpec(Layout.NT, grouped=ROWS), "sm_90a", GROUPS)
+        .variant(without_bias(Layout.NT, ROWS))
+        .narrower
+    )
+
+
+def without_bias(layout: Layout, grouping: Grouping) -> dict[str, np.ndarray]:
+    arrays = Case.of(grouping, [64, 320], {ROWS: (320, 256, 256), TERMS: (256, 256, 320)}[grouping]).arrays(layout)
+    return {name: array for name, array in arrays.items() if name != "bias"}
+
+
+@pytest.mark.usefixtures("ptxas")
+@pytest.mark.parametrize("grouping", Grouping, ids=lambda grouping: grouping.value)
+def test_products_stay_in_flight_and_nothing_is_spilt(grouping: Grouping) -> None:
+    """Branches on what memory holds keep no assembler from overlapping products."""
+    spec = MatmulSpec(USUAL[grouping], grouped=grouping)
+    made = Matmul(spec, "sm_90a", default_tiling(spec, "sm_90a"))
+    found = assemble(made.kernel_for(without_bias(spec.layout, grouping)).listing)
+    assert (found.notes, found.spills) == ((), 0)
 
 
 def test_more_rows_than_a_map_of_groups_holds() -> None:
