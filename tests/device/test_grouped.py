@@ -25,6 +25,7 @@ WARPGROUPS = (
 WARPS = (
     MatmulTiling(i=128, j=128, warps=4, depth=4, drain=32, isolate=False),
     MatmulTiling(i=64, j=64, depth=2, isolate=False),
+    MatmulTiling(i=64, j=64, depth=3, isolate=False, boxed=True),
 )
 PLANS = [("sm_90a", each) for each in WARPGROUPS] + [("sm_90", each) for each in WARPS]
 USUAL = {Grouping.ROWS: Layout.NT, Grouping.TERMS: Layout.TN}

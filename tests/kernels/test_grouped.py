@@ -50,6 +50,7 @@ PLANS = {
     "full tiles apart": ("sm_80", evolve(WARPS, isolate=True)),
     "ampere": ("sm_80", WARPS),
     "ampere walking": ("sm_80", evolve(WARPS, workers=3, drain=16)),
+    "boxes for warps": ("sm_90", evolve(WARPS, depth=3, boxed=True, workers=3)),
     "warpgroups": ("sm_90a", GROUPS),
     "warpgroups in boxes": ("sm_90a", evolve(GROUPS, drain=32)),
     "warpgroups walking": ("sm_90a", evolve(GROUPS, workers=3, drain=32, raster=grouped(2), overlap=True)),
@@ -84,7 +85,7 @@ LAYOUTS = [each for each in product(Grouping, Layout) if each not in tuple(USUAL
 
 
 @pytest.mark.parametrize(("grouping", "layout"), LAYOUTS, ids=lambda each: each.value)
-@pytest.mark.parametrize("name", ["ampere", "warpgroups walking"])
+@pytest.mark.parametrize("name", ["ampere", "boxes for warps", "warpgroups walking"])
 def test_other_layouts(name: str, grouping: Grouping, layout: Layout) -> None:
     """Where groups lie together in memory no copy of several elements fits, nor a box; it still multiplies."""
     ran(Case.of(grouping, [3, 64, 100], (104, 72, 104)), *PLANS[name], layout)
@@ -141,10 +142,14 @@ def program_of(name: str, grouping: Grouping, case: Case | None = None, tiling: 
     return derive(matmul_plan(compute, spec, facts, tiling, target)).program
 
 
-CASES = list(product(PLANS, Grouping))
+QUICK = ("ampere walking", "warpgroups", "warpgroups walking")
+CASES = [
+    pytest.param(name, grouping, marks=() if name in QUICK else pytest.mark.slow, id=f"{name}-{grouping.value}")
+    for name, grouping in product(PLANS, Grouping)
+]
 
 
-@pytest.mark.parametrize(("name", "grouping"), CASES, ids=lambda each: getattr(each, "value", each))
+@pytest.mark.parametrize(("name", "grouping"), CASES)
 def test_on_the_tile_machine_in_any_interleaving(name: str, grouping: Grouping) -> None:
     case = Case.of(grouping, [5, 5, 70, 71], {ROWS: (80, 72, 40), TERMS: (72, 80, 80)}[grouping])
     program, arrays = program_of(name, grouping, case), case.arrays(USUAL[grouping])
@@ -153,7 +158,7 @@ def test_on_the_tile_machine_in_any_interleaving(name: str, grouping: Grouping) 
         case.judge(run(program, arrays, sizes, seed=seed).arrays["D"])
 
 
-@pytest.mark.parametrize(("name", "grouping"), CASES, ids=lambda each: getattr(each, "value", each))
+@pytest.mark.parametrize(("name", "grouping"), CASES)
 def test_judged_as_a_tree_and_read_back_from_text_and_json(name: str, grouping: Grouping) -> None:
     program = program_of(name, grouping)
     assert not check_program(program).findings
