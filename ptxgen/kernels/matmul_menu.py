@@ -105,7 +105,7 @@ def standing(spec: MatmulSpec, target: str, sizes: Sizes) -> Iterator[MatmulTili
 
 def walks(spec: MatmulSpec, target: str, base: MatmulTiling) -> Iterator[MatmulTiling]:
     """The ways to walk the tiles of one of `standing`, all legal if it is: by blocks that come and go or that stay,
-    alone or in clusters."""
+    alone or, where no groups have tiles of their own, in clusters."""
     if not has_warpgroups(target):
         yield from (evolve(base, raster=raster) for raster in RASTERS)
         return
@@ -113,8 +113,8 @@ def walks(spec: MatmulSpec, target: str, base: MatmulTiling) -> Iterator[MatmulT
         yield base
     if not spec.promote:
         yield from (evolve(base, raster=raster, workers=sms) for raster in RASTERS)
-        yield from (evolve(base, workers=sms, cluster=cluster) for cluster in STAYING_CLUSTERS)
-    if not base.turns:
+        yield from (evolve(base, workers=sms, cluster=cluster) for cluster in STAYING_CLUSTERS if not spec.grouped)
+    if not base.turns and not spec.grouped:
         yield from (evolve(base, cluster=cluster) for cluster in CLUSTERS)
 
 
