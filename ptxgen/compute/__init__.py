@@ -46,6 +46,7 @@ from ptxgen.compute.expressions import (
     silu,
     walk,
 )
+from ptxgen.compute.segments import bounds, segmented_place
 from ptxgen.compute.statements import (
     Array,
     ArrayKind,
@@ -53,6 +54,7 @@ from ptxgen.compute.statements import (
     Dim,
     Reduction,
     ReductionOp,
+    Segments,
     SourceLine,
     Statement,
     caller,
@@ -78,12 +80,14 @@ __all__ = [
     "ReductionOp",
     "Round",
     "Scalar",
+    "Segments",
     "Select",
     "SourceLine",
     "Statement",
     "Unary",
     "UnaryOp",
     "bf16",
+    "bounds",
     "caller",
     "children",
     "clamp",
@@ -106,6 +110,7 @@ __all__ = [
     "s8",
     "s32",
     "scalars",
+    "segmented_place",
     "show",
     "sigmoid",
     "silu",

@@ -14,6 +14,7 @@ from ptxgen.compute.statements import (
     Dim,
     Reduction,
     ReductionOp,
+    Segments,
     SourceLine,
     Statement,
     caller,
@@ -46,6 +47,14 @@ class ComputeBuilder:
             check_name("dim", name, line)
         return tuple(Dim(name, size(extent, f"the extent of {name}", line)) for name, extent in extents.items())
 
+    def segments(self, name: str, rows: str | int | Affine, *, ends: Array, group: Dim) -> Dim:
+        """A dim over the indices of one group, which `ends[group]` bounds (`Segments`), of `rows` in all. Arrays over
+        it hold all groups one behind the other."""
+        line = caller()
+        check_name("dim", name, line)
+        told = Segments(ends.name, group.name, size(rows, f"the rows of {name}", line))
+        return Dim(name, var(f"{name}.end"), told)
+
     def input(self, name: str, element: Element, over: Sequence[Dim], strides: Sequence[str | int]) -> Array:
         """An array read from global memory, with one stride in elements for each dim."""
         return self._array(name, element, over, strides, ArrayKind.INPUT, caller())
@@ -77,7 +86,7 @@ class ComputeBuilder:
         if len(over) != len(strides):
             raise ValueError(f"{line}: {name}: {len(over)} dims but {len(strides)} strides")
         steps = tuple(size(stride, f"a stride of {name}", line) for stride in strides)
-        array = Array(name, element, tuple(dim.extent for dim in over), steps, kind)
+        array = Array(name, element, tuple(dim.length for dim in over), steps, kind)
         self._arrays.append(array)
         self._lines[name] = line
         return array

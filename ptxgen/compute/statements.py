@@ -39,15 +39,46 @@ class ArrayKind(Enum):
 
 
 @frozen
+class Segments:
+    """How the indices 0 <= index < `rows` come in groups, one behind the other, as an array in memory tells: group g, a
+    value of the dim `group`, begins where the one before ends and ends at `ends[g]`, but not before it begins and not
+    beyond `rows`. So no index is in two groups, whatever `ends` holds; those behind the last end are in none."""
+
+    ends: str
+    group: str
+    rows: Affine
+
+
+@frozen
 class Dim:
-    """An iteration dimension, 0 <= name < extent."""
+    """An iteration dimension, 0 <= name < extent; with `segments` the indices of one group, first <= name < extent,
+    where both are values of the group's number."""
 
     name: str
     extent: Affine
+    segments: Segments | None = None
 
     @property
     def affine(self) -> Affine:
         return var(self.name)
+
+    @property
+    def first(self) -> Affine:
+        """The least index."""
+        return var(f"{self.name}.first") if self.segments else const(0)
+
+    @property
+    def length(self) -> Affine:
+        """The extent of an array along it: of all groups together."""
+        return self.segments.rows if self.segments else self.extent
+
+    @property
+    def range(self) -> str:
+        """Its bounds in words."""
+        if self.segments is None:
+            return f"0 <= {self.name} < {self.extent}"
+        ends, group = self.segments.ends, self.segments.group
+        return f"{ends}[{group} - 1] <= {self.name} < {ends}[{group}]"
 
     def __floordiv__(self, size: int) -> FloorDiv:
         return FloorDiv(self.affine, size)
@@ -136,7 +167,7 @@ class Statement:
         """All instances, as a set over the dims with the extents' parameters."""
         bounds: list[Constraint] = []
         for dim in self.dims:
-            bounds += [dim.affine >= 0, dim.affine < dim.extent]
+            bounds += [dim.affine >= dim.first, dim.affine < dim.extent]
         return Set.of(tuple(dim.name for dim in self.dims), *bounds)
 
     @property
@@ -155,6 +186,11 @@ class Statement:
         """The accesses of the value, not counting a reduction's own target."""
         return loads(self.value)
 
+    @property
+    def segmented(self) -> Dim | None:
+        """The dim whose indices come in segments, if there is one."""
+        return next((dim for dim in self.dims if dim.segments), None)
+
     def dim(self, name: str) -> Dim:
         """The dim of that name."""
         for dim in self.dims:
@@ -166,7 +202,7 @@ class Statement:
         value = show(self.value)
         if self.reduction:
             value = f"{self.reduction.op.label}[{', '.join(self.reduction.dims)}] {value}"
-        ranges = " and ".join(f"0 <= {dim.name} < {dim.extent}" for dim in self.dims)
+        ranges = " and ".join(dim.range for dim in self.dims)
         return f"{show(self.target)} = {value}    for {ranges}"
 
 
@@ -207,7 +243,7 @@ class Compute:
                 names.update(dict.fromkeys(affine.names))
         for statement in self.statements:
             for dim in statement.dims:
-                names.update(dict.fromkeys(dim.extent.names))
+                names.update(dict.fromkeys(dim.length.names))
         return tuple(names)
 
     @property

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from polyhedral import Affine, Constraint, FloorDiv, Set, var
 from ptxgen.compute.elements import Element
 from ptxgen.compute.expressions import Binary, BinaryOp, Load, scalars, show
+from ptxgen.compute.segments import bounds, check_segments
 from ptxgen.compute.statements import Array, ArrayKind, Compute, ReductionOp, SourceLine, Statement, names_in
 
 IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]*", re.ASCII)
@@ -24,6 +25,7 @@ def check(compute: Compute, lines: Mapping[str, SourceLine]) -> None:
     _assigned_by_one(compute, lines)
     for place, statement in enumerate(compute.statements):
         _dims(statement)
+        check_segments(compute, statement)
         for access in (statement.target, *statement.reads):
             _indices_known(compute, statement, access)
             _inside(compute, statement, access)
@@ -53,7 +55,7 @@ def _names_apart(compute: Compute, lines: Mapping[str, SourceLine]) -> None:
         if statement.name in called:
             raise ValueError(f"{line}: a statement {statement.name!r} exists already")
         called.add(statement.name)
-        for name in _names(dim.extent for dim in statement.dims):
+        for name in _names(dim.length for dim in statement.dims):
             _take(kinds, name, "size or stride", line)
         for scalar in scalars(statement.value):
             check_name("scalar", scalar.name, line)
@@ -121,12 +123,12 @@ def _indices_known(compute: Compute, statement: Statement, access: Load) -> None
 
 def _sizes(compute: Compute) -> tuple[Affine, ...]:
     arrays = tuple(extent for array in compute.arrays for extent in array.extents)
-    return arrays + tuple(dim.extent for statement in compute.statements for dim in statement.dims)
+    return arrays + tuple(dim.length for statement in compute.statements for dim in statement.dims)
 
 
 def _instances(compute: Compute, statement: Statement) -> Set:
     """The statement's domain where no size is negative."""
-    return statement.domain.intersect(*(var(name) >= 0 for name in _names(_sizes(compute))))
+    return statement.domain.intersect(*(var(name) >= 0 for name in _names(_sizes(compute))), *bounds(statement))
 
 
 def _inside(compute: Compute, statement: Statement, access: Load) -> None:
@@ -164,6 +166,7 @@ def _counts_parts(compute: Compute, extent: Affine) -> bool:
 def _each_element_once(compute: Compute, statement: Statement) -> None:
     kept = [dim.name for dim in statement.dims if dim.name not in statement.reduced]
     plain = {index.names[0] for index in statement.target.indices if isinstance(index, Affine) and _is_plain(index)}
+    plain |= {dim.segments.group for dim in statement.dims if dim.segments and dim.name in plain}
     if plain.issuperset(kept):
         return
     one = _with_elements(compute, statement, statement.target)
@@ -223,8 +226,9 @@ def _assigned_before(compute: Compute, earlier: tuple[Statement, ...], statement
 
 
 def _fills(array: Array, writer: Statement) -> bool:
-    """Whether a statement plainly assigns every element: each index a dim of its own, over the array's extent."""
-    extents = {dim.affine: dim.extent for dim in writer.dims}
+    """Whether a statement plainly assigns every element: each index a dim of its own, over the array's extent. Of
+    segments every element of each, which is all that a reader reaches (`check_segments`)."""
+    extents = {dim.affine: dim.length for dim in writer.dims}
     distinct = len(set(writer.target.indices)) == len(array.extents)
     return distinct and all(
         isinstance(index, Affine) and extents.get(index) == extent

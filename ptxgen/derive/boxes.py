@@ -13,6 +13,7 @@ from ptxgen.derive.hinting import eviction_of
 from ptxgen.derive.layouts import swizzled
 from ptxgen.derive.loops import Path
 from ptxgen.derive.placement import unit
+from ptxgen.derive.segments import check_boxed
 from ptxgen.derive.sharing import Sharing, Tile, sharing
 from ptxgen.derive.staging import ahead_in, check_instruction, distribution_moves, path_at, rank_of, tile_shape
 from ptxgen.errors import PlanError
@@ -145,7 +146,8 @@ def part_of(shape: tuple[int, ...], shared: Sharing | None) -> tuple[tuple[int, 
 
 
 def check_map(draft: Draft, step: Stage | Drain, array: Array) -> None:
-    """PlanError where the facts do not show what a tensor map needs."""
+    """PlanError where the facts do not show what a tensor map needs, or tiles begin where no box can."""
+    check_boxed(draft.space, array, step.op, step.line)
     width = array.element.byte_count
     strides = [s for place, s in enumerate(array.strides) if not s.is_constant and distribution_moves(array, place)]
     count = draft.facts.vector(array.name, width, strides, MAP_UNIT_BYTES // width)

@@ -9,7 +9,7 @@ from attrs import evolve, field, frozen
 from isa.limits import limits as limits_of
 from isa.targets import target as target_named
 from polyhedral import Constraint, System, const, var
-from ptxgen.compute import ArrayKind, SourceLine
+from ptxgen.compute import ArrayKind, SourceLine, bounds
 from ptxgen.derive.boxes import tensor_box
 from ptxgen.derive.by_hand import written_by_hand
 from ptxgen.derive.clusters import check_clusters, entered
@@ -28,6 +28,7 @@ from ptxgen.derive.pointwise import derive_pointwise
 from ptxgen.derive.products import derive_product
 from ptxgen.derive.pruning import pruned
 from ptxgen.derive.scanning import scan_program
+from ptxgen.derive.segments import bounded_along, read_by_blocks, segments_of
 from ptxgen.derive.sequencing import sequenced
 from ptxgen.derive.signature import SumOrder, signature, split_order
 from ptxgen.derive.space import GROUP_BITS, IndexSpace
@@ -202,7 +203,8 @@ def boxes_of(space: IndexSpace, part: Part) -> Iterator[TensorBox]:
         if isinstance(node, Copy) and node.carrier is Carrier.TENSOR:
             moved = (side.buffer for side in (node.source, node.destination))
             array = space.compute.array(next(b.array for b in moved if b.space is Space.GLOBAL))
-            yield tensor_box(array, node, early=comes_early(space, node.op))
+            box = tensor_box(array, node, early=comes_early(space, node.op))
+            yield evolve(box, bounded=bounded_along(space, array, node))
 
 
 def rings_of(part: Part) -> Iterator[Ring]:
@@ -225,6 +227,8 @@ def derive_part(space: IndexSpace, facts: Facts, paths: dict[str, Path], full: b
             derive_product(draft, statement, step)
         else:
             derive_pointwise(draft, statement)
+    for array in read_by_blocks(space):
+        draft.global_buffer(array)
     sequenced(draft)
     written_by_hand(draft)
     ops = on_shift_lines(space.plan, placed_all(draft))
@@ -267,6 +271,7 @@ def context(space: IndexSpace) -> System:
     found = [var(name) >= 0 for name in sorted(sizes | items)]
     if space.stream:
         found += [var(ITEM_SLABS) >= 0]
+    found += [constraint for s in space.compute.statements for constraint in bounds(s)]
     if space.split:
         found += [var(space.part_variable) >= 0, var(space.part_variable) < space.split.parts]
     return System.of(*found)
@@ -286,12 +291,12 @@ def grid(space: IndexSpace, dims: tuple[str, ...]) -> Grid:
         tile = space.outer_tile(dim)
         assert tile is not None
         size = tile.sizes[dim]
-        count = Quotient(space.extent(dim) + (size - 1), size)
+        count = Quotient(space.length(dim) + (size - 1), size)
         found.append(GridDim(space.block_variable(dim), count, space.clustered.get(dim, 1)))
     orders = [s.raster for s in space.plan.steps if isinstance(s, Place) and s.onto is Onto.BLOCKS]
     raster = Raster(orders[0].group, orders[0].curve) if orders else Raster()
     passing = space.split.parts if space.split and not together else 1
-    return Grid(tuple(found), raster, work_list(space), passing)
+    return Grid(tuple(found), raster, work_list(space), passing, segments_of(space, dims))
 
 
 def work_list(space: IndexSpace) -> WorkList | None:
@@ -319,7 +324,7 @@ def parameters(plan: Plan, facts: Facts) -> tuple[Parameter, ...]:
         if a.kind is not ArrayKind.LOCAL
     ]
     sizes = {name for a in compute.arrays for extent in a.extents for name in extent.names}
-    sizes |= {name for s in compute.statements for dim in s.dims for name in dim.extent.names}
+    sizes |= {name for s in compute.statements for dim in s.dims for name in dim.length.names}
     kinds = {name: ParameterKind.SIZE if name in sizes else ParameterKind.STRIDE for name in compute.parameters}
     ordered = sorted(compute.parameters, key=lambda name: kinds[name] is ParameterKind.STRIDE)
     numbers = [Parameter(name, kinds[name]) for name in ordered]

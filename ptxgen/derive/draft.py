@@ -12,6 +12,7 @@ from ptxgen.compute import ArrayKind, SourceLine, Statement
 from ptxgen.derive.access import Reach
 from ptxgen.derive.facts import Facts
 from ptxgen.derive.loops import Path, RolledLoop, names
+from ptxgen.derive.segments import ends_in
 from ptxgen.derive.space import IndexSpace
 from ptxgen.errors import PlanError
 from ptxgen.order.ops import Op, Time, Touch
@@ -54,7 +55,7 @@ class Draft:
         found = self.space.compute.array(array)
         if found.kind is ArrayKind.LOCAL:
             raise PlanError(f"{array} is local and nothing has filled it where it is read", line=self.line)
-        placed = GlobalPlacement(found.extents, found.strides)
+        placed = GlobalPlacement(found.extents, found.strides, ends_in(self.space, found))
         return self.add_buffer(Buffer(array, array, found.element, Space.GLOBAL, (), 1, placed))
 
     def add_buffer(self, buffer: Buffer) -> Buffer:

@@ -36,8 +36,9 @@ def product(draft: Draft, statement: Statement, step: MultiplyBy) -> Product:
     c, a, b = reach(statement, statement.target), reach(statement, left), reach(statement, right)
     if step.rows in b.named and step.rows not in a.named:
         a, b = b, a
-    rows = [dim for dim in c.named if dim in a.named and dim not in b.named]
-    columns = [dim for dim in c.named if dim in b.named and dim not in a.named]
+    wide = [dim for dim in c.named if not draft.space.is_single(dim)]
+    rows = [dim for dim in wide if dim in a.named and dim not in b.named]
+    columns = [dim for dim in wide if dim in b.named and dim not in a.named]
     inner = [dim for dim in statement.reduced if dim in a.named and dim in b.named]
     if len(rows) != 1 or len(columns) != 1 or len(inner) != 1 or len(statement.reduced) != 1:
         raise PlanError(

@@ -172,6 +172,10 @@ class IndexSpace:
             raise PlanError(f"dim {dim} has different extents: {', '.join(map(str, found))}")
         return found.pop()
 
+    def length(self, dim: str) -> Affine:
+        """How many indices a dim has: where it comes in segments, those of the block's group."""
+        return self.extent(dim) - self._first(dim)
+
     def block_extent(self, dim: str) -> int:
         """Elements of `dim` in a block's tile, or its slice. PlanError where the dim is neither tiled nor of constant
         length."""
@@ -188,6 +192,11 @@ class IndexSpace:
             reason = f"dim {dim} of extent {extent} is not tiled: give it a tile whose extent is a power of two"
             raise PlanError(reason, line=line)
         return extent.constant
+
+    def is_single(self, dim: str) -> bool:
+        """Whether a block has one index of `dim`, as of a batch or of groups."""
+        tile = self.outer_tile(dim)
+        return tile is not None and dim in self.block_dims and tile.sizes[dim] == 1
 
     def warp_extent(self, statement: Statement, dim: str) -> int:
         """Elements of `dim` in a warp's tile of a statement."""
@@ -234,13 +243,22 @@ class IndexSpace:
         return [unit(len(dims), dims.index(own[0]), quarter << bit) for bit in range(GROUP_BITS)]
 
     def origin(self, dim: str, loop: str | None = None) -> Affine:
-        """Where the block's tile starts along `dim`: block index or loop variable (named `loop`) times the extent. Of a
-        split sum each part has every parts-th tile, of a streamed one an item has those from its first one on; a slice
-        starts behind those of the parts before."""
+        """Where the block's tile starts along `dim`: block index or loop variable (named `loop`) times the extent,
+        behind the least index. Of a split sum each part has every parts-th tile, of a streamed one an item has those
+        from its first one on; a slice starts behind those of the parts before."""
         tile = self.outer_tile(dim)
         if tile is None:
             return Affine()
-        number, size = var(loop or f"{tile.level}.{dim}"), tile.sizes[dim]
+        size = tile.sizes[dim]
+        return self._first(dim) + self._within(dim, var(loop or f"{tile.level}.{dim}"), size)
+
+    def _first(self, dim: str) -> Affine:
+        """The least index of a dim: where it comes in segments, that of the block's group."""
+        found = (own.first for s in self.compute.statements for own in s.dims if own.name == dim)
+        return next(found, Affine())
+
+    def _within(self, dim: str, number: Affine, size: int) -> Affine:
+        """Where tile `number` starts behind the least index."""
         if self.split and self.split.dim == dim:
             return number * (size * self.split.parts) + var(self.part_variable) * size
         if self.stream and self.stream.dim == dim:

@@ -5,15 +5,15 @@ from ptxgen.kernels.elementwise import epilogue_compute, epilogue_plan
 from ptxgen.kernels.epilogue import Epilogue, Piece, parse_epilogue
 from ptxgen.kernels.generated import GeneratedKernel, generate
 from ptxgen.kernels.matmul import Machine, Matmul, Outcome
-from ptxgen.kernels.matmul_compute import Layout, MatmulSpec, matmul_compute
+from ptxgen.kernels.matmul_compute import Grouping, Layout, MatmulSpec, matmul_compute
 from ptxgen.kernels.matmul_plan import MatmulTiling, default_tiling, matmul_plan, menu
 from ptxgen.kernels.softmax import softmax_compute, softmax_plan
 from ptxgen.kernels.transpose import transpose_compute, transpose_plan
 from ptxgen.kernels.variants import Reach, Variant
 
 __all__ = [
-    "Epilogue", "GeneratedKernel", "Layout", "Machine", "Matmul", "MatmulSpec", "MatmulTiling", "Outcome", "Piece",
-    "Reach", "Variant", "chained_compute", "chained_plan", "default_tiling", "epilogue_compute", "epilogue_plan",
-    "generate", "matmul_compute", "matmul_plan", "menu", "parse_epilogue", "softmax_compute", "softmax_plan",
-    "transpose_compute", "transpose_plan",
+    "Epilogue", "GeneratedKernel", "Grouping", "Layout", "Machine", "Matmul", "MatmulSpec", "MatmulTiling", "Outcome",
+    "Piece", "Reach", "Variant", "chained_compute", "chained_plan", "default_tiling", "epilogue_compute",
+    "epilogue_plan", "generate", "matmul_compute", "matmul_plan", "menu", "parse_epilogue", "softmax_compute",
+    "softmax_plan", "transpose_compute", "transpose_plan",
 ]  # fmt: skip

@@ -7,16 +7,16 @@ from contextlib import contextmanager
 
 from attrs import evolve, frozen
 
-from ptxgen.compute import Element, f32, f64
+from ptxgen.compute import Element, f32, f64, s32
 from ptxgen.errors import LaunchError, PlanError, UnsupportedError
 from ptxgen.kernels.epilogue import Activate, Activation, Bias, Keep, Piece, Residual
 from ptxgen.kernels.generations import generation_of
 from ptxgen.kernels.matmul_choice import Tuned
-from ptxgen.kernels.matmul_compute import USUAL_RESULTS, Layout, MatmulSpec, check_types
+from ptxgen.kernels.matmul_compute import USUAL_RESULTS, Grouping, Layout, MatmulSpec, check_types
 from ptxgen.kernels.views import View, element_of, holds
 from ptxgen.plan.instructions import SUMS
 
-SPOKEN = {"A": "a", "B": "b", "bias": "bias", "R": "residual", "E": "pre_activation", "D": "out"}
+SPOKEN = {"A": "a", "B": "b", "ends": "offsets", "bias": "bias", "R": "residual", "E": "pre_activation", "D": "out"}
 ELEMENTS = {element.label: element for element in Element}
 ACTIVATIONS = {each.value: each for each in Activation}
 NARROW = {Element.BF16, Element.E4M3, Element.E5M2}
@@ -39,15 +39,19 @@ class Wish:
 def asked(views: Mapping[str, View], wish: Wish) -> tuple[MatmulSpec, dict[str, View]]:
     """The product that arrays (by the names of its compute) and wishes ask for, and the arrays as they are stored for
     it. LaunchError, in the words of the call, for shapes, types and wishes that do not fit each other."""
-    a, b = views["A"], views["B"]
-    if len(a.shape) != len(b.shape) or len(a.shape) not in (2, 3):
-        raise LaunchError(f"a and b must both have two dimensions, or three, got shapes {a.shape} and {b.shape}")
+    grouping, batched = _grouping(views), len(views["A"].shape) == 3
     _check_shapes(views)
     turned = {name: _is_turned(SPOKEN[name], views[name]) for name in ("A", "B")}
     layout = Layout("".join("t" if turned[name] else "n" for name in ("A", "B")))
     left, right = (_factor(SPOKEN[name], views[name], wish.input) for name in ("A", "B"))
     epilogue = tuple(_pieces(views, wish))
-    others = {"layout": layout, "epilogue": epilogue, "batched": len(a.shape) == 3, "promote": _promoted(wish)}
+    others = {
+        "layout": layout,
+        "epilogue": epilogue,
+        "batched": batched,
+        "grouped": grouping,
+        "promote": _promoted(wish),
+    }
     if right is not left:
         others["b_input"] = right
     if wish.accumulate is not None:
@@ -56,6 +60,22 @@ def asked(views: Mapping[str, View], wish: Wish) -> tuple[MatmulSpec, dict[str, 
     spec = MatmulSpec.of(left, **others)
     _check(spec)
     return spec, {name: _turned(view) if turned.get(name) else view for name, view in views.items()}
+
+
+def _grouping(views: Mapping[str, View]) -> Grouping | None:
+    """What comes in groups, by the dimensions of the factors, whose count is checked."""
+    a, b = (len(views[name].shape) for name in ("A", "B"))
+    shapes = f"got shapes {views['A'].shape} and {views['B'].shape}"
+    if "ends" not in views:
+        if a != b or a not in (2, 3):
+            raise LaunchError(f"a and b must both have two dimensions, or three, {shapes}")
+        return None
+    if a != 2 or b not in (2, 3):
+        raise LaunchError(f"a must have two dimensions, and b three or, where sums are in groups, two, {shapes}")
+    if element_of(views["ends"]) is not s32 or len(views["ends"].shape) != 1:
+        found = f"{views['ends'].dtype}, shape {views['ends'].shape}"
+        raise LaunchError(f"offsets must be one end for each group, in s32, got {found}")
+    return Grouping.ROWS if b == 3 else Grouping.TERMS
 
 
 def element_named(what: str, wish: str) -> Element:
@@ -185,10 +205,20 @@ def _turned(view: View) -> View:
     return evolve(view, shape=shape, strides=strides)
 
 
+def result_shape(views: Mapping[str, View]) -> tuple[int, ...]:
+    """The shape of the product: where sums are in groups, one matrix for each."""
+    a, b = views["A"].shape, views["B"].shape
+    groups = views["ends"].shape if "ends" in views and len(b) == 2 else ()
+    return (*groups, *a[:-1], b[-1])
+
+
 def _check_shapes(views: Mapping[str, View]) -> None:
     a, b = views["A"].shape, views["B"].shape
-    result = (*a[:-1], b[-1])
-    wanted = {"B": (*a[:-2], a[-1], b[-1]), "bias": b[-1:], "R": result, "E": result, "D": result}
+    result = result_shape(views)
+    ends = views["ends"].shape if "ends" in views else ()
+    ahead = ends if len(b) == 3 and ends else a[:-2]
+    bias = (*ends, b[-1])
+    wanted = {"B": (*ahead, a[-1], b[-1]), "bias": bias, "R": result, "E": result, "D": result}
     for name, view in views.items():
         if name in wanted and view.shape != wanted[name]:
             raise LaunchError(

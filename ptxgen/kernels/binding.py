@@ -161,12 +161,12 @@ def facts_of(compute: Compute, bound: Bound) -> tuple[Fact, ...]:
 
     For each array the widest access up to 16 bytes that its address and all its strides allow; then the divisibility of
     the extents along which it is contiguous, so that an edge never cuts an access. An array that allows one element
-    only contributes nothing.
+    only contributes nothing, nor does one that no statement touches, of which blocks read what they have to do.
     """
     facts: dict[tuple[object, ...], Fact] = {}
     for array in arrays_in_memory(compute):
         place = array.contiguous_dimension
-        if place is None:
+        if place is None or not is_reached(compute, array):
             continue
         view = bound.views[array.name]
         width = view.dtype.itemsize
@@ -183,6 +183,11 @@ def facts_of(compute: Compute, bound: Bound) -> tuple[Fact, ...]:
             if factor > 1 and not (isinstance(known, Multiple) and known.factor >= factor) and not value.is_constant:
                 facts[("multiple", value)] = Multiple(value, factor)
     return tuple(facts.values())
+
+
+def is_reached(compute: Compute, array: Array) -> bool:
+    """Whether a statement touches an array; of others blocks read what they have to do."""
+    return any(access.array == array.name for s in compute.statements for access in (s.target, *s.reads))
 
 
 def _widest(address: int, width: int, strides: list[int]) -> int:

@@ -11,7 +11,7 @@ from attrs import field, frozen
 
 from ptxgen.compute import Element
 from ptxgen.errors import LaunchError
-from ptxgen.kernels.asked import SPOKEN, Wish, asked, check_target, planned, target_on_cpu
+from ptxgen.kernels.asked import SPOKEN, Wish, asked, check_target, planned, result_shape, target_on_cpu
 from ptxgen.kernels.generated import GeneratedKernel
 from ptxgen.kernels.libraries import Key, Library, library_of
 from ptxgen.kernels.matmul import Machine, Matmul
@@ -61,12 +61,46 @@ def matmul(
     call for arrays of a shape on a GPU makes the kernel, or takes it from the store on disk (`ptxgen cache`).
     LaunchError, before anything runs, for what does not fit; KernelError, on the CPU, for a fault.
     """
+    arrays = {"A": a, "B": b, "bias": bias, "R": residual, "E": pre_activation, "D": out}
+    return _called(arrays, (activation, input, accumulate, promote, output, target, tuned), stream)
+
+
+def grouped_matmul(
+    a: Any,
+    b: Any,
+    offsets: Any,
+    *,
+    bias: Any = None,
+    activation: str | None = None,
+    out: Any = None,
+    residual: Any = None,
+    pre_activation: Any = None,
+    input: str | None = None,
+    accumulate: str | None = None,
+    promote: int | None = None,
+    output: str | None = None,
+    target: str | None = None,
+    stream: object = None,
+) -> Any:
+    """Products of many sizes by one kernel, which finds the sizes in memory: `offsets`, s32 and one for each of G
+    groups, tells where each ends; it begins where the one before ends, the first at 0.
+
+    Of `b` [G, K, N] each matrix is for a group of rows of `a` [M, K], whose result are the same rows of [M, N]; rows
+    behind the last offset are left as they are in `out`, and anything in a new array. Of `b` [K, N] a group of rows is
+    for a group of columns of `a` [M, K], and the result [G, M, N] has the product of each, zeros where it is empty
+    (plus what follows). An offset less than one before it, or beyond the last row, counts as that. `bias` is [G, N];
+    all else is as for `matmul`. The call does not wait for the device to know the offsets.
+    """
+    arrays = {"A": a, "B": b, "ends": offsets, "bias": bias, "R": residual, "E": pre_activation, "D": out}
+    return _called(arrays, (activation, input, accumulate, promote, output, target, None), stream)
+
+
+def _called(given: Mapping[str, Any], wishes: tuple[Any, ...], stream: object) -> Any:
+    """The product of arrays by the names of its compute, None those that are not there: by the launch prepared for
+    arrays like them."""
+    a, out = given["A"], given["D"]
     library = library_of("a", a)
-    arrays = {"A": a, "B": b}
-    for name, array in (("bias", bias), ("R", residual), ("E", pre_activation), ("D", out)):
-        if array is not None:
-            arrays[name] = array
-    wishes = (activation, input, accumulate, promote, output, target, tuned)
+    arrays = {name: array for name, array in given.items() if array is not None}
     if library.on_host:
         return _of_numpy(arrays, Wish(*wishes))
     parts: list[Any] = []
@@ -133,7 +167,7 @@ def _made(library: Library, arrays: Mapping[str, Any], wish: Wish, stream: objec
     views = {name: library.view(SPOKEN[name], array) for name, array in arrays.items()}
     spec, stored = asked(views, wish)
     product = _product(spec, wish.target or target_of(device), wish.tuned)
-    shape, kind = (*views["A"].shape[:-1], views["B"].shape[-1]), library.type_of(spec.output)
+    shape, kind = result_shape(views), library.type_of(spec.output)
     if "D" not in views:
         stored["D"] = library.view("out", library.empty(kind, shape, arrays["A"]))
     whole = product.with_outputs(stored)

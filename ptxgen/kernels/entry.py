@@ -21,6 +21,7 @@ from ptxgen.tile import (
     Program,
     Quotient,
     Raster,
+    Segmented,
     Space,
     TensorBox,
     WorkList,
@@ -84,7 +85,7 @@ _WRITTEN: dict[str, Any] = {
     each.__name__: each
     for each in (
         *(Affine, Array, ArrayKind, Element, Entry, Fact, Grid, GridDim, Parameter, ParameterKind, Quotient, Raster),
-        *(TensorBox, WorkList, Workspace),
+        *(Segmented, TensorBox, WorkList, Workspace),
     )
 }
 

@@ -26,6 +26,7 @@ from ptxgen.errors import (
 from ptxgen.ir import Module
 from ptxgen.kernels.binding import Bound, bind, check_size
 from ptxgen.kernels.entry import Entry, entry_of
+from ptxgen.kernels.segments import bounded, most_tiles
 from ptxgen.kernels.store import Kept, find, keep
 from ptxgen.kernels.views import View, is_on_device
 from ptxgen.kernels.workspaces import DeviceWorkspaces, on_the_cpu
@@ -370,9 +371,10 @@ def workers_of(entry: Entry, tiles: int, resident: int, slabs: int = 0) -> int:
 
 def block_count(entry: Entry, sizes: Mapping[str, int]) -> int:
     """The tiles of a launch with these sizes, a block each without a work list, whole clusters of them: blocks whose
-    tiles lie beyond the last one find nothing inside the arrays, as those at an edge do. LaunchError where no grid
+    tiles lie beyond the last one find nothing inside the arrays, as those at an edge do. Where memory tells how many
+    there are, the most that it can. LaunchError where no grid
     holds them, or the kernel's 32-bit arithmetic cannot count a band of its raster."""
-    tiles = [max(0, dim.count.numerator.evaluate(sizes) // dim.count.divisor) for dim in entry.grid.dims]
+    tiles = most_tiles(entry.grid, sizes)
     counts = [-(-own // dim.cluster) * dim.cluster for own, dim in zip(tiles, entry.grid.dims, strict=True)]
     count = math.prod(counts)
     if count > MOST_BLOCKS:
@@ -428,6 +430,8 @@ def _tensor_map(entry: Entry, box: TensorBox, bound: Bound, memory: dict[tuple[i
     try:
         element = MAPPED.get(array.element, array.element.label)
         made = TensorMap(element, dims, strides, box.extents, swizzle=Swizzle(box.span), promotion=box.promotion)
+        if box.bounded is not None:
+            made = bounded(made, box.order.index(box.bounded))
     except InvalidDescriptor as error:
         raise LaunchError(f"{entry.name}: the tensor map of {box.array}: {error}") from None
     return made.encode(view.address) if is_on_device(view) else (_address(view, memory), made)

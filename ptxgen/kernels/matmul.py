@@ -76,10 +76,9 @@ class Matmul:
         if self.tiling is not None or (self.tuned is None and (row is None or not row.measured)):
             return self
         bound = self._bound(self.with_outputs(arrays, make=outline))
-        m, n, k, batches = (bound.sizes.get(name, 1) for name in ("M", "N", "K", "batches"))
         plan = Plan(self.compute, self.target).assume(*facts_of(self.compute, bound))
         wide = isinstance(by_warpgroups(plan, self.spec, self.tiled), MatrixInstruction)
-        sizes = Sizes(m, n, k, batches)
+        sizes = Sizes.of(self.spec, bound.sizes)
         found = self.tuned.tiling(self.spec, self.target, sizes) if self.tuned and not self.spec.totals else None
         target = self.target if wide else self.target.rstrip("af")
         tiling = found or chosen_tiling(self.spec, target, sizes, row)

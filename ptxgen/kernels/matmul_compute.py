@@ -71,13 +71,23 @@ class Layout(Enum):
         return self.value[1] == "t"
 
 
+class Grouping(Enum):
+    """What comes in groups, one behind the other, of which the array `ends` has the ends. ROWS: those of A and of the
+    result; B has a matrix for each group. TERMS: those of the sums, columns of A and rows of B; the result has a matrix
+    for each group."""
+
+    ROWS = "rows"
+    TERMS = "terms"
+
+
 USUAL_SUMS = {f64: f64, s8: s32, u8: s32}
 USUAL_RESULTS = {tf32: f32, e4m3: f16, e5m2: f16, s8: s32, u8: s32}
 
 
 @frozen
 class MatmulSpec:
-    """Everything that the statements of a product depend on: layouts, element types, epilogue, whether batched.
+    """Everything that the statements of a product depend on: layouts, element types, epilogue, whether batched, and
+    what comes in groups: then a bias of columns has one vector for each.
 
     `parts` are the rows and columns of the tile whose sums a `Total` keeps apart; None: it sums them all, which is what
     the user is told, but no single kernel computes. `input` is the type of A, and of B unless `b_input` is another;
@@ -93,6 +103,7 @@ class MatmulSpec:
     input: Element = f16
     b_input: Element | None = None
     promote: int | None = None
+    grouped: Grouping | None = None
 
     @classmethod
     def of(cls, input: Element, **others: Any) -> MatmulSpec:
@@ -104,6 +115,11 @@ class MatmulSpec:
     def inputs(self) -> tuple[Element, Element]:
         """The types of A and B."""
         return self.input, self.b_input or self.input
+
+    @property
+    def outer(self) -> dict[str, int]:
+        """The dims ahead of the rows, of which a block's tile has one each."""
+        return {"b": 1} if self.batched else {"g": 1} if self.grouped else {}
 
     @property
     def summed(self) -> Element:
@@ -119,28 +135,47 @@ class MatmulSpec:
 def matmul_compute(spec: MatmulSpec) -> Compute:
     """`AB[i,j] = sum_k A[i,k] * B[k,j]`, then `D[i,j]` = the epilogue's pieces one after the other.
 
-    Sizes are M, N, K (and `batches`), strides lda, ldb, ldd and one for each matrix of the epilogue in elements, with
-    `batch_a` and so on where batched. The epilogue is one expression in f32, in f64 where sums or arrays are f64;
-    ValueError for element types that no instruction multiplies, accumulates in or stores.
+    Sizes are M, N, K (and `batches` or `groups`), strides lda, ldb, ldd and one for each matrix of the epilogue in
+    elements, with `batch_a` and so on where batched, where grouped of what has one matrix for each group. The epilogue
+    is one expression in f32, in f64 where sums or arrays are f64; ValueError for element types that no instruction
+    multiplies, accumulates in or stores.
     """
     check_types(spec)
     left, right = spec.inputs
     builder = ComputeBuilder("matmul")
-    batch = builder.dims(b="batches") if spec.batched else ()
-    i, j, k = builder.dims(i="M", j="N", k="K")
-    arrays = EpilogueArrays(builder, batch, i, j)
-    a = arrays.matrix("A", left, (k, i) if spec.layout.a_transposed else (i, k))
-    b = arrays.matrix("B", right, (j, k) if spec.layout.b_transposed else (k, j))
-    product = builder.local("AB", spec.summed, (*batch, i, j))
+    batch, (i, j, k) = _grouped_dims(builder, spec.grouped) if spec.grouped else _dims(builder, spec.batched)
+    arrays = EpilogueArrays(builder, batch, i, j, grouped=spec.grouped is not None)
+    at_a = arrays.element("A", left, (k, i) if spec.layout.a_transposed else (i, k))
+    at_b = arrays.element("B", right, (j, k) if spec.layout.b_transposed else (k, j))
+    product = builder.local("AB", spec.summed, arrays.over)[arrays.over]
     following = arrays.following(spec.epilogue, spec.parts)
-    output = arrays.matrix("D", spec.output, (i, j), written=True)
-    at_a = a[(*batch, k, i)] if spec.layout.a_transposed else a[(*batch, i, k)]
-    at_b = b[(*batch, j, k)] if spec.layout.b_transposed else b[(*batch, k, j)]
-    over = (*batch, i, j)
-    builder.reduce(ReductionOp.ADD, product[over], at_a * at_b, (*over, k), (k,))
-    value = arrays.follow(following, product[over])
-    builder.define(output[over], value, over)
+    output = arrays.element("D", spec.output, (i, j), written=True)
+    builder.reduce(ReductionOp.ADD, product, at_a * at_b, (*arrays.over, k), (k,))
+    value = arrays.follow(following, product)
+    builder.define(output, value, arrays.over)
     return builder.build()
+
+
+Dims = tuple[tuple[Dim, ...], tuple[Dim, Dim, Dim]]
+
+
+def _dims(builder: ComputeBuilder, batched: bool) -> Dims:
+    batch = builder.dims(b="batches") if batched else ()
+    i, j, k = builder.dims(i="M", j="N", k="K")
+    return batch, (i, j, k)
+
+
+def _grouped_dims(builder: ComputeBuilder, grouping: Grouping) -> Dims:
+    g, i, j, k = builder.dims(g="groups", i="M", j="N", k="K")
+    ends = builder.input("ends", s32, (g,), (1,))
+    match grouping:
+        case Grouping.ROWS:
+            i = builder.segments("i", "M", ends=ends, group=g)
+        case Grouping.TERMS:
+            k = builder.segments("k", "K", ends=ends, group=g)
+        case _:
+            assert_never(grouping)
+    return (g,), (i, j, k)
 
 
 def check_types(spec: MatmulSpec) -> None:
@@ -160,6 +195,8 @@ def check_types(spec: MatmulSpec) -> None:
         raise ValueError(f"output {spec.output}: a result of sums in {spec.summed} is {', '.join(map(str, held))}")
     if spec.output is s32 and any(not isinstance(piece, Keep) for piece in spec.epilogue):
         raise ValueError("output s32: an epilogue is arithmetic in f32; store f32 or a narrower type after it")
+    if spec.grouped and (spec.batched or spec.totals):
+        raise ValueError("a grouped product is not batched, and has no row or column sums")
     if f64 in (spec.summed, spec.output) and spec.totals:
         raise ValueError("row and column sums are in f32, the product is in f64")
 
@@ -169,19 +206,34 @@ Pointwise = Alpha | Beta | Bias | Residual | Activate | Clamp
 
 @define
 class EpilogueArrays:
-    """Declares the arrays of a product, with their strides and the batch dim in front."""
+    """Declares the arrays of a product, with their strides and the batch dim in front: where that numbers groups, of
+    all arrays but those whose indices tell the group."""
 
     builder: ComputeBuilder
     batch: tuple[Dim, ...]
     i: Dim
     j: Dim
+    grouped: bool = False
+
+    @property
+    def over(self) -> tuple[Dim, ...]:
+        """All elements of the result."""
+        return (*self.batch, self.i, self.j)
+
+    def front(self, *dims: Dim) -> tuple[Dim, ...]:
+        """The dims in front of an array over `dims`."""
+        return () if any(dim.segments for dim in dims) else self.batch
 
     def matrix(self, name: str, element: Element, dims: tuple[Dim, Dim], written: bool = False) -> Array:
-        """A matrix in rows: strides `ld<name>` and 1, and `batch_<name>` in front where batched."""
+        """A matrix in rows: strides `ld<name>` and 1, and `batch_<name>` where something is in front."""
         declare = self.builder.output if written else self.builder.input
-        label = name.lower()
-        front = [f"batch_{label}"] if self.batch else []
-        return declare(name, element, (*self.batch, *dims), (*front, f"ld{label}", 1))
+        label, front = name.lower(), self.front(*dims)
+        strides = [f"batch_{label}"] if front else []
+        return declare(name, element, (*front, *dims), (*strides, f"ld{label}", 1))
+
+    def element(self, name: str, element: Element, dims: tuple[Dim, Dim], written: bool = False) -> Load:
+        """An element of such a matrix, at its dims."""
+        return self.matrix(name, element, dims, written)[(*self.front(*dims), *dims)]
 
     def sums(self, total: Total, parts: tuple[int, int] | None) -> Load:
         """The element that (i, j) is added to: one for each index that is kept, and each part of the one summed."""
@@ -204,16 +256,15 @@ class EpilogueArrays:
 
     def follow(self, following: list[tuple[Piece, Load | None]], value: Expression) -> Expression:
         """`value` after all pieces; those that store it or sum it become statements."""
-        over = (*self.batch, self.i, self.j)
         for piece, operand in following:
             match piece:
                 case Keep():
                     assert operand is not None
-                    self.builder.define(operand, value, over)
+                    self.builder.define(operand, value, self.over)
                 case Total(along):
                     assert operand is not None
                     summed = (self.j,) if along is Axis.ROWS else (self.i,)
-                    self.builder.reduce(ReductionOp.ADD, operand, value, over, summed)
+                    self.builder.reduce(ReductionOp.ADD, operand, value, self.over, summed)
                 case _:
                     value = apply(piece, value, operand)
         return value
@@ -224,11 +275,12 @@ class EpilogueArrays:
             case Bias(along, element):
                 assert name is not None
                 dim = self.i if along is Axis.ROWS else self.j
-                return self.builder.input(name, element, (dim,), (1,))[dim]
+                front = self.front(dim) if self.grouped else ()
+                strides = (f"batch_{name}", 1) if front else (1,)
+                return self.builder.input(name, element, (*front, dim), strides)[(*front, dim)]
             case Residual(element) | Beta(element) | Keep(element):
                 assert name is not None
-                matrix = self.matrix(name, element, (self.i, self.j), written=isinstance(piece, Keep))
-                return matrix[(*self.batch, self.i, self.j)]
+                return self.element(name, element, (self.i, self.j), written=isinstance(piece, Keep))
             case _:
                 return None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 from itertools import product
 
@@ -13,7 +13,7 @@ from isa.targets import target as target_named
 from ptxgen.compute import f16, s32
 from ptxgen.kernels.epilogue import Keep, Residual
 from ptxgen.kernels.generations import copies_tensors, generation_of, has_overlapping_launches, has_warpgroups
-from ptxgen.kernels.matmul_compute import MatmulSpec
+from ptxgen.kernels.matmul_compute import Grouping, MatmulSpec
 from ptxgen.kernels.matmul_drain import BARRIERS_BYTES, DEPTH, LEAST_SPAN, SPANS
 from ptxgen.kernels.matmul_plan import (
     GROUP_ROWS,
@@ -73,6 +73,19 @@ class Sizes:
     k: int
     batches: int = 1
 
+    @classmethod
+    def of(cls, spec: MatmulSpec, known: Mapping[str, int]) -> Sizes:
+        """Those of a launch; of groups as if all were of one length, which memory alone knows."""
+        m, n, k, batches = (known.get(name, 1) for name in ("M", "N", "K", "batches"))
+        groups = known.get("groups", 1)
+        match spec.grouped:
+            case None:
+                return cls(m, n, k, batches)
+            case Grouping.ROWS:
+                return cls(-(-m // max(1, groups)), n, k, groups)
+            case Grouping.TERMS:
+                return cls(m, n, -(-k // max(1, groups)), groups)
+
 
 def menu_for(spec: MatmulSpec, target: str, sizes: Sizes) -> tuple[MatmulTiling, ...]:
     """Legal tilings for a product of these sizes, the default one first, in a fixed order and each once. Tiles that are
@@ -93,7 +106,7 @@ def standing(spec: MatmulSpec, target: str, sizes: Sizes) -> Iterator[MatmulTili
 
 def walks(spec: MatmulSpec, target: str, base: MatmulTiling) -> Iterator[MatmulTiling]:
     """The ways to walk the tiles of one of `standing`, all legal if it is: by blocks that come and go or that stay,
-    alone or in clusters."""
+    alone or, where no groups have tiles of their own, in clusters."""
     if not has_warpgroups(target):
         yield from (evolve(base, raster=raster) for raster in RASTERS)
         return
@@ -101,8 +114,8 @@ def walks(spec: MatmulSpec, target: str, base: MatmulTiling) -> Iterator[MatmulT
         yield base
     if not spec.promote:
         yield from (evolve(base, raster=raster, workers=sms) for raster in RASTERS)
-        yield from (evolve(base, workers=sms, cluster=cluster) for cluster in STAYING_CLUSTERS)
-    if not base.turns:
+        yield from (evolve(base, workers=sms, cluster=cluster) for cluster in STAYING_CLUSTERS if not spec.grouped)
+    if not base.turns and not spec.grouped:
         yield from (evolve(base, cluster=cluster) for cluster in CLUSTERS)
 
 
@@ -128,7 +141,11 @@ def is_legal(spec: MatmulSpec, target: str, tiling: MatmulTiling) -> bool:
         return False
     if not (by_groups or tiling.boxed) and min(_bytes_of_slabs(spec, tiling)) < COPY_BYTES * 32 * tiling.warps:
         return False
-    if (tiling.cluster != (1, 1) and not by_groups) or (tiling.boxed and not copies_tensors(target)):
+    if tiling.cluster != (1, 1) and (not by_groups or spec.grouped):
+        return False
+    if tiling.boxed and not copies_tensors(target):
+        return False
+    if spec.grouped and (tiling.split > 1 or (tiling.turns and spec.grouped is Grouping.TERMS)):
         return False
     if tiling.stream and (tiling.workers is None or tiling.turns or tiling.split > 1 or spec.summed in (f16, s32)):
         return False

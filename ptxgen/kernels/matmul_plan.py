@@ -9,7 +9,7 @@ from attrs import evolve, field, frozen
 
 from isa.limits import limits
 from isa.targets import target as target_named
-from ptxgen.compute import Compute, e4m3, e5m2, f64
+from ptxgen.compute import Compute, e4m3, e5m2, f64, segmented_place
 from ptxgen.derive.facts import Facts
 from ptxgen.errors import PlanError
 from ptxgen.kernels.alignment import UNIT_BYTES, fits_boxes, shown_bytes
@@ -198,7 +198,6 @@ def matmul_plan(compute: Compute, spec: MatmulSpec, facts: Iterable[Fact], tilin
     """
     check_split(spec, tiling, target)
     generation = generation_of(target, spec.input, spec.accumulate, spec.b_input)
-    batch = {"b": 1} if spec.batched else {}
     plan = Plan(compute, target).assume(*facts)
     if tiling.overlap:
         plan = plan.overlap_launch()
@@ -215,7 +214,7 @@ def matmul_plan(compute: Compute, spec: MatmulSpec, facts: Iterable[Fact], tilin
     rows, columns = tiling.warp_tile
     if tiling.warps not in WARP_GRIDS:
         raise PlanError(f"a product on {tiling.warps} warps is one of warpgroups, but {product}")
-    plan = _on_blocks(plan.tile("cta", **batch, i=tiling.i, j=tiling.j, k=tiling.k), tiling)
+    plan = _on_blocks(plan.tile("cta", **spec.outer, i=tiling.i, j=tiling.j, k=tiling.k), tiling)
     plan = plan.tile("warp", i=rows, j=columns).place("warp", onto=warps).tile("step", k=generation.step)
     if boxed:
         plan = _boxed(plan, spec, tiling)
@@ -282,9 +281,8 @@ def _copied_instead(tiling: MatmulTiling, spec: MatmulSpec, generation: Generati
 
 def _by_warpgroups(plan: Plan, spec: MatmulSpec, tiling: MatmulTiling, product: MatrixInstruction) -> Plan:
     """One thread has boxes of both operands copied; warpgroups multiply what has landed and finish it."""
-    batch = {"b": 1} if spec.batched else {}
     groups = tiling.warps // 4
-    plan = _on_blocks(plan.tile("cta", **batch, i=tiling.i, j=tiling.j, k=tiling.k), tiling)
+    plan = _on_blocks(plan.tile("cta", **spec.outer, i=tiling.i, j=tiling.j, k=tiling.k), tiling)
     if tiling.cluster != (1, 1):
         plan = plan.cluster(i=tiling.cluster[0], j=tiling.cluster[1])
     plan = plan.tile("group", **{"j" if tiling.swap else "i": GROUP_ROWS}).place("group", onto=warpgroups)
@@ -409,6 +407,8 @@ def unmapped(plan: Plan, name: str) -> str:
     if not known:
         return f"no dimension of {name} lies together in memory"
     wanted = f"a multiple of {UNIT_BYTES} bytes for a tensor map"
+    if segmented_place(plan.compute, name) == plan.compute.array(name).contiguous_dimension:
+        return f"{name} lies together along groups, which begin anywhere, not at {wanted}"
     return "" if known == UNIT_BYTES else f"{name} begins and steps by multiples of {known} bytes, not {wanted}"
 
 
@@ -417,7 +417,7 @@ def copies_words(plan: Plan, name: str) -> bool:
     through registers."""
     array = plan.compute.array(name)
     place, width = array.contiguous_dimension, array.element.byte_count
-    if place is None:
+    if place is None or segmented_place(plan.compute, name) == place:
         return False
     values = [stride for stride in array.strides if not stride.is_constant]
     count = Facts.of(plan).vector(name, width, (*values, array.extents[place]), max(1, LEAST_COPY_BYTES // width))

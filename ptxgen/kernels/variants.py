@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from attrs import frozen
 
-from ptxgen.compute import Array
-from ptxgen.kernels.binding import WIDEST_ACCESS_BYTES, Bound, arrays_in_memory
+from ptxgen.compute import Array, segmented_place
+from ptxgen.kernels.binding import WIDEST_ACCESS_BYTES, Bound, arrays_in_memory, is_reached
 from ptxgen.kernels.generations import has_warpgroups
 from ptxgen.kernels.matmul_compute import MatmulSpec
 from ptxgen.kernels.matmul_plan import MatmulTiling, by_warpgroups
@@ -54,8 +54,16 @@ def variant_of(plan: Plan, spec: MatmulSpec, tiling: MatmulTiling, bound: Bound)
     (multiplied,) = (step for step in plan.steps if isinstance(step, MultiplyBy))
     wider = "" if multiplied.instruction.warpgroup else _narrower(plan, spec, tiling)
     carriers = tuple((name, _carrier(plan, name)) for name in OPERANDS)
-    reaches = tuple(reach_of(array, bound) for array in arrays_in_memory(plan.compute))
+    reached = (array for array in arrays_in_memory(plan.compute) if is_reached(plan.compute, array))
+    reaches = tuple(_anywhere(plan, array) or reach_of(array, bound) for array in reached)
     return Variant(multiplied.instruction, wider, carriers, reaches)
+
+
+def _anywhere(plan: Plan, array: Array) -> Reach | None:
+    """The reach of an array of which groups lie together, wherever they begin; None of others."""
+    place = segmented_place(plan.compute, array.name)
+    anywhere = place is not None and place == array.contiguous_dimension
+    return Reach(array.name, array.element.byte_count, ("groups that begin anywhere",)) if anywhere else None
 
 
 def _narrower(plan: Plan, spec: MatmulSpec, tiling: MatmulTiling) -> str:

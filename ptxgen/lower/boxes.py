@@ -8,7 +8,7 @@ from typing import Any
 
 from attrs import evolve, frozen
 
-from polyhedral import const, var
+from polyhedral import Affine, const, var
 from ptxgen.build import Value
 from ptxgen.errors import UnsupportedError
 from ptxgen.lower.arithmetic import Number
@@ -18,7 +18,7 @@ from ptxgen.lower.groups import first_thread
 from ptxgen.lower.ranks import by_rank
 from ptxgen.lower.registers import value_coordinates
 from ptxgen.lower.rings import barrier_at, ring_of, slot_of
-from ptxgen.tile import Buffer, Copy, Eviction, Region, Side, Space, TensorBox
+from ptxgen.tile import MIDDLE, Buffer, Copy, Eviction, Region, Side, Space, TensorBox
 
 TENSOR_STORE = "cp.async.bulk.tensor.{}d.global.shared::cta.tile.bulk_group"
 TENSOR_COPY = "cp.async.bulk.tensor.{}d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
@@ -59,7 +59,7 @@ def lower_box_copy(context: Context, copy: Copy) -> None:
     rank = context.resolved(copy.destination.rank)
     slot = slot_of(context, ring.depth, rank)
     barrier = barrier_at(context, ring, Side.FULL, slot)
-    name = TENSOR_COPY.format(len(box.order)) + (".multicast::cluster" if copy.masks else "")
+    name = TENSOR_COPY.format(box.rank) + (".multicast::cluster" if copy.masks else "")
     put, hint = _hinted(context, name, copy)
     to, condition = _blocks(context, copy)
     first = part_address(context, copy, slot)
@@ -104,7 +104,7 @@ def lower_box_store(context: Context, copy: Copy) -> None:
     """One store for each box, by the role's first thread; what is outside the array is not stored."""
     box, buffer = box_of(context, copy), copy.source.buffer
     slot = slot_of(context, buffer.depth, context.resolved(copy.source.rank))
-    put, hint = _hinted(context, TENSOR_STORE.format(len(box.order)), copy)
+    put, hint = _hinted(context, TENSOR_STORE.format(box.rank), copy)
     first, described, chosen = slot_address(context, buffer, slot), map_address(context, box), first_thread(context)
     for piece in pieces(copy, box):
         corner = _corner(context, copy.destination, piece, box)
@@ -130,11 +130,14 @@ def policy(context: Context, eviction: Eviction) -> Value:
 
 
 def _corner(context: Context, memory: Region, piece: Piece, box: TensorBox) -> list[Value]:
-    """The coordinates of a box in its array, in the order of the map."""
-    return [
-        context.narrow.value(context.integer(context.resolved(memory.origin[place]) + piece.start[place]))
-        for place in box.order
-    ]
+    """The coordinates of a box in its array, in the order of the map (`TensorBox`)."""
+    found = {place: context.resolved(memory.origin[place]) + piece.start[place] for place in box.order}
+    beside: tuple[Affine, ...] = ()
+    if box.bounded is not None:
+        end = context.resolved(memory.buffer.in_memory.reach[box.bounded])
+        found[box.bounded] = found[box.bounded] - end + MIDDLE
+        beside = (end, const(MIDDLE))
+    return [context.narrow.value(context.integer(coordinate)) for coordinate in (*found.values(), *beside)]
 
 
 def slot_address(context: Context, buffer: Buffer, slot: Number) -> Value:

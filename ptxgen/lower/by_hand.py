@@ -95,7 +95,7 @@ class GlobalTile:
         where = self.coordinates(value)
         with context.attributed(self._node.line):
             found: Value | None = None
-            for number, extent in zip(where, placed.extents, strict=True):
+            for number, extent in zip(where, placed.reach, strict=True):
                 limit = context.integer(context.resolved(extent))
                 own = k.setp.lt.s32(number, limit)
                 found = own if found is None else k.and_.pred(found, own)

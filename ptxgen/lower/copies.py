@@ -130,7 +130,7 @@ def global_places(
 
 def box_bounds(context: Context, memory: Region, maps: tuple[ThreadMap, ...], guarded: Sequence[int]) -> BoxBounds:
     """The bounds of a box of a global array along its guarded dimensions."""
-    extents = memory.buffer.in_memory.extents
+    extents = memory.buffer.in_memory.reach
     left = {dimension: context.resolved(extents[dimension] - memory.origin[dimension]) for dimension in guarded}
     return BoxBounds(left, maps, row_of(memory))
 

@@ -18,11 +18,11 @@ from ptxgen.lower.bases import pointer as global_pointer
 from ptxgen.lower.caching import fetch_maps, prepare_policies
 from ptxgen.lower.clusters import prepare_clusters
 from ptxgen.lower.context import Context, RoleThreads, origin_of
-from ptxgen.lower.grid import tile_indices
 from ptxgen.lower.initial import early_reads
 from ptxgen.lower.nodes import lower_node
 from ptxgen.lower.pool import SharedPool, pooled
 from ptxgen.lower.rings import start_barriers
+from ptxgen.lower.segments import own_tile
 from ptxgen.lower.unrolling import written_out
 from ptxgen.tile import (
     LANE_BITS,
@@ -203,8 +203,7 @@ def _lower_body(context: Context, role: Role) -> None:
             context.k.function(f"mov.b{register.type.bits}")(0, into=register)
     prepare_clusters(context, role.body)
     prepare_policies(context, role.body)
-    grid = context.program.grid
-    with nullcontext() if grid.work_list else tile_indices(context, grid):
+    with nullcontext() if context.program.grid.work_list else own_tile(context):
         lower_node(context, role.body)
 
 

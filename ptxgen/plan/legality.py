@@ -49,8 +49,8 @@ def dependences(compute: Compute) -> tuple[Dependence, ...]:
 
 
 def _in_program_order(place: int, statement: Statement) -> ScheduledStatement:
-    target = _access(statement.target)
-    reads = tuple(map(_access, statement.reads))
+    target = _access(statement, statement.target)
+    reads = tuple(_access(statement, load) for load in statement.reads)
     reduction = None
     if statement.reduction:
         reduction = Reduction(target.array, statement.reduction.dims)
@@ -72,8 +72,11 @@ def _with_parts(statement: Statement) -> Set:
     return domain
 
 
-def _access(load: Load) -> Access:
-    return Access(load.array, tuple(var(str(i)) if isinstance(i, FloorDiv) else i for i in load.indices))
+def _access(statement: Statement, load: Load) -> Access:
+    """The element that an access touches. An index of a segment is in no other group's, so the group's number is one
+    more index of what it reaches."""
+    groups = tuple(var(d.segments.group) for d in statement.dims if d.segments and d.affine in load.indices)
+    return Access(load.array, (*groups, *(var(str(i)) if isinstance(i, FloorDiv) else i for i in load.indices)))
 
 
 def crossing(compute: Compute, dependence: Dependence, dim: str, size: int) -> Witness | None:

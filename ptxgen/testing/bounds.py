@@ -125,7 +125,7 @@ def bounded(
             copied = elements[name] is Element.S32
             whole = frozenset(a for a, e in elements.items() if e is Element.S32 and not copied)
             summing = Summing.of(told.get(statement.name), elements[name], target)
-            for grid in grids(statement, sizes):
+            for grid in grids(statement, sizes, values):
                 node = SINGLE if single else DOUBLE
                 Erring(statement, values, sizes, scalars or {}, grid, errors, summing, node, whole).judge()
             errors[name] = errors[name] + stored(values[name], errors[name], compute.array(name).element)

@@ -85,7 +85,7 @@ def pointwise(
     element = compute.array(name).element
     copied = element is Element.S32
     kind = np.float64 if copied or compute.arithmetic(statement) is Element.F64 else np.float32
-    for grid in grids(statement, sizes):
+    for grid in grids(statement, sizes, held):
         SingleEvaluation(statement, wide, sizes, scalars, grid, kind).assign()
     held[name] = stored_as(wide[name], element)
 

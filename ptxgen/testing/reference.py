@@ -66,7 +66,7 @@ def reference(
         for statement in compute.statements:
             if in_parts(statement) and statement.reduction:
                 held[statement.target.array].fill(statement.reduction.op.identity)
-            for grid in grids(statement, sizes):
+            for grid in grids(statement, sizes, held):
                 Evaluation(statement, held, sizes, scalars or {}, grid).assign()
     return {statement.target.array: held[statement.target.array] for statement in compute.statements}
 
@@ -84,10 +84,27 @@ def number(affine: Affine, sizes: Mapping[str, int]) -> int:
     return affine.evaluate(sizes)
 
 
-def grids(statement: Statement, sizes: Mapping[str, int]) -> Iterator[dict[str, range]]:
+def grids(
+    statement: Statement, sizes: Mapping[str, int], held: Mapping[str, NDArray[Any]]
+) -> Iterator[dict[str, range]]:
     """Boxes of instances that together are all of them, cut along dims that are not reduced so that a box stays small;
-    a product that numpy sums by itself is not cut."""
-    extents = {dim.name: number(dim.extent, sizes) for dim in statement.dims}
+    a product that numpy sums by itself is not cut. Of statements over segments, for each group those of its own."""
+    dim = statement.segmented
+    if dim is None:
+        yield from _boxes(statement, {own.name: range(number(own.extent, sizes)) for own in statement.dims})
+        return
+    assert dim.segments is not None
+    first = 0
+    for group, end in enumerate(held[dim.segments.ends]):
+        start, first = first, min(max(int(end), first), number(dim.length, sizes))
+        own = {dim.name: range(start, first), dim.segments.group: range(group, group + 1)}
+        yield from _boxes(
+            statement, {d.name: own.get(d.name) or range(number(d.length, sizes)) for d in statement.dims} | own
+        )
+
+
+def _boxes(statement: Statement, ranges: Mapping[str, range]) -> Iterator[dict[str, range]]:
+    extents = {name: len(own) for name, own in ranges.items()}
     points = prod(extents.values())
     cuts: dict[str, list[range]] = {}
     for name, extent in extents.items():
@@ -96,7 +113,7 @@ def grids(statement: Statement, sizes: Mapping[str, int]) -> Iterator[dict[str, 
             pieces = max(1, min(extent, -(-points // POINTS_AT_ONCE)))
         points = -(-points // pieces)
         step = max(1, -(-extent // pieces))
-        cuts[name] = [range(start, min(start + step, extent)) for start in range(0, extent, step)] or [range(0)]
+        cuts[name] = [ranges[name][start : start + step] for start in range(0, extent, step)] or [range(0)]
     for box in product(*cuts.values()):
         yield dict(zip(cuts, box, strict=True))
 

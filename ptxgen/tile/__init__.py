@@ -3,6 +3,8 @@
 from ptxgen.tile.cropping import Coordinate, CroppingError, bit_count, coordinate_bits, granule, is_power, power_below
 from ptxgen.tile.distribution import LANE_BITS, Distribution, MatrixRows, SharedLayout, matrix_rows, zero
 from ptxgen.tile.nodes import (
+    MIDDLE,
+    ROUND,
     Acquire,
     Advance,
     Arrive,
@@ -56,6 +58,7 @@ from ptxgen.tile.nodes import (
     Retire,
     Ring,
     Role,
+    Segmented,
     Sequence,
     Side,
     Space,
@@ -81,14 +84,14 @@ from ptxgen.tile.variables import (
 )
 
 __all__ = [
-    "BLOCK_COUNT", "BLOCK_NUMBER", "ITEM_FIRST", "ITEM_SLABS", "JOINING", "LANE_BITS", "LEAVING", "TILE_COUNT",
-    "TILE_NUMBER", "Acquire", "Advance", "Arrive", "Arriving", "Buffer", "Carrier",
+    "BLOCK_COUNT", "BLOCK_NUMBER", "ITEM_FIRST", "ITEM_SLABS", "JOINING", "LANE_BITS", "LEAVING", "MIDDLE", "ROUND",
+    "TILE_COUNT", "TILE_NUMBER", "Acquire", "Advance", "Arrive", "Arriving", "Buffer", "Carrier",
     "ClusterArrive", "ClusterWait", "Code", "Commit", "Coordinate", "Copy", "Counter", "Covered", "CroppingError",
     "Distribution", "Entering", "Eviction", "Expect", "Fact", "Factor", "Fill", "ForEachItem", "GlobalPlacement",
     "Grid", "GridDim", "GridRelease", "GridWait", "HandWritten", "Iteration", "Leaf", "Let", "Loop", "Map",
     "MapOperand", "MatrixOrder", "MatrixRows", "Meet", "Multiply", "MultiplyRow", "Node", "Ordering", "Outside",
     "Parameter", "ParameterKind", "Program", "ProxyFence", "Quotient", "Raster", "Reduce", "Region", "RegisterFence",
-    "Release", "RequirementKind", "Retire", "Ring", "Role", "Sequence", "SharedLayout", "Side", "Space",
+    "Release", "RequirementKind", "Retire", "Ring", "Role", "Segmented", "Sequence", "SharedLayout", "Side", "Space",
     "Synchronisation", "TensorBox", "Wait", "When", "WorkList", "Workspace", "bit_count", "coordinate_bits", "granule",
     "is_power", "matrix_rows", "power_below", "rank_name", "show", "turns_name", "zero",
 ]  # fmt: skip

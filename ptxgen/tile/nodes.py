@@ -38,10 +38,17 @@ class Outside(Enum):
 
 @frozen
 class GlobalPlacement:
-    """An array in global memory: extents and strides in elements."""
+    """An array in global memory: extents and strides in elements. A block stays below `ends` in it where those are
+    given: along segments, below the end of its own."""
 
     extents: tuple[Affine, ...]
     strides: tuple[Affine, ...]
+    ends: tuple[Affine, ...] = ()
+
+    @property
+    def reach(self) -> tuple[Affine, ...]:
+        """Below what indices a block stays."""
+        return self.ends or self.extents
 
 
 @frozen
@@ -608,6 +615,9 @@ class Workspace:
     zeroed: bool = False
 
 
+MIDDLE, ROUND = 1 << 30, 1 << 34
+
+
 def turns_name(workspace: str) -> str:
     """The workspace of the flags that tell whose turn it is at each tile of another workspace."""
     return f"{workspace}_turns"
@@ -652,18 +662,33 @@ class WorkList:
 
 
 @frozen
+class Segmented:
+    """Groups of indices that the s32 array `ends` in memory tells: group number g, the value of the tile index `group`,
+    is `first` <= index < `end`, where it begins where the group before ends and ends at `ends[g]`, but not before it
+    begins and not beyond `rows`. The counts of the tile indices behind `group` are those of the group."""
+
+    ends: str
+    group: str
+    first: str
+    end: str
+    rows: Affine
+
+
+@frozen
 class Grid:
     """All tiles, one block each; the launch is one-dimensional with the product of the counts as blocks. With a work
     list fewer blocks take several tiles each. Blocks of a cluster follow each other, along its last dim first; the
     raster orders clusters. With `parts` the first dim numbers so many parts of a sum, which each tile of the others
     has: all blocks of a part come before those of the next one, in the same order, and TILE_NUMBER is a block's place
-    there.
+    there. With `segments` the first dim numbers groups: the tiles of a group come before those of the next one, in the
+    order of the raster, and blocks beyond the last tile have nothing to do.
     """
 
     dims: tuple[GridDim, ...]
     raster: Raster
     work_list: WorkList | None = None
     parts: int = 1
+    segments: Segmented | None = None
 
     @property
     def cluster(self) -> int:
@@ -699,7 +724,13 @@ class TensorBox:
     """A tensor map that the kernel takes as the parameter `name`: array `array`, its dimensions in `order` from the one
     that lies together in memory on, and the `extents` of a box in that order. `op` copies it; rows are swizzled over
     `span` bytes. The L2 cache fetches `promotion` bytes at once, 0 as many as are asked for; a map that comes `early`
-    is fetched as the kernel begins."""
+    is fetched as the kernel begins.
+
+    Along dimension `bounded` a copy stays below the end of its block's segment, which is known when it is issued. Such
+    a map has MIDDLE elements along that dimension and two dimensions more: index i is at MIDDLE - end + i there, so
+    that what is outside is behind the end; `end` is the coordinate in the first dimension more, whose steps are the
+    same, and MIDDLE that in the second one, whose steps are ROUND less those. That makes i steps and MIDDLE times
+    ROUND, which is 2^64 bytes: addresses are the same after those."""
 
     name: str
     op: str
@@ -709,6 +740,12 @@ class TensorBox:
     span: int
     promotion: int = 0
     early: bool = False
+    bounded: int | None = None
+
+    @property
+    def rank(self) -> int:
+        """The dimensions of the map."""
+        return len(self.order) + (0 if self.bounded is None else 2)
 
 
 @frozen

@@ -126,6 +126,9 @@ def grid_lines(grid: Grid) -> Iterator[str]:
     """One line for each tile index, then the order of the blocks."""
     for dim in grid.dims:
         yield f"{dim.variable} = 0 .. {dim.count} - 1" + (f", clusters of {dim.cluster}" if dim.cluster > 1 else "")
+    if grid.segments is not None:
+        told = grid.segments
+        yield f"group {told.group} from {told.first} to {told.end} of {told.rows}, by {told.ends}"
     if grid.parts > 1:
         yield f"all tiles of a part before those of the next one, {grid.parts} parts"
     group = grid.raster.group
@@ -160,8 +163,9 @@ def buffer_lines(buffers: Items[Buffer]) -> Iterator[str]:
 def buffer_cells(buffer: Buffer) -> tuple[str, ...]:
     """Name, space, element and extent of a buffer."""
     match buffer.placement:
-        case GlobalPlacement(extents, strides):
-            extent = f"{listed(extents)} strides {listed(strides)}"
+        case GlobalPlacement(extents, strides, ends):
+            below = f" below {listed(ends)}" if ends else ""
+            extent = f"{listed(extents)} strides {listed(strides)}{below}"
         case SharedLayout():
             over = f", over {buffer.alias}" if buffer.alias else ""
             extent = f"{box_text(buffer.shape)} x {buffer.depth}, {buffer.slot_bytes * buffer.depth} bytes{over}"
@@ -183,8 +187,9 @@ def tensor_line(box: TensorBox) -> str:
     order = ", ".join(f"d{place}" for place in box.order)
     promoted = f", {box.promotion} bytes at once to L2" if box.promotion else ""
     early = ", fetched early" if box.early else ""
+    bounded = "" if box.bounded is None else f", to the end of the group along d{box.bounded}"
     boxes = f"{box.array} in boxes of {box_text(box.extents)} over {order}, swizzled over {box.span} bytes"
-    return f"{box.name} for {box.op}: {boxes}{promoted}{early}"
+    return f"{box.name} for {box.op}: {boxes}{bounded}{promoted}{early}"
 
 
 def of_tile(tile: Affine) -> str:

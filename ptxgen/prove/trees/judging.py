@@ -69,9 +69,10 @@ def _first_faults(program: Program) -> Iterator[Finding]:
 def _traces(program: Program, case: Case, tracer: Tracer) -> Traces:
     """What each role of each block does."""
     found: dict[tuple[str, int], tuple[Step, ...]] = {}
+    walks, segments = program.grid.work_list is not None, program.grid.segments
     for block, indices in enumerate(tiles_of(program.grid)):
-        items = [indices] * case.items if program.grid.work_list else []
-        values = {**case.sizes, **({} if program.grid.work_list else indices)}
+        items = [indices | case.bounds(segments, number) for number in range(case.items)] if walks else []
+        values = {**case.sizes, **({} if walks else indices | case.bounds(segments, 0))}
         for role in program.roles:
             found[role.name, block] = tracer.steps_of(role.body, values, items)
     return found

@@ -28,6 +28,7 @@ from ptxgen.tile import (
     ParameterKind,
     Program,
     Quotient,
+    Segmented,
     Sequence,
     Space,
     When,
@@ -41,10 +42,15 @@ FEW = 6
 
 @frozen(eq=False)
 class Case:
-    """Sizes, and how many items a block has."""
+    """Sizes, how many items a block has, and, where indices come in segments, how long that of each is."""
 
     sizes: Mapping[str, int]
     items: int
+    lengths: tuple[int, ...] = ()
+
+    def bounds(self, segments: Segmented | None, item: int) -> dict[str, int]:
+        """The variables of an item's group, as if it began at 0: control knows but where a group ends behind that."""
+        return {} if segments is None else {segments.first: 0, segments.end: self.lengths[item]}
 
 
 @define
@@ -83,14 +89,17 @@ class _Control:
 
 
 def cases(program: Program) -> Iterator[Case]:
-    """The sizes and items to look at, small ones first. Of several sizes that loops run over one at a time is large."""
+    """The sizes and items to look at, small ones first. Of several sizes that loops run over one at a time is large,
+    and of several segments the first."""
     control = _Control()
     for role in program.roles:
         control.collect(role.body)
     looping = {name for q in control.quotients for name in q.numerator.names}
     many: dict[str, list[int]] = {}
     few: dict[str, list[int]] = {}
-    for name in (p.name for p in program.parameters if p.kind in (ParameterKind.SIZE, ParameterKind.STRIDE)):
+    ends = () if program.grid.segments is None else (program.grid.segments.end,)
+    sizes = (p.name for p in program.parameters if p.kind in (ParameterKind.SIZE, ParameterKind.STRIDE))
+    for name in (*sizes, *ends):
         turning = [affine for affine in control.conditions if name in affine.names]
         if name in looping:
             own = [q for q in control.quotients if name in q.numerator.names] + [Quotient(a, 1) for a in turning]
@@ -101,7 +110,11 @@ def cases(program: Program) -> Iterator[Case]:
     for count in range(1, control.most_items + 1):
         for one in many or [""]:
             held = {name: many[name] if name == one else values for name, values in few.items()}
-            yield from (Case(dict(zip(held, values, strict=True)), count) for values in product(*held.values()))
+            for values in product(*held.values()):
+                case = dict(zip(held, values, strict=True))
+                first = tuple(case.pop(end) for end in ends)
+                others = product(*(few[end][:FEW:2] for end in ends * (count - 1)))
+                yield from (Case(case, count, (*first, *rest)) for rest in others)
 
 
 def _modulus(name: str, program: Program) -> int:

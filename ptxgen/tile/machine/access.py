@@ -188,7 +188,7 @@ def strides(step: Step, view: View) -> Index:
 
 def extents(step: Step, view: View) -> Index:
     """The extents of a global view's array."""
-    return np.array([step.value(extent) for extent in view.region.buffer.in_memory.extents], np.int64)
+    return np.array([step.value(extent) for extent in view.region.buffer.in_memory.reach], np.int64)
 
 
 def outside(step: Step, view: View, coordinates: Index) -> Mask:

@@ -3,17 +3,18 @@ while those are there."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import product
 
 import numpy as np
-from attrs import define, field
+from attrs import define, evolve, field
 
 from ptxgen.tile.machine.faults import MachineFault
 from ptxgen.tile.machine.geometry import Index
-from ptxgen.tile.machine.rasters import in_order
+from ptxgen.tile.machine.rasters import Place, in_order
 from ptxgen.tile.machine.schedule import Blocked
-from ptxgen.tile.machine.state import Block, Warp, evaluate
+from ptxgen.tile.machine.segments import group_variables
+from ptxgen.tile.machine.state import Block, Launch, Warp, evaluate
 from ptxgen.tile.nodes import Grid, rank_name
 
 
@@ -85,21 +86,38 @@ class Cluster:
                     raise MachineFault("tile.left", text, None)
 
 
-def clusters_of(grid: Grid, sizes: dict[str, int]) -> list[tuple[tuple[int, ...], ...]]:
+def clusters_of(launch: Launch) -> list[tuple[Place, ...]]:
     """The tile indices of the blocks of each cluster, in the order of their ranks, the last dim fastest; clusters in
-    that of the raster. Where tiles do not fill the last cluster its blocks lie beyond them."""
+    that of the raster, those of a group before those of the next. Where tiles do not fill the last cluster its blocks
+    lie beyond them."""
+    grid, sizes = launch.program.grid, launch.sizes
+    if grid.segments is not None:
+        inside = evolve(grid, dims=grid.dims[1:])
+        groups = group_variables(launch, grid.segments)
+        return [
+            tuple((number, *place) for place in members)
+            for number, group in enumerate(groups)
+            for members in _clusters(inside, {**sizes, **group})
+        ]
+    return _clusters(grid, sizes)
+
+
+def _clusters(grid: Grid, sizes: Mapping[str, int]) -> list[tuple[Place, ...]]:
     counts = [-(-evaluate(dim.count, sizes) // dim.cluster) for dim in grid.dims]
     height = grid.dims[-2].cluster if len(grid.dims) > 1 else 1
     return [tuple(_members(grid, first)) for first in in_order(counts, grid.raster, height)]
 
 
-def _members(grid: Grid, first: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+def _members(grid: Grid, first: Place) -> Iterator[Place]:
     for rank in product(*(range(dim.cluster) for dim in grid.dims)):
         yield tuple(at * dim.cluster + own for at, dim, own in zip(first, grid.dims, rank, strict=True))
 
 
-def tile_variables(grid: Grid, place: tuple[int, ...]) -> dict[str, int]:
-    """What a block's tile indices are, and its ranks along those that a cluster extends along."""
+def tile_variables(launch: Launch, place: Place) -> dict[str, int]:
+    """What a block's tile indices are, its ranks along those that a cluster extends along, and the bounds of its
+    group."""
+    grid = launch.program.grid
+    group = group_variables(launch, grid.segments)[place[0]] if grid.segments else {}
     found = {dim.variable: at for dim, at in zip(grid.dims, place, strict=True)}
     ranks = {rank_name(d.variable): at % d.cluster for d, at in zip(grid.dims, place, strict=True) if d.cluster > 1}
-    return found | ranks
+    return found | ranks | group

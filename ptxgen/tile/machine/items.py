@@ -16,7 +16,7 @@ def items_of(launch: Launch, workers: int | None) -> list[Shares]:
     tiles. W clusters are as many as the list has blocks for, `workers` where it leaves that to the device, one at least
     and never more than there are. Of a streamed list the launch keeps what each cluster takes of its tiles."""
     grid = launch.program.grid
-    together, shared = clusters_of(grid, launch.sizes), grid.work_list
+    together, shared = clusters_of(launch), grid.work_list
     if shared is None:
         return [tuple((place,) for place in members) for members in together]
     asked = shared.workers or workers or RESIDENT_CLUSTERS * grid.cluster

@@ -114,7 +114,7 @@ def shares_of(
     if launch.program.grid.cluster == 1:
         return [((place,),) for place in blocks]
     chosen = set(blocks)
-    members = clusters_of(launch.program.grid, launch.sizes)
+    members = clusters_of(launch)
     return [tuple((place,) for place in m) for m in members if not chosen.isdisjoint(m)]
 
 
@@ -191,7 +191,7 @@ def run_cluster(
     threads: list[Thread] = []
     teams: dict[str, list[Warp]] = {}
     for block, items in zip(cluster.blocks, shares, strict=True):
-        tiles = [tile_variables(grid, place) | tile_numbers(grid, place, launch.sizes) for place in items]
+        tiles = [tile_variables(launch, place) | tile_numbers(grid, place, launch.sizes) for place in items]
         variables = launch.sizes if grid.work_list else {**launch.sizes, **tiles[0]}
         if launch.shares:
             share, count = launch.shares[number - 1], len(launch.shares) * grid.cluster

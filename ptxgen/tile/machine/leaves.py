@@ -41,6 +41,7 @@ from ptxgen.tile.machine.geometry import (
 )
 from ptxgen.tile.machine.numbers import NUMPY_TYPES, Floats, Numbers, narrowed, poison, widened
 from ptxgen.tile.machine.products import issue
+from ptxgen.tile.machine.segments import reach_of
 from ptxgen.tile.machine.state import Step, View, Warp
 from ptxgen.tile.nodes import (
     Carrier,
@@ -194,7 +195,7 @@ def tensor_copy(step: Step, node: Copy) -> None:
     box = value_images(node.distribution)
     at = box + np.array([step.value(corner) for corner in source.origin], np.int64)
     placed = source.buffer.in_memory
-    extents = np.array([step.value(extent) for extent in placed.extents], np.int64)
+    extents = np.array([step.value(extent) for extent in reach_of(step, node.op, placed)], np.int64)
     inside = ((at >= 0) & (at < extents)).all(axis=1)
     index = at @ np.array([step.value(stride) for stride in placed.strides], np.int64)
     values = np.zeros(len(box), memory.values.dtype)

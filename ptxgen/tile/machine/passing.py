@@ -55,6 +55,8 @@ class Turns:
 
 def workspace_memory(program: Program, sizes: dict[str, int], warps: int, blocks: int) -> dict[str, Storage]:
     """The workspaces of a launch of so many blocks, not yet written."""
+    if not program.workspaces:
+        return {}
     shared = program.grid.work_list
     tiles = tile_count(program.grid, sizes) if shared is None or shared.slabs is None else blocks
     return {

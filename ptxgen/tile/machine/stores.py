@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ptxgen.tile.machine.geometry import offsets, value_images
+from ptxgen.tile.machine.segments import reach_of
 from ptxgen.tile.machine.state import BulkStore, Step, Warp
 from ptxgen.tile.nodes import Copy, Space
 
@@ -31,7 +32,9 @@ def issue(step: Step, node: Copy) -> None:
     index = offsets(source.buffer.layout, box + start) + slot
     at = box + np.array([step.value(corner) for corner in destination.origin], np.int64)
     placed = destination.buffer.in_memory
-    inside = ((at >= 0) & (at < np.array([step.value(e) for e in placed.extents], np.int64))).all(axis=1)
+    inside = ((at >= 0) & (at < np.array([step.value(e) for e in reach_of(step, node.op, placed)], np.int64))).all(
+        axis=1
+    )
     target = at @ np.array([step.value(stride) for stride in placed.strides], np.int64)
     store = BulkStore(step, source, storage, index, memory, target[inside], np.asarray(inside))
     check(store)

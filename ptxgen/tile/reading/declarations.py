@@ -18,6 +18,7 @@ from ptxgen.tile.nodes import (
     Quotient,
     Raster,
     Ring,
+    Segmented,
     Space,
     TensorBox,
     WorkList,
@@ -66,6 +67,7 @@ def grid(lines: Iterable[Line], heading: Line) -> Grid:
     raster: Raster | None = None
     work_list: WorkList | None = None
     parts = 1
+    segments: Segmented | None = None
     for line in lines:
         line.alone()
         cursor = line.cursor()
@@ -79,6 +81,8 @@ def grid(lines: Iterable[Line], heading: Line) -> Grid:
             cursor.take("tiles, walked column by column")
         elif cursor.took("squares of"):
             raster = _along_a_curve(cursor)
+        elif cursor.took("group "):
+            segments = _segments(cursor)
         elif cursor.took("walked by"):
             work_list = _work_list(cursor, clusters=any(dim.cluster > 1 for dim in dims))
         else:
@@ -88,7 +92,19 @@ def grid(lines: Iterable[Line], heading: Line) -> Grid:
         raise heading.cursor().failure(
             "the grid has no order", "'last dim fastest' or 'bands of 8 tiles, ...' below it"
         )
-    return Grid(tuple(dims), raster, work_list, parts)
+    return Grid(tuple(dims), raster, work_list, parts, segments=segments)
+
+
+def _segments(cursor: Cursor) -> Segmented:
+    group = cursor.name("the tile index that numbers groups")
+    cursor.take("from")
+    first = cursor.name("what a group's first index is called")
+    cursor.take("to")
+    end = cursor.name("what a group's end is called")
+    cursor.take("of")
+    rows = affine(cursor)
+    cursor.take(", by")
+    return Segmented(cursor.name("the array of the ends"), group, first, end, rows)
 
 
 def _along_a_curve(cursor: Cursor) -> Raster:
@@ -132,7 +148,8 @@ def buffer(line: Line) -> Buffer:
         line.alone()
         extents = listed(cursor)
         cursor.take("strides")
-        placed = GlobalPlacement(extents, listed(cursor))
+        strides = listed(cursor)
+        placed = GlobalPlacement(extents, strides, listed(cursor) if cursor.took("below") else ())
         cursor.end()
         return Buffer(name, array, element, space, (), 1, placed)
     shape = cursor.box()
@@ -172,7 +189,7 @@ def ring(line: Line) -> Ring:
 
 def tensor_box(line: Line) -> TensorBox:
     """`A_shared_map for A.shared: A in boxes of 64x128 over d1, d0, swizzled over 128 bytes`, and behind it
-    `, 256 bytes at once to L2` and `, fetched early` where that is so."""
+    `, to the end of the group along d0`, `, 256 bytes at once to L2` and `, fetched early` where that is so."""
     line.alone()
     cursor = line.cursor()
     name = cursor.name("a tensor map's name")
@@ -189,6 +206,7 @@ def tensor_box(line: Line) -> TensorBox:
         cursor.take(",")
     span = cursor.integer("bytes")
     cursor.take("bytes")
+    bounded = cursor.dimension() if cursor.took(", to the end of the group along") else None
     early = cursor.took(", fetched early")
     promotion = 0
     if not early and cursor.took(","):
@@ -196,7 +214,7 @@ def tensor_box(line: Line) -> TensorBox:
         cursor.take("bytes at once to L2")
         early = cursor.took(", fetched early")
     cursor.end()
-    return TensorBox(name, op, array, tuple(order), extents, span, promotion, early)
+    return TensorBox(name, op, array, tuple(order), extents, span, promotion, early, bounded)
 
 
 def workspace(line: Line) -> Workspace:
