@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import compress, count, repeat
+from itertools import compress, repeat
+from itertools import count as numbers
 from math import gcd
-from operator import add, itemgetter, mul, neg
+from operator import add, itemgetter, mul, neg, not_
 
 from polyhedral.rows import Row, least_width, tightest
 
@@ -48,7 +49,7 @@ class _Repair:
 
     def run(self, values: list[int]) -> bool:
         """Moves `point`, where rows have these `values`, until all hold; False, it as it was, where that fails."""
-        broken = next(compress(count(), map(_IS_NEGATIVE, values)), None)
+        broken = next(compress(numbers(), map(_IS_NEGATIVE, values)), None)
         if broken is None:
             return True
         point, way, value = self.point, self.way, values[broken]
@@ -101,34 +102,36 @@ def alone_violated(
     rows, count = (*own, *known), len(own)
     values = values_at(rows, (*point, 1))
     fixed = list(map(any, zip(*equalities, strict=True)))[:-1] if equalities else [False] * len(point)
-    found: set[Row] = set()
+    open_rows = [True] * count
     columns = [c for c, is_fixed in zip(zip(*rows, strict=True), fixed, strict=False) if not is_fixed]
     for column in columns * SWEEPS:
+        if not any(compress(column, open_rows)):
+            continue
         up = up_next = down = down_next = None
         first_up = first_down = 0
-        for number, coefficient in enumerate(column):
+        for coefficient, value, number in compress(zip(column, values, numbers(), strict=False), column):
             if coefficient < 0:
-                room = values[number] // -coefficient
+                room = value // -coefficient
                 if up is None or room < up:
                     up, up_next, first_up = room, up, number
                 elif up_next is None or room < up_next:
                     up_next = room
-            elif coefficient:
-                room = values[number] // coefficient
+            else:
+                room = value // coefficient
                 if down is None or room < down:
                     down, down_next, first_down = room, down, number
                 elif down_next is None or room < down_next:
                     down_next = room
         if up is not None and first_up < count and (up_next is None or up < up_next):
-            found.add(own[first_up])
+            open_rows[first_up] = False
         if down is not None and first_down < count and (down_next is None or down < down_next):
-            found.add(own[first_down])
-        if len(found) == count:
+            open_rows[first_down] = False
+        if True not in open_rows:
             break
         move = ((FAR if up is None else up) - (FAR if down is None else down)) // 2
         if move:
             values = list(map(add, values, map(mul, column, repeat(move))))
-    return found
+    return set(compress(own, map(not_, open_rows)))
 
 
 class Sums:

@@ -42,6 +42,13 @@ def _both(
     if not shared:
         return None
     long = len(extra) * GUARDS_FOR_A_BODY <= sum(_body(items[m], level) for m in shared)
+    if long and any(
+        _is_seen_tested(items[m], o, [items[s] for s in r.members if s != m] if by_cost else None, level, known & r.rows)
+        for r, o in ((first, known & second.rows), (second, known & first.rows))
+        for m in r.members
+        if m in extra
+    ):
+        return None
     hull = simple_hull((first.rows & known, second.rows & known)).gist(known)
     around = hull & known
     members = shared | extra
@@ -80,8 +87,23 @@ def _is_apart(item: Item, others: Sequence[Item], level: int, known: System) -> 
     inner = _next_loop(item, level)
     if inner is None or _is_empty_by_bounds(item, level, known):
         return True
+    return not _shares_loops_inside(item, others, level, inner, known)
+
+
+def _is_seen_tested(item: Item, where_not: System, others: Sequence[Item] | None, level: int, known: System) -> bool:
+    """Whether the item, which does not run `where_not`, has loops with iterations there and so needs a test of its own.
+
+    With `others`, those that run beside it where `known` holds, whether it shares loops with one of them as well.
+    """
+    inner = _next_loop(item, level)
+    if inner is None or disjoint(where_not, _rows_inside(item, level)):
+        return False
+    return others is None or _shares_loops_inside(item, others, level, inner, known)
+
+
+def _shares_loops_inside(item: Item, others: Sequence[Item], level: int, inner: int, known: System) -> bool:
     own = timed(item, inner)
-    return not any(
+    return any(
         not disjoint(known, own, timed(o, min(inner, len(o.levels) - 1))) and _share_loops(item, o, level + 1, known)
         for o in others
     )
@@ -114,11 +136,16 @@ def _has_a_range(item: Item, level: int) -> bool:
 
 def _is_empty_by_bounds(item: Item, level: int, known: System) -> bool:
     """Whether the loops of the item inside of the level have no iterations where the item is not."""
+    own = _rows_inside(item, level)
+    return disjoint(known, own) or timed(item, level).gist(known & own).is_universe
+
+
+def _rows_inside(item: Item, level: int) -> System:
+    """The conditions of the item on what is inside of the level."""
     inner = frozenset(item.levels[level + 1 :])
     columns = [i for i, n in enumerate(item.system.names) if n in inner]
     rows = item.system.equalities + item.system.inequalities
-    own = with_rows(item.system, [any(r[i] for i in columns) for r in rows])
-    return disjoint(known, own) or timed(item, level).gist(known & own).is_universe
+    return with_rows(item.system, [any(r[i] for i in columns) for r in rows])
 
 
 def _is_empty_at_no_cost(item: Item, level: int, known: System) -> bool:

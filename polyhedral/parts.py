@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import compress
-from operator import itemgetter, mul, neg
+from operator import attrgetter, itemgetter, mul, neg
 
 from polyhedral.affine import Affine, var
 from polyhedral.elimination import exact_shadow, project
 from polyhedral.emptiness import Nearby
-from polyhedral.gist import needed
+from polyhedral.gist import are_lone_bounds, needed
 from polyhedral.part import NOTHING, Part, Parts, in_place, inherited, part, parts_of
 from polyhedral.points import at, point_of, points_of, together
 from polyhedral.rows import Contradiction, Row
@@ -110,7 +110,7 @@ def gist_of(own: Parts, known: Parts, equalities_too: bool) -> Parts:
         return NOTHING
     if known and all(p in known and (equalities_too or not p.equalities) for p in own):
         return ()
-    if not known and len(own) == 1 and len(own[0].inequalities) + len(own[0].equalities) == 1:
+    if len(own) == 1 and _is_all_needed(own[0], known):
         return own
     names, rows = aligned(*own, *known)
     mine, theirs = together(rows[: len(own)]), together(rows[len(own) :])
@@ -125,6 +125,17 @@ def gist_of(own: Parts, known: Parts, equalities_too: bool) -> Parts:
     if existential:
         return parts_of(normal(names, equal, unequal))
     return inherited(parts_of(subset(Spelling(names, *mine), chosen)), point)
+
+
+def _is_all_needed(one: Part, known: Parts) -> bool:
+    """Whether it is one row that nothing is known about, or each row alone bounds a variable that is not known."""
+    rows = one.inequalities
+    if one.equalities or one.own:
+        return not known and len(rows) + len(one.equalities) == 1
+    if not known and len(rows) == 1:
+        return True
+    free = one.visible.difference(*map(_VISIBLE, known))
+    return 2 * len(free) >= len(rows) and are_lone_bounds(rows, tuple(map(free.__contains__, one.names)))
 
 
 def gist_by_parts(own: Parts, known: Parts, equalities_too: bool) -> Parts:
@@ -153,6 +164,7 @@ def _shadow(one: Part, columns: tuple[int, ...], force: bool) -> tuple[Parts, bo
 
 
 _CONSTANT = itemgetter(slice(-1, None))
+_VISIBLE = attrgetter("visible")
 
 
 @lru_cache(maxsize=1 << 14)
