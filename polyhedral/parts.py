@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from itertools import compress
-from operator import attrgetter, itemgetter, mul, neg
+from itertools import chain, compress
+from operator import attrgetter, itemgetter, mul, neg, not_
 
 from polyhedral.affine import Affine, var
 from polyhedral.elimination import exact_shadow, project
 from polyhedral.emptiness import Nearby
 from polyhedral.gist import are_lone_bounds, needed
-from polyhedral.part import NOTHING, Part, Parts, in_place, inherited, part, parts_of
+from polyhedral.part import NOTHING, VISIBLE, Part, Parts, in_place, inherited, part, parts_of, touching
 from polyhedral.points import at, point_of, points_of, together
 from polyhedral.rows import Contradiction, Row
 from polyhedral.spelling import (
@@ -36,7 +36,7 @@ def linked(own: Sequence[Part], known: Sequence[Part]) -> list[tuple[Parts, Part
     found: list[tuple[Parts, Parts]] = []
     if len(own) == 1:
         names = own[0].visible
-        theirs = tuple([p for p in known if not names.isdisjoint(p.visible)])
+        theirs = touching(known, names)
         found.append((tuple(own), theirs))
         found += [((), (p,)) for p in known if p not in theirs]
         return found
@@ -51,11 +51,11 @@ def conjoined(first: Parts, second: Parts) -> Parts:
     for one in second:
         if one in found:
             continue
-        met = tuple([p for p in found if not p.visible.isdisjoint(one.visible)])
-        if met:
-            found = (*[p for p in found if p not in met], *_joined(*met, one))
-        else:
+        apart = list(map(one.visible.isdisjoint, map(VISIBLE, found)))
+        if all(apart):
             found = (*found, one)
+        else:
+            found = (*compress(found, apart), *_joined(*compress(found, map(not_, apart)), one))
     return in_place(found)
 
 
@@ -108,13 +108,13 @@ def gist_of(own: Parts, known: Parts, equalities_too: bool) -> Parts:
     point = point_of(*known, *own)
     if point is None:
         return NOTHING
-    if known and all(p in known and (equalities_too or not p.equalities) for p in own):
+    if known and not [p for p in own if p not in known or (p.equalities and not equalities_too)]:
         return ()
     if len(own) == 1 and _is_all_needed(own[0], known):
         return own
     names, rows = aligned(*own, *known)
     mine, theirs = together(rows[: len(own)]), together(rows[len(own) :])
-    existential = sum(p.own for p in own) + sum(p.own for p in known)
+    existential = sum(map(_OWN, chain(own, known)))
     chosen = needed(
         mine, theirs, equalities_too, existential, len(names), None if existential else Nearby(at(point, names))
     )
@@ -134,7 +134,7 @@ def _is_all_needed(one: Part, known: Parts) -> bool:
         return not known and len(rows) + len(one.equalities) == 1
     if not known and len(rows) == 1:
         return True
-    free = one.visible.difference(*map(_VISIBLE, known))
+    free = one.visible.difference(*map(VISIBLE, known))
     return 2 * len(free) >= len(rows) and are_lone_bounds(rows, tuple(map(free.__contains__, one.names)))
 
 
@@ -160,11 +160,12 @@ def eliminated(one: Part, names: Iterable[str], force: bool) -> tuple[Parts, boo
 def _shadow(one: Part, columns: tuple[int, ...], force: bool) -> tuple[Parts, bool]:
     spelled, exact = _shadow_of_rows((one.equalities, one.inequalities), columns, len(one.names), force)
     names = tuple([n if n[0] == "$" else one.names[int(n)] for n in spelled.names])
-    return inherited(parts_of(Spelling(names, spelled.equalities, spelled.inequalities)), one.found), exact
+    left = parts_of(Spelling(names, spelled.equalities, spelled.inequalities))
+    return (inherited(left, one.near) if one.found else left), exact
 
 
+_OWN = attrgetter("own")
 _CONSTANT = itemgetter(slice(-1, None))
-_VISIBLE = attrgetter("visible")
 
 
 @lru_cache(maxsize=1 << 14)
@@ -212,7 +213,7 @@ def renamed(one: Part, names: tuple[tuple[str, str], ...]) -> Part:
     spelled = in_order(tuple([new.get(n, n) for n in one.names]), one.equalities, one.inequalities)
     found = part(Spelling(spelled.names, tuple(sorted(map(_positive, spelled.equalities))), tuple(sorted(spelled[2]))))
     if one.found and not found.found:
-        found.found = {new.get(n, n): one.found.get(n, 0) for n in one.visible}
+        found.near, found.found = {new.get(n, n): one.near.get(n, 0) for n in one.visible}, True
     return found
 
 
@@ -229,7 +230,8 @@ def without_names(one: Part, names: frozenset[str]) -> Parts:
 
 def rows_of(one: Part, chosen: list[bool]) -> Parts:
     """Only those rows of a part, equalities and then inequalities, that are chosen."""
-    return inherited(spelled_rows(one, chosen), one.found)
+    left = spelled_rows(one, chosen)
+    return inherited(left, one.near) if one.found else left
 
 
 def spelled_rows(system: Spelled, chosen: list[bool]) -> Parts:

@@ -7,13 +7,15 @@ from functools import lru_cache
 
 from attrs import evolve, frozen
 
-from polyhedral.affine import Affine, Condition, var
+from polyhedral.affine import ZERO, Affine, Condition, var
 from polyhedral.part import Part, in_place
 from polyhedral.parts import without_names
 from polyhedral.quotients import determined, with_equal_quotients
 from polyhedral.sets import Set
 from polyhedral.statement import Option, Statement
 from polyhedral.system import UNIVERSE, System, disjoint, with_rows
+
+_UNITS = (1, -1)
 
 
 @frozen(cache_hash=True)
@@ -127,7 +129,7 @@ def _items(
         whole = whole.substitute(constants)
         solution = {m: a.substitute(constants) for m, a in solution.items()}
     bindings = tuple(
-        (d, solution.get(m, renamed.get(m, Affine()))) for d, m in mark.items() if d not in statement.hidden
+        (d, solution.get(m, renamed.get(m, ZERO))) for d, m in mark.items() if d not in statement.hidden
     )
     fixed = tuple(t.constant if t.is_constant else constants.get(n) for n, t in zip(levels, times, strict=True)) + (
         None,
@@ -203,11 +205,12 @@ def _solve(
     equations += [a for a in own if not any(n.startswith("$") for n in a.names)]
     for number, equation in enumerate(equations):
         left = equation.substitute(solution)
-        pivot = next((d for d in dims if abs(left.coefficient(d)) == 1), None)
+        held = dict(left.terms)
+        pivot = next((d for d in dims if held.get(d) in _UNITS), None)
         if pivot is not None:
-            value = left.substitute({pivot: 0}) * -left.coefficient(pivot)
+            value = left.substitute({pivot: 0}) * -held[pivot]
             put = {pivot: value}
-            solution = {d: a.substitute(put) if pivot in a.names else a for d, a in solution.items()} | put
+            solution = {d: a.substitute(put) if pivot in dict(a.terms) else a for d, a in solution.items()} | put
         elif number < len(equations) - len(own) or left.names:
             conditions.append(left.equals(0))
     return solution, [c.substitute(solution) for c in conditions]

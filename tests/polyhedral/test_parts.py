@@ -34,7 +34,7 @@ def read(parts: Parts, names: Sequence[str] = NAMES) -> isl.Set:
 def keeps_points_of_it(parts: Parts) -> bool:
     """Whether the point that each part keeps is one of it, by the conditions that it prints."""
     return all(
-        not p.found or held(System((p,)).conditions, {n: (p.found.get(n, 0),) for n in p.visible}).all() for p in parts
+        not p.found or held(System((p,)).conditions, {n: (p.near.get(n, 0),) for n in p.visible}).all() for p in parts
     )
 
 
