@@ -80,6 +80,22 @@ class _Repair:
         return [(n, c) for _, n, c in against]
 
 
+def windows(own: Sequence[Row], known: Sequence[Row]) -> set[Row]:
+    """Those of `own` inequalities that come in twos which alone bound a column and always leave an integer for it.
+
+    They say nothing of the other columns: none of them is redundant, nor makes another row so.
+    """
+    found: set[Row] = set()
+    columns = list(zip(*own, *known, strict=True))[:-1]
+    for column in columns:
+        if len(column) - column.count(0) == 2:
+            first, second = compress(numbers(), column)
+            if second < len(own) and own[first][:-1] == tuple(map(neg, own[second][:-1])):
+                if own[first][-1] + own[second][-1] >= abs(column[first]) - 1:
+                    found.update((own[first], own[second]))
+    return found
+
+
 def values_at(rows: Sequence[Row], at: Sequence[int]) -> list[int]:
     """What each row is at a point with a 1 behind it."""
     return list(map(sum, map(map, repeat(mul), rows, repeat(at))))
