@@ -114,8 +114,10 @@ def merged(candidates: Sequence[Candidate], level: str, known: System) -> list[R
 
 def ordered(regions: list[Region], level: str, known: System) -> list[Region]:
     """The regions so that no value of a later one is below a value of an earlier one; some may be cut for it."""
-    start = _by_first_value(regions, level, known)
-    order = _topological(start, _precedences(regions, level, known, quick=True))
+    before = _precedences(regions, level, known, quick=True)
+    is_told = all(before[i, j] or before[j, i] for i, j in before)
+    start = list(range(len(regions))) if is_told else _by_first_value(regions, level, known)
+    order = _topological(start, before)
     while not isinstance(order, list):
         before = _precedences(regions, level, known, quick=False)
         clash = next(((i, j) for i, j in before if i < j and before[i, j] and before[j, i]), None)

@@ -124,7 +124,9 @@ def _items(
     solution = {m: a.substitute(renamed) for m, a in solution.items()} if renamed else solution
     whole = system.substitute({d: solution[m] if m in solution else renamed[m] for d, m in mark.items()})
     whole = whole & System.of(*(c.substitute(renamed) for c in conditions)) if conditions else whole
-    constants = {n: value for n in levels if (value := whole.constant_of(n)) is not None}
+    constants: dict[str, int] = {}
+    if whole.has_equalities:
+        constants = {n: value for n in levels if (value := whole.constant_of(n)) is not None}
     if constants:
         whole = whole.substitute(constants)
         solution = {m: a.substitute(constants) for m, a in solution.items()}

@@ -211,13 +211,7 @@ class System(NamedTuple):
 
     def has_steep_bounds(self, name: str) -> bool:
         """Whether there is a lower bound of `name` and an upper one whose divisors are above one."""
-        one = next((p for p in self.parts if name in p.visible), None)
-        if one is None:
-            return False
-        column = one.names.index(name)
-        found = [r[column] for r in one.inequalities]
-        equal = [abs(r[column]) for r in one.equalities]
-        return max([0, *found, *equal]) > 1 and min([0, *found, *[-c for c in equal]]) < -1
+        return any(_has_steep_bounds(p, name) for p in self.parts if name in p.visible)
 
     def solved_for(self, name: str) -> Affine | None:
         """What `name` is equal to, where an equality without existentials has it with coefficient 1, else None."""
@@ -401,6 +395,14 @@ def _bounds(one: Part, name: str) -> Bounds:
     lower = tuple([_bound(one, r, column) for r in signs if r[column] > 0])
     upper = tuple([_bound(one, r, column) for r in signs if r[column] < 0])
     return lower, upper
+
+
+@lru_cache(maxsize=1 << 13)
+def _has_steep_bounds(one: Part, name: str) -> bool:
+    column = one.names.index(name)
+    found = [r[column] for r in one.inequalities]
+    equal = [abs(r[column]) for r in one.equalities]
+    return max([0, *found, *equal]) > 1 and min([0, *found, *[-c for c in equal]]) < -1
 
 
 def _bound(one: Part, row: Row, column: int) -> tuple[Affine, int]:
