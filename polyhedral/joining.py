@@ -6,11 +6,13 @@ from collections.abc import Sequence
 
 from polyhedral.coalescing import simple_hull
 from polyhedral.difference import difference
+from polyhedral.part import in_place, touching
+from polyhedral.parts import with_names
 from polyhedral.places import Place
 from polyhedral.precedence import interleave, timed
 from polyhedral.separation import Region
 from polyhedral.shadows import Item
-from polyhedral.system import System, disjoint, with_rows
+from polyhedral.system import System, disjoint
 
 ITERATIONS_GUESSED = 8
 GUARDS_FOR_A_BODY = 4
@@ -143,9 +145,7 @@ def _is_empty_by_bounds(item: Item, level: int, known: System) -> bool:
 def _rows_inside(item: Item, level: int) -> System:
     """The conditions of the item on what is inside of the level."""
     inner = frozenset(item.levels[level + 1 :])
-    columns = [i for i, n in enumerate(item.system.names) if n in inner]
-    rows = item.system.equalities + item.system.inequalities
-    return with_rows(item.system, [any(r[i] for i in columns) for r in rows])
+    return System(in_place([own for one in touching(item.system.parts, inner) for own in with_names(one, inner)]))
 
 
 def _is_empty_at_no_cost(item: Item, level: int, known: System) -> bool:

@@ -47,7 +47,7 @@ def part(spelling: Spelling) -> Part:
     if found is None:
         names, equalities, inequalities = spelling
         own = sum(map(is_existential, names)) if names and names[0][0] == "$" else 0
-        visible = names[own:]
+        visible = names[own:] if own else names
         place = (visible[0] if visible else "", (equalities, inequalities))
         found = _known.add(
             spelling, Part(names, equalities, inequalities, own, frozenset(visible), place, NO_POINT, False)

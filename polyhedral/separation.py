@@ -97,7 +97,7 @@ def _minus(rows: System, taken: System, known: System) -> list[System]:
     if disjoint(around, taken):
         return [rows]
     pieces = (rows & n for n in negations(taken.gist(around)))
-    return [p.simplified(known) for p in pieces if not disjoint(p, known)]
+    return [left for p in pieces if not (left := p.simplified(known)).is_false]
 
 
 def merged(candidates: Sequence[Candidate], level: str, known: System) -> list[Region]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import compress, repeat
+from itertools import count as numbers
 from operator import add, attrgetter, itemgetter
 from typing import NamedTuple, Protocol
 
@@ -176,20 +177,24 @@ def aligned(*systems: Spelled) -> tuple[tuple[str, ...], list[Rows]]:
 @lru_cache(maxsize=1 << 14)
 def _common(*several: tuple[str, ...]) -> tuple[tuple[str, ...], list[tuple[int, ...] | None]]:
     """The common names, existentials apart, and where the rows of each are taken from, None where its names are all."""
+    apart = several if not [own for own in several if own and own[0][0] == "$"] else _kept_apart(several)
+    names = tuple(sorted(set().union(*apart)))
+    return names, [None if own == names else _places(own, names) for own in apart]
+
+
+def _kept_apart(several: Iterable[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """The names with existentials numbered so that no two have one of them."""
     renamed, fresh = [], 0
     for own in several:
-        if own and own[0][0] == "$":
-            count = sum(map(is_existential, own))
-            own = (*[f"${k:03d}" for k in range(fresh, fresh + count)], *own[count:])
-            fresh += count
-        renamed.append(own)
-    names = tuple(sorted(set().union(*renamed)))
-    return names, [None if own == names else _places(own, names) for own in renamed]
+        count = sum(map(is_existential, own))
+        renamed.append((*[f"${k:03d}" for k in range(fresh, fresh + count)], *own[count:]))
+        fresh += count
+    return renamed
 
 
 def _places(own: tuple[str, ...], names: tuple[str, ...]) -> tuple[int, ...]:
     width = len(own)
-    return (*map(dict(zip(own, range(width), strict=True)).get, names, repeat(width + 1)), width)
+    return (*map(dict(zip(own, numbers(), strict=False)).get, names, repeat(width + 1)), width)
 
 
 @lru_cache(maxsize=1 << 14)

@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeAlias, Union
 
 from polyhedral.affine import Affine, Condition, Congruence, Constraint, as_affine
 from polyhedral.components import product
-from polyhedral.part import NOTHING, Part, Parts, in_place, part, parts_of
+from polyhedral.part import NOTHING, VISIBLE, Part, Parts, in_place, part, parts_of
 from polyhedral.parts import (
     conjoined,
     eliminated,
@@ -182,14 +182,15 @@ class System(NamedTuple):
 
     def rename(self, names: Mapping[str, str]) -> System:
         """The system with variables renamed; raises ValueError where two would become one."""
-        if all(p.visible.isdisjoint(names) for p in self.parts):
+        visible = frozenset().union(*map(VISIBLE, self.parts))
+        new = {n: m for n, m in names.items() if n in visible}
+        if not new:
             return self
-        new = [names.get(n, n) for n in self.visible]
-        if len(set(new)) != len(new):
+        if len(set(new.values())) < len(new) or not visible.difference(new).isdisjoint(new.values()):
             raise ValueError(f"renaming {dict(names)} makes two variables of {self} one")
-        if any(is_existential(n) for n in new) or self.has_existentials:
+        if self.has_existentials or any(map(is_existential, new.values())):
             return make(*in_order(tuple([names.get(n, n) for n in self.names]), self.equalities, self.inequalities))
-        own = [(p, tuple([(n, m) for n, m in names.items() if n in p.visible])) for p in self.parts]
+        own = [(p, tuple([(n, m) for n, m in new.items() if n in p.visible])) for p in self.parts]
         return System(in_place([renamed(p, n) if n else p for p, n in own]))
 
     def split_on(self, name: str) -> tuple[System, System]:
