@@ -86,7 +86,9 @@ def _only_step(shape: Range, rows: System, level: str, stride: Stride, known: Sy
     around = known & rows if from_upper or from_lower else known
     if from_upper:
         for term in shape.upper:
-            if disjoint(around, System.of(var(level) * term.divisor <= term.affine - term.divisor)):
+            if not _grows_without_end(term.affine, around) and disjoint(
+                around, System.of(var(level) * term.divisor <= term.affine - term.divisor)
+            ):
                 return _one(level, FloorDiv(term.affine, term.divisor))
     if from_lower:
         for term in shape.lower:
@@ -100,6 +102,19 @@ def _only_step(shape: Range, rows: System, level: str, stride: Stride, known: Sy
             if disjoint(inside, System.of(var(level) >= start.first + stride.step)):
                 return evolve(start, count=1, step=stride.step)
     return None
+
+
+def _grows_without_end(affine: Affine, known: System) -> bool:
+    """Whether one variable takes the expression as far up as wanted, and nothing that is known keeps it from that."""
+    for name, coefficient in affine.terms:
+        one = next((p for p in known.parts if name in p.visible), None)
+        if one is None:
+            return True
+        column = one.names.index(name)
+        if min([r[column] * coefficient for r in one.inequalities], default=0) >= 0:
+            if not any([r[column] for r in one.equalities]):
+                return True
+    return False
 
 
 def _one(level: str, value: Affine | FloorDiv) -> Copies:

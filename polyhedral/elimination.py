@@ -142,7 +142,7 @@ class _Elimination(Shadow):
             if not self.columns:
                 break
             column, exact = choose_column(self.table, self.columns)
-            if not exact and not cleaned:
+            if not exact and not cleaned and len(self.table) > 2:
                 cleaned = True
                 self._drop_redundant(equalities)
                 continue
