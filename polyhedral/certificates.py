@@ -10,7 +10,7 @@ from functools import lru_cache
 from itertools import compress, repeat
 from itertools import count as numbers
 from math import gcd
-from operator import add, itemgetter, mul, neg, not_
+from operator import add, itemgetter, mul, neg, not_, sub
 
 from polyhedral.rows import Row, least_width, tightest
 
@@ -117,9 +117,10 @@ def alone_violated(
     """
     rows, count = (*own, *known), len(own)
     values = values_at(rows, (*point, 1))
-    fixed = list(map(any, zip(*equalities, strict=True)))[:-1] if equalities else [False] * len(point)
     open_rows = [True] * count
-    columns = [c for c, is_fixed in zip(zip(*rows, strict=True), fixed, strict=False) if not is_fixed]
+    columns = list(zip(*rows, strict=True))[:-1]
+    if equalities:
+        columns = [c for c, equal in zip(columns, zip(*equalities, strict=True), strict=False) if not any(equal)]
     for column in columns * SWEEPS:
         if not any(compress(column, open_rows)):
             continue
@@ -171,7 +172,8 @@ class Sums:
         """The rows that bound a column from one side."""
         found = self.bounds.get((column, below))
         if found is None:
-            found = [r for r in self.rows if r[column] > 0] if below else [r for r in self.rows if r[column] < 0]
+            sides = map(_IS_POSITIVE if below else _IS_NEGATIVE, map(itemgetter(column), self.rows))
+            found = list(compress(self.rows, sides))
             if len(found) > 1:
                 found.sort(key=_columns)
             self.bounds[column, below] = found
@@ -242,7 +244,7 @@ def _without(wanted: Row, bound: Row, column: int) -> Row:
     if a < 0:
         a, b = -a, -b
     if a == 1:
-        return tuple([w - b * r for w, r in zip(wanted, bound)])  # noqa: B905
+        return tuple(map(sub, wanted, map(mul, bound, repeat(b))))
     divisor = gcd(a, b)
     a, b = a // divisor, b // divisor
     left = [a * w - b * r for w, r in zip(wanted, bound)]  # noqa: B905

@@ -13,7 +13,7 @@ from polyhedral.spelling import Spelled, Spelling, aligned, is_existential
 
 def components(system: Spelled) -> list[Spelling] | None:
     """The parts of a system no two of which share a variable, in the order of their first names; None if it is one."""
-    if len(system.names) == 1:
+    if len(system.names) == 1 or len(system.equalities) + len(system.inequalities) == 1:
         return None
     found = _row_groups(system.equalities, system.inequalities, len(system.names))
     if found is None:

@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeAlias, Union
 
 from polyhedral.affine import Affine, Condition, Congruence, Constraint, as_affine
 from polyhedral.components import product
-from polyhedral.part import NOTHING, VISIBLE, Part, Parts, in_place, part, parts_of
+from polyhedral.part import NOTHING, VISIBLE, Part, Parts, in_place, part, parts_of, touching
 from polyhedral.parts import (
     conjoined,
     eliminated,
@@ -356,16 +356,17 @@ def disjoint(*systems: System) -> bool:
 
 
 def _eliminate(system: System, names: tuple[str, ...], force: bool) -> tuple[System, bool]:
-    left: list[Part] = []
-    exact = same = True
-    for one in system.parts:
-        if one.visible.isdisjoint(names) and not (force and one.own):
-            left.append(one)
-        else:
-            found, is_exact = eliminated(one, names, force)
-            left += found
-            exact, same = exact and is_exact, False
-    return system if same else System(in_place(left)), exact
+    held = touching(system.parts, frozenset(names))
+    if force and system.has_existentials:
+        held = tuple([p for p in system.parts if p.own or p in held])
+    if not held:
+        return system, True
+    left, exact = [p for p in system.parts if p not in held], True
+    for one in held:
+        found, is_exact = eliminated(one, names, force)
+        left += found
+        exact = exact and is_exact
+    return System(in_place(left)), exact
 
 
 @lru_cache(maxsize=1 << 14)
