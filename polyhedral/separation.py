@@ -88,8 +88,8 @@ def _added(regions: list[Region], candidate: Candidate, known: System) -> list[R
 
 def _shared(rows: System, region: Region, candidate: Candidate, known: System) -> Region:
     outers = tuple(dict.fromkeys((*region.outers, candidate.outer)))
-    both = Region(rows, outers, tuple(sorted(region.members + candidate.members)))
-    return evolve(both, rows=rows.simplified(known & both.outer))
+    known = known & outers[0] if len(outers) == 1 else known
+    return Region(rows.simplified(known), outers, tuple(sorted(region.members + candidate.members)))
 
 
 def _minus(rows: System, taken: System, known: System) -> list[System]:

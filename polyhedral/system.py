@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from itertools import chain
 from math import gcd
-from operator import attrgetter, mul, neg
+from operator import attrgetter, itemgetter, mul, neg
 from typing import NamedTuple, TypeAlias, Union
 
 from polyhedral.affine import Affine, Condition, Congruence, Constraint, as_affine
@@ -30,7 +30,7 @@ Conjunct: TypeAlias = Union[Condition, "System"]
 Bounds: TypeAlias = tuple[tuple[tuple[Affine, int], ...], tuple[tuple[Affine, int], ...]]
 
 
-_PARTS = attrgetter("parts")
+_PARTS, _AFFINE = attrgetter("parts"), itemgetter(0)
 
 
 class System(NamedTuple):
@@ -306,13 +306,13 @@ def _of_one(condition: Constraint) -> System:
 
 
 def _check_not_reserved(names: Iterable[str]) -> None:
-    for name in names:
-        if is_existential(name):
-            raise ValueError(f"the variable name {name!r} is reserved: names that start with $ are existential")
+    reserved = [n for n in names if n[:1] == "$"]
+    if reserved:
+        raise ValueError(f"the variable name {reserved[0]!r} is reserved: names that start with $ are existential")
 
 
 def _from_affine(equal: list[tuple[Affine, int]], unequal: list[Affine]) -> System:
-    found = {n for a, _ in equal for n in a.names}.union(*(a.names for a in unequal))
+    found = {n for a in chain(map(_AFFINE, equal), unequal) for n, _ in a.terms}
     _check_not_reserved(found)
     names = sorted([*found, *(f"${i}" for i, (_, modulus) in enumerate(equal) if modulus)])
     index = {n: i for i, n in enumerate(names)}

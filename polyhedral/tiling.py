@@ -99,15 +99,15 @@ def _rows_on(piece: System, box: System, sizes: Mapping[str, int]) -> list[_Row]
 
     A row is least in the corner of the tile at which each dimension that it has is least or greatest.
     """
+    corners = {n: [box.bounds(n)[side][0][0] for side in (0, 1)] for n in sizes}
     found = []
     for row in (*piece.inequalities, *piece.equalities, *(tuple(map(neg, r)) for r in piece.equalities)):
         affine = piece.affine(row)
-        tiled = [n for n in affine.names if n in sizes]
-        if not tiled:
+        corner = {n: corners[n][0 if c > 0 else 1] for n, c in affine.terms if n in corners}
+        if not corner:
             continue
         if any(is_existential(n) for n in affine.names):
             return None
-        corner = {n: box.bounds(n)[0 if affine.coefficient(n) > 0 else 1][0][0] for n in tiled}
         least = affine.substitute(corner)
         found.append(_Row(affine >= 0, least, System.of(least < 0)))
     return found
