@@ -45,7 +45,9 @@ def _both(
         return None
     long = len(extra) * GUARDS_FOR_A_BODY <= sum(_body(items[m], level) for m in shared)
     if long and any(
-        _is_seen_tested(items[m], o, [items[s] for s in r.members if s != m] if by_cost else None, level, known & r.rows)
+        _is_seen_tested(
+            items[m], o, [items[s] for s in r.members if s != m] if by_cost else None, level, known & r.rows
+        )
         for r, o in ((first, known & second.rows), (second, known & first.rows))
         for m in r.members
         if m in extra

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import chain, repeat
-from operator import attrgetter, methodcaller, mul, neg
+from operator import mul, neg
 
 from polyhedral.certificates import Sums
 from polyhedral.emptiness import Nearby, glance, point_in
@@ -15,7 +15,6 @@ from polyhedral.witnesses import Witnesses, holds
 
 _witnesses = Witnesses(24)
 _IS_NO_LESS = (0).__le__
-_NEAR, _ITEMS = attrgetter("near"), methodcaller("items")
 
 
 def point_of(*parts: Part) -> Mapping[str, int] | None:
@@ -54,7 +53,12 @@ def is_seen_outside(condition: Parts, parts: Parts) -> bool:
 
 def points_of(parts: Sequence[Part]) -> Mapping[str, int]:
     """The points known of the parts as one; where two say other values of a name the later one counts."""
-    return parts[0].near if len(parts) == 1 else dict(chain.from_iterable(map(_ITEMS, map(_NEAR, parts))))
+    if len(parts) == 1:
+        return parts[0].near
+    near: dict[str, int] = {}
+    for one in parts:
+        near.update(one.near)
+    return near
 
 
 def _failing(parts: Sequence[Part], point: Mapping[str, int]) -> list[Part]:

@@ -130,9 +130,7 @@ def _items(
     if constants:
         whole = whole.substitute(constants)
         solution = {m: a.substitute(constants) for m, a in solution.items()}
-    bindings = tuple(
-        (d, solution.get(m, renamed.get(m, ZERO))) for d, m in mark.items() if d not in statement.hidden
-    )
+    bindings = tuple((d, solution.get(m, renamed.get(m, ZERO))) for d, m in mark.items() if d not in statement.hidden)
     fixed = tuple(t.constant if t.is_constant else constants.get(n) for n, t in zip(levels, times, strict=True)) + (
         None,
     ) * len(rest)

@@ -6,12 +6,21 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import compress, repeat
 from itertools import count as numbers
-from operator import add, attrgetter, itemgetter
+from operator import add, attrgetter, itemgetter, neg
 from typing import NamedTuple, Protocol
 
 from polyhedral.affine import Affine
 from polyhedral.elimination import project
-from polyhedral.rows import Contradiction, Row, hidden_equalities, least_width, reduced_equality, table_of, tightest
+from polyhedral.rows import (
+    Contradiction,
+    Row,
+    Table,
+    hidden_equalities,
+    least_width,
+    reduced_equality,
+    table_of,
+    tightest,
+)
 
 
 class Spelling(NamedTuple):
@@ -140,13 +149,18 @@ def merged(parts: tuple[Rows, ...]) -> Rows | None:
     equal: set[Row] = set().union(*map(_FIRST, parts))
     rows = set[Row]().union(*map(_SECOND, parts))
     table = tightest(rows)
-    if len(table) == len(rows) and least_width(table) > 0:
+    if len(table) == len(rows) and (_none_is_opposed(parts, table) or least_width(table) > 0):
         return tuple(sorted(equal)), tuple(sorted(rows))
     try:
         equal.update([r for r in map(reduced_equality, hidden_equalities(table)) if r is not None])
     except Contradiction:
         return None
     return tuple(sorted(equal)), tuple(sorted([(*c, k) for c, k in table.items()]))
+
+
+def _none_is_opposed(parts: Sequence[Rows], table: Table) -> bool:
+    """Whether no row of one part is opposite to one of another, as a look at all parts but the first shows."""
+    return table.keys().isdisjoint([tuple(map(neg, r[:-1])) for _, rows in parts[1:] for r in rows])
 
 
 def _numbered(names: tuple[str, ...]) -> tuple[str, ...]:
