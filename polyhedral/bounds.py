@@ -111,9 +111,9 @@ def _grows_without_end(affine: Affine, known: System) -> bool:
         if one is None:
             return True
         column = one.names.index(name)
-        if min([r[column] * coefficient for r in one.inequalities], default=0) >= 0:
-            if not any([r[column] for r in one.equalities]):
-                return True
+        is_kept = any(r[column] * coefficient < 0 for r in one.inequalities) or any(r[column] for r in one.equalities)
+        if not is_kept:
+            return True
     return False
 
 

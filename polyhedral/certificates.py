@@ -90,10 +90,14 @@ def windows(own: Sequence[Row], known: Sequence[Row]) -> set[Row]:
     for column in columns:
         if len(column) - column.count(0) == 2:
             first, second = compress(numbers(), column)
-            if second < len(own) and own[first][:-1] == tuple(map(neg, own[second][:-1])):
-                if own[first][-1] + own[second][-1] >= abs(column[first]) - 1:
-                    found.update((own[first], own[second]))
+            if second < len(own) and _leave_room(own[first], own[second], abs(column[first])):
+                found.update((own[first], own[second]))
     return found
+
+
+def _leave_room(row: Row, other: Row, size: int) -> bool:
+    """Whether two rows are opposite and leave a multiple of `size` between them."""
+    return row[-1] + other[-1] >= size - 1 and row[:-1] == tuple(map(neg, other[:-1]))
 
 
 def values_at(rows: Sequence[Row], at: Sequence[int]) -> list[int]:

@@ -11,7 +11,6 @@ from polyhedral.points import is_seen_outside
 from polyhedral.spelling import Spelling
 from polyhedral.system import FALSE, UNIVERSE, System, disjoint, make
 
-
 MOST_QUESTIONS, QUESTIONS_OF_QUOTIENTS = 1 << 10, 8
 
 

@@ -44,13 +44,9 @@ def _both(
     if not shared:
         return None
     long = len(extra) * GUARDS_FOR_A_BODY <= sum(_body(items[m], level) for m in shared)
-    if long and any(
-        _is_seen_tested(
-            items[m], o, [items[s] for s in r.members if s != m] if by_cost else None, level, known & r.rows
-        )
-        for r, o in ((first, known & second.rows), (second, known & first.rows))
-        for m in r.members
-        if m in extra
+    if long and (
+        _stay_tested(first, second, items, level, known, by_cost)
+        or _stay_tested(second, first, items, level, known, by_cost)
     ):
         return None
     hull = simple_hull((first.rows & known, second.rows & known)).gist(known)
@@ -94,15 +90,22 @@ def _is_apart(item: Item, others: Sequence[Item], level: int, known: System) -> 
     return not _shares_loops_inside(item, others, level, inner, known)
 
 
-def _is_seen_tested(item: Item, where_not: System, others: Sequence[Item] | None, level: int, known: System) -> bool:
-    """Whether the item, which does not run `where_not`, has loops with iterations there and so needs a test of its own.
+def _stay_tested(
+    region: Region, other: Region, items: Sequence[Item], level: int, known: System, by_cost: bool
+) -> bool:
+    """Whether a look shows that an item of the region alone takes a test in a loop around both that is not allowed.
 
-    With `others`, those that run beside it where `known` holds, whether it shares loops with one of them as well.
+    Its loops have iterations in the other region, and with `by_cost` it shares loops with another item of its own.
     """
-    inner = _next_loop(item, level)
-    if inner is None or disjoint(where_not, _rows_inside(item, level)):
-        return False
-    return others is None or _shares_loops_inside(item, others, level, inner, known)
+    here, there = known & region.rows, known & other.rows
+    for member in region.members:
+        inner = _next_loop(items[member], level)
+        if member in other.members or inner is None or disjoint(there, _rows_inside(items[member], level)):
+            continue
+        beside = [items[m] for m in region.members if m != member]
+        if not by_cost or _shares_loops_inside(items[member], beside, level, inner, here):
+            return True
+    return False
 
 
 def _shares_loops_inside(item: Item, others: Sequence[Item], level: int, inner: int, known: System) -> bool:

@@ -225,14 +225,14 @@ def _positive(row: Row) -> Row:
 def without_names(one: Part, names: frozenset[str]) -> Parts:
     """The rows in which none of the names occurs."""
     columns = [i for i, n in enumerate(one.names) if n in names]
-    return rows_of(one, [not any([r[i] for i in columns]) for r in one.equalities + one.inequalities])
+    return rows_of(one, [not any(r[i] for i in columns) for r in one.equalities + one.inequalities])
 
 
 @lru_cache(maxsize=1 << 14)
 def with_names(one: Part, names: frozenset[str]) -> Parts:
     """The rows in which some of the names occurs."""
     columns = [i for i, n in enumerate(one.names) if n in names]
-    chosen = [any([r[i] for i in columns]) for r in one.equalities + one.inequalities]
+    chosen = [any(r[i] for i in columns) for r in one.equalities + one.inequalities]
     return (one,) if all(chosen) else rows_of(one, chosen)
 
 
