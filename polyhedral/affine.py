@@ -92,7 +92,9 @@ class Affine:
     def __sub__(self, other: Affine | int) -> Affine:
         if isinstance(other, int):
             return Affine(self.terms, self.constant - other)
-        return self._less(other, 0) if isinstance(other, Affine) else NotImplemented
+        if not isinstance(other, Affine):
+            return NotImplemented
+        return self._less(other, 0)
 
     def _less(self, other: Affine, more: int) -> Affine:
         """The difference, and `more` taken off as well."""

@@ -11,7 +11,7 @@ from attrs import define
 from polyhedral.components import components
 from polyhedral.interned import Interned
 from polyhedral.rows import Row
-from polyhedral.spelling import CONTRADICTION, Rows, Spelling, is_existential
+from polyhedral.spelling import CONTRADICTION, Spelling, is_existential
 
 
 @define(eq=False)
@@ -28,7 +28,7 @@ class Part:
     inequalities: tuple[Row, ...]
     own: int
     visible: frozenset[str]
-    place: tuple[str, Rows]
+    place: tuple[str, tuple[Row, ...], tuple[Row, ...]]
     near: Mapping[str, int]
     found: bool
 
@@ -48,7 +48,7 @@ def part(spelling: Spelling) -> Part:
         names, equalities, inequalities = spelling
         own = sum(map(is_existential, names)) if names and names[0][0] == "$" else 0
         visible = names[own:] if own else names
-        place = (visible[0] if visible else "", (equalities, inequalities))
+        place = (visible[0] if visible else "", equalities, inequalities)
         found = _known.add(
             spelling, Part(names, equalities, inequalities, own, frozenset(visible), place, NO_POINT, False)
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import chain, compress
 from operator import attrgetter, itemgetter, mul, neg, not_
@@ -149,15 +149,10 @@ def gist_by_parts(own: Parts, known: Parts, equalities_too: bool) -> Parts:
     return in_place(found)
 
 
-def eliminated(one: Part, names: Iterable[str], force: bool) -> tuple[Parts, bool]:
-    """The shadow of a part without `names`, and whether it is exact; see `System.eliminate`."""
-    gone = one.visible.intersection(names)
-    columns = tuple([i for i, n in enumerate(one.names) if n in gone or i < one.own])
-    return _shadow(one, columns, force)
-
-
 @lru_cache(maxsize=1 << 14)
-def _shadow(one: Part, columns: tuple[int, ...], force: bool) -> tuple[Parts, bool]:
+def eliminated(one: Part, names: tuple[str, ...], force: bool) -> tuple[Parts, bool]:
+    """The shadow of a part without `names`, and whether it is exact; see `System.eliminate`."""
+    columns = tuple([i for i, n in enumerate(one.names) if n in names or i < one.own])
     spelled, exact = _shadow_of_rows((one.equalities, one.inequalities), columns, len(one.names), force)
     names = tuple([n if n[0] == "$" else one.names[int(n)] for n in spelled.names])
     left = parts_of(Spelling(names, spelled.equalities, spelled.inequalities))

@@ -60,8 +60,8 @@ def least_width(table: Table) -> int:
     opposite = list(map(tuple, map(map, repeat(neg), table)))
     if table.keys().isdisjoint(opposite):
         return 1
-    beyond = 1 - min(table.values())
-    return min(map(add, table.values(), map(table.get, opposite, repeat(beyond))))
+    widths: map[int] = map(add, table.values(), map(table.get, opposite, repeat(1 - min(table.values()))))
+    return min(widths)
 
 
 def hidden_equalities(table: Table) -> list[Row]:

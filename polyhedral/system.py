@@ -31,6 +31,7 @@ Bounds: TypeAlias = tuple[tuple[tuple[Affine, int], ...], tuple[tuple[Affine, in
 
 
 _PARTS, _AFFINE = attrgetter("parts"), itemgetter(0)
+_OWN, _EQUALITIES = attrgetter("own"), attrgetter("equalities")
 
 
 class System(NamedTuple):
@@ -98,12 +99,12 @@ class System(NamedTuple):
     @property
     def has_existentials(self) -> bool:
         """Whether there are existential variables."""
-        return bool([p for p in self.parts if p.own])
+        return any(map(_OWN, self.parts))
 
     @property
     def has_equalities(self) -> bool:
         """Whether some row is an equality."""
-        return bool([p for p in self.parts if p.equalities])
+        return any(map(_EQUALITIES, self.parts))
 
     @property
     def visible(self) -> tuple[str, ...]:
