@@ -127,7 +127,7 @@ def test_a_row_that_is_violated_only_beside_another_is_not_said_to_be_needed() -
 
 
 def test_rows_that_only_bound_a_quotient_stand_apart() -> None:
-    window, rest = [(-8, 0, 1, 0), (8, 0, -1, 7)], [(0, 1, -1, 5), (0, -1, 1, 3)]
+    window, rest = [(-8, 0, 1, 0), (8, 0, -1, 7)], [(0, 1, -1, 5), (0, -1, 1, 3), (0, 1, 0, 2)]
     assert windows([*window, *rest], []) == set(window)
     assert windows([window[0], (8, 0, -1, 6), *rest], []) == set()
     assert windows([window[0], *rest], [window[1]]) == set()
