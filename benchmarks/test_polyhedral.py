@@ -17,7 +17,7 @@ from tests.polyhedral.codegen_inputs import both_of_scanning, loops_of_scanning,
 from tests.polyhedral.test_cloog import NOT_BOUNDED, inputs
 
 SHARED = Path(__file__).parents[2] / "shared"
-MATMUL_BOUND, PLAIN_BOUND, SUITE_BOUND = 0.3, 2.0, 4.0
+MATMUL_BOUND, PLAIN_BOUND, SUITE_BOUND = 0.3, 1.5, 4.0
 SIZES = {"i": 128, "j": 128, "k": 32}
 ORDER = ("ci", "cj", "ck", "wi", "wj", "k", "i", "j")
 TIMES = "[floor(i/128)] [floor(j/128)] [floor(k/32)] [floor(i/64)] [floor(j/64)] [k] [i] [j]"

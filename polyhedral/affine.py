@@ -64,7 +64,10 @@ class Affine:
             if value is None:
                 total[name] = total.get(name, 0) + coefficient
                 continue
-            same, value = False, as_affine(value)
+            same = False
+            if isinstance(value, int):
+                constant += coefficient * value
+                continue
             constant += coefficient * value.constant
             for other, factor in value.terms:
                 total[other] = total.get(other, 0) + coefficient * factor
@@ -91,10 +94,16 @@ class Affine:
             return Affine(self.terms, self.constant - other)
         if not isinstance(other, Affine):
             return NotImplemented
+        return self._less(other, 0)
+
+    def _less(self, other: Affine, more: int) -> Affine:
+        """The difference, and `more` taken off as well."""
+        if not other.terms:
+            return Affine(self.terms, self.constant - other.constant - more)
         total = dict(self.terms)
         for name, coefficient in other.terms:
             total[name] = total.get(name, 0) - coefficient
-        return Affine.of(total, self.constant - other.constant)
+        return Affine.of(total, self.constant - other.constant - more)
 
     def __rsub__(self, other: int) -> Affine:
         return -self + other
@@ -121,10 +130,10 @@ class Affine:
         return Constraint(as_affine(other) - self)
 
     def __gt__(self, other: Affine | int) -> Constraint:
-        return Constraint(self - other - 1)
+        return Constraint(self._less(as_affine(other), 1))
 
     def __lt__(self, other: Affine | int) -> Constraint:
-        return Constraint(as_affine(other) - self - 1)
+        return Constraint(as_affine(other)._less(self, 1))
 
     def equals(self, other: Affine | int) -> Constraint:
         """The condition that both expressions have the same value (`==` compares their spelling)."""
@@ -263,6 +272,9 @@ class Congruence:
 
 
 Condition: TypeAlias = Constraint | Congruence
+
+
+ZERO = Affine()
 
 
 @lru_cache(maxsize=1 << 12)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import lru_cache
+from operator import neg
 
 from attrs import evolve, frozen
 
 from polyhedral.affine import Affine, FloorDiv, var
 from polyhedral.extent import at_least, at_most
+from polyhedral.part import Part
 from polyhedral.quotients import definition
+from polyhedral.rows import Row
 from polyhedral.strides import Stride, residue_of
 from polyhedral.system import UNIVERSE, System, disjoint
 from polyhedral.tree import Bound, Term
@@ -84,7 +86,9 @@ def _only_step(shape: Range, rows: System, level: str, stride: Stride, known: Sy
     around = known & rows if from_upper or from_lower else known
     if from_upper:
         for term in shape.upper:
-            if disjoint(around, System.of(var(level) * term.divisor <= term.affine - term.divisor)):
+            if not _grows_without_end(term.affine, around) and disjoint(
+                around, System.of(var(level) * term.divisor <= term.affine - term.divisor)
+            ):
                 return _one(level, FloorDiv(term.affine, term.divisor))
     if from_lower:
         for term in shape.lower:
@@ -98,6 +102,19 @@ def _only_step(shape: Range, rows: System, level: str, stride: Stride, known: Sy
             if disjoint(inside, System.of(var(level) >= start.first + stride.step)):
                 return evolve(start, count=1, step=stride.step)
     return None
+
+
+def _grows_without_end(affine: Affine, known: System) -> bool:
+    """Whether one variable takes the expression as far up as wanted, and nothing that is known keeps it from that."""
+    for name, coefficient in affine.terms:
+        one = next((p for p in known.parts if name in p.visible), None)
+        if one is None:
+            return True
+        column = one.names.index(name)
+        is_kept = any(r[column] * coefficient < 0 for r in one.inequalities) or any(r[column] for r in one.equalities)
+        if not is_kept:
+            return True
+    return False
 
 
 def _one(level: str, value: Affine | FloorDiv) -> Copies:
@@ -124,23 +141,24 @@ def _aligned(affine: Affine, divisor: int, stride: Stride, known: System) -> Ter
 
 
 def _only_value(rows: System, level: str) -> Affine | FloorDiv | None:
-    column = rows.names.index(level)
-    equal = [r for r in rows.equalities if r[column] and not _holds_existential(rows, r)]
+    one = next(p for p in rows.parts if level in p.visible)
+    column = one.names.index(level)
+    equal = [r for r in one.equalities if r[column] and not any(r[: one.own])]
     for row in sorted(equal, key=lambda r: abs(r[column])):
-        rest = rows.affine(row).substitute({level: 0})
-        value = rest * (-1 if row[column] > 0 else 1)
+        value = _rest(one, row, level) * (-1 if row[column] > 0 else 1)
         return value if abs(row[column]) == 1 else FloorDiv(value, abs(row[column]))
-    upper = {r[:-1]: r[-1] for r in rows.inequalities if r[column] < 0}
-    for row in rows.inequalities:
-        constant = upper.get(tuple(-c for c in row[:-1]))
-        if row[column] > 1 and constant is not None and row[-1] + constant < row[column]:
-            lower = rows.affine(row).substitute({level: 0})
-            return FloorDiv(lower * -1 + (row[-1] + constant), row[column])
+    steep = [r for r in one.inequalities if r[column] > 1]
+    upper = {r[:-1]: r[-1] for r in one.inequalities if r[column] < 0} if steep else {}
+    for row in steep:
+        constant = upper.get(tuple(map(neg, row[:-1])))
+        if constant is not None and row[-1] + constant < row[column]:
+            return FloorDiv(_rest(one, row, level) * -1 + (row[-1] + constant), row[column])
     return None
 
 
-def _holds_existential(rows: System, row: Sequence[int]) -> bool:
-    return any(c and n.startswith("$") for n, c in zip(rows.names, row, strict=False))
+def _rest(one: Part, row: Row, level: str) -> Affine:
+    """A row of a part without the level."""
+    return System((one,)).affine(row).substitute({level: 0})
 
 
 MOST_COPIES = 1 << 12

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import compress, count, repeat
+from itertools import compress, repeat
+from itertools import count as numbers
 from math import gcd
-from operator import add, itemgetter, mul, neg
+from operator import add, itemgetter, mul, neg, not_, sub
 
 from polyhedral.rows import Row, least_width, tightest
 
@@ -48,7 +49,7 @@ class _Repair:
 
     def run(self, values: list[int]) -> bool:
         """Moves `point`, where rows have these `values`, until all hold; False, it as it was, where that fails."""
-        broken = next(compress(count(), map(_IS_NEGATIVE, values)), None)
+        broken = next(compress(numbers(), map(_IS_NEGATIVE, values)), None)
         if broken is None:
             return True
         point, way, value = self.point, self.way, values[broken]
@@ -79,6 +80,26 @@ class _Repair:
         return [(n, c) for _, n, c in against]
 
 
+def windows(own: Sequence[Row], known: Sequence[Row]) -> set[Row]:
+    """Those of `own` inequalities that come in twos which alone bound a column and always leave an integer for it.
+
+    They say nothing of the other columns: none of them is redundant, nor makes another row so.
+    """
+    found: set[Row] = set()
+    columns = list(zip(*own, *known, strict=True))[:-1]
+    for column in columns:
+        if len(column) - column.count(0) == 2:
+            first, second = compress(numbers(), column)
+            if second < len(own) and _leave_room(own[first], own[second], abs(column[first])):
+                found.update((own[first], own[second]))
+    return found
+
+
+def _leave_room(row: Row, other: Row, size: int) -> bool:
+    """Whether two rows are opposite and leave a multiple of `size` between them."""
+    return row[-1] + other[-1] >= size - 1 and row[:-1] == tuple(map(neg, other[:-1]))
+
+
 def values_at(rows: Sequence[Row], at: Sequence[int]) -> list[int]:
     """What each row is at a point with a 1 behind it."""
     return list(map(sum, map(map, repeat(mul), rows, repeat(at))))
@@ -100,35 +121,38 @@ def alone_violated(
     """
     rows, count = (*own, *known), len(own)
     values = values_at(rows, (*point, 1))
-    fixed = list(map(any, zip(*equalities, strict=True)))[:-1] if equalities else [False] * len(point)
-    found: set[Row] = set()
-    columns = [c for c, is_fixed in zip(zip(*rows, strict=True), fixed, strict=False) if not is_fixed]
+    open_rows = [True] * count
+    columns = list(zip(*rows, strict=True))[:-1]
+    if equalities:
+        columns = [c for c, equal in zip(columns, zip(*equalities, strict=True), strict=False) if not any(equal)]
     for column in columns * SWEEPS:
+        if not any(compress(column, open_rows)):
+            continue
         up = up_next = down = down_next = None
         first_up = first_down = 0
-        for number, coefficient in enumerate(column):
+        for coefficient, value, number in compress(zip(column, values, numbers(), strict=False), column):
             if coefficient < 0:
-                room = values[number] // -coefficient
+                room = value // -coefficient
                 if up is None or room < up:
                     up, up_next, first_up = room, up, number
                 elif up_next is None or room < up_next:
                     up_next = room
-            elif coefficient:
-                room = values[number] // coefficient
+            else:
+                room = value // coefficient
                 if down is None or room < down:
                     down, down_next, first_down = room, down, number
                 elif down_next is None or room < down_next:
                     down_next = room
         if up is not None and first_up < count and (up_next is None or up < up_next):
-            found.add(own[first_up])
+            open_rows[first_up] = False
         if down is not None and first_down < count and (down_next is None or down < down_next):
-            found.add(own[first_down])
-        if len(found) == count:
+            open_rows[first_down] = False
+        if True not in open_rows:
             break
         move = ((FAR if up is None else up) - (FAR if down is None else down)) // 2
         if move:
             values = list(map(add, values, map(mul, column, repeat(move))))
-    return found
+    return set(compress(own, map(not_, open_rows)))
 
 
 class Sums:
@@ -152,7 +176,8 @@ class Sums:
         """The rows that bound a column from one side."""
         found = self.bounds.get((column, below))
         if found is None:
-            found = [r for r in self.rows if r[column] > 0] if below else [r for r in self.rows if r[column] < 0]
+            sides = map(_IS_POSITIVE if below else _IS_NEGATIVE, map(itemgetter(column), self.rows))
+            found = list(compress(self.rows, sides))
             if len(found) > 1:
                 found.sort(key=_columns)
             self.bounds[column, below] = found
@@ -223,7 +248,7 @@ def _without(wanted: Row, bound: Row, column: int) -> Row:
     if a < 0:
         a, b = -a, -b
     if a == 1:
-        return tuple([w - b * r for w, r in zip(wanted, bound)])  # noqa: B905
+        return tuple(map(sub, wanted, map(mul, bound, repeat(b))))
     divisor = gcd(a, b)
     a, b = a // divisor, b // divisor
     left = [a * w - b * r for w, r in zip(wanted, bound)]  # noqa: B905

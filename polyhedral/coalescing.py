@@ -11,29 +11,59 @@ from polyhedral.points import is_seen_outside
 from polyhedral.spelling import Spelling
 from polyhedral.system import FALSE, UNIVERSE, System, disjoint, make
 
+MOST_QUESTIONS, QUESTIONS_OF_QUOTIENTS = 1 << 10, 8
+
 
 @lru_cache(maxsize=1 << 10)
 def coalesced(pieces: tuple[System, ...]) -> tuple[System, ...]:
-    """The same union without pieces inside others, neighbours joined where their hull is no more than both."""
+    """The same union without pieces inside others, neighbours joined where their hull is no more than both.
+
+    At most `MOST_QUESTIONS` are asked of pairs of pieces, so that a union of hundreds of them may keep some apart.
+    """
+    pairs = _Pairs(MOST_QUESTIONS)
     kept: list[System] = []
     for piece in pieces:
-        met = [k for k in kept if not disjoint(piece, k)]
+        met = [k for k in kept if pairs.spend(1) and not disjoint(piece, k) and pairs.may_be_compared(piece, k)]
         if any(not difference(piece, k) for k in met):
             continue
         kept = [k for k in kept if k not in met or difference(k, piece)]
         kept.append(piece)
-    while (joined := _join_one(kept)) is not None:
+    while (joined := _join_one(kept, pairs)) is not None:
         kept = joined
     return tuple(kept)
 
 
-def _join_one(pieces: list[System]) -> list[System] | None:
+def _join_one(pieces: list[System], pairs: _Pairs) -> list[System] | None:
     for i, first in enumerate(pieces):
         for j in range(i + 1, len(pieces)):
-            hull = _joined(first, pieces[j])
+            hull = pairs.joined(first, pieces[j])
             if hull is not None and not (hull.is_universe and len(pieces) > 2):
                 return [*pieces[:i], hull, *pieces[i + 1 : j], *pieces[j + 1 :]]
     return None
+
+
+class _Pairs:
+    """Pairs of the pieces of one union: how many questions are `left` for them, and what they make where joined."""
+
+    def __init__(self, most: int) -> None:
+        self.left = most
+        self.hulls: dict[tuple[System, System], System | None] = {}
+
+    def spend(self, questions: int) -> bool:
+        """Whether so many more questions may be asked."""
+        self.left -= questions
+        return self.left >= 0
+
+    def may_be_compared(self, first: System, second: System) -> bool:
+        """Whether what one piece has and another has not may still be asked; of quotients that is several questions."""
+        return self.spend(1 if _is_plain(first) and _is_plain(second) else QUESTIONS_OF_QUOTIENTS)
+
+    def joined(self, first: System, second: System) -> System | None:
+        """The hull of two pieces where it has no other point, None where it has or no question is left."""
+        pair = first, second
+        if pair not in self.hulls:
+            self.hulls[pair] = _joined(first, second) if self.may_be_compared(first, second) else None
+        return self.hulls[pair]
 
 
 @lru_cache(maxsize=1 << 12)
@@ -78,6 +108,7 @@ def _reaches_out(own: Parts, theirs: Parts) -> bool:
     return not all(_is_implied(c, near) for one in theirs for c in _conditions(one))
 
 
+@lru_cache(maxsize=1 << 12)
 def _is_plain(piece: System) -> bool:
     """Whether the piece is no more than its single conditions."""
     if not piece.exists:

@@ -13,7 +13,7 @@ from polyhedral.spelling import Spelled, Spelling, aligned, is_existential
 
 def components(system: Spelled) -> list[Spelling] | None:
     """The parts of a system no two of which share a variable, in the order of their first names; None if it is one."""
-    if len(system.names) == 1:
+    if len(system.names) == 1 or len(system.equalities) + len(system.inequalities) == 1:
         return None
     found = _row_groups(system.equalities, system.inequalities, len(system.names))
     if found is None:
@@ -35,23 +35,18 @@ def _row_groups(
     """The columns and rows of each group that shares none with another; None where there is one group."""
     bits = [1 << i for i in range(width)]
     masks = list(map(sum, map(compress, repeat(bits), equalities + inequalities)))
-    left, groups = (1 << width) - 1, []
-    if left in masks:
-        return None
-    while left:
-        group = left & -left
-        while True:
-            before = group
-            for mask in masks:
-                if mask & group:
-                    group |= mask
-            if group == before:
-                break
-        groups.append(group)
-        left &= ~group
+    groups: list[int] = []
+    for mask in set(masks):
+        apart = [g for g in groups if not g & mask]
+        groups = [*apart, sum(groups) - sum(apart) | mask]
     if len(groups) < 2:
         return None
+    groups.sort(key=_lowest)
     return [_group(equalities, inequalities, masks, group, width) for group in groups]
+
+
+def _lowest(mask: int) -> int:
+    return mask & -mask
 
 
 def _group(

@@ -8,7 +8,7 @@ from math import gcd
 from operator import neg
 from typing import NamedTuple
 
-from polyhedral.certificates import FEW_SUMS, Sums, alone_violated, repaired
+from polyhedral.certificates import FEW_SUMS, Sums, alone_violated, repaired, windows
 from polyhedral.emptiness import is_surely_empty
 from polyhedral.fourier_motzkin import Shadow, choose_column, dark_row, split
 from polyhedral.rows import Contradiction, Equalities, Row, Table, hidden_equalities, insert, scaled_sum, table_of
@@ -142,7 +142,7 @@ class _Elimination(Shadow):
             if not self.columns:
                 break
             column, exact = choose_column(self.table, self.columns)
-            if not exact and not cleaned:
+            if not exact and not cleaned and len(self.table) > 2:
                 cleaned = True
                 self._drop_redundant(equalities)
                 continue
@@ -177,23 +177,24 @@ def irredundant(
     A `point` that satisfies all of them saves work.
     """
     equal = [*equalities, *known_equalities]
-    needed = set() if point is None else alone_violated(equal, inequalities, known_inequalities, point)
-    if len(needed) == len(inequalities):
+    apart = set() if equal else windows(inequalities, known_inequalities)
+    rows = [r for r in inequalities if r not in apart] if apart else list(inequalities)
+    needed = set() if point is None else alone_violated(equal, rows, known_inequalities, point)
+    if len(needed) == len(rows):
         return list(inequalities)
-    sums = Sums(equal, [*inequalities, *known_inequalities], width)
-    kept = list(inequalities)
-    for row in reversed(inequalities):
+    sums = Sums(equal, [*rows, *known_inequalities], width)
+    for row in reversed(rows.copy()):
         if row in needed:
             continue
         sums.drop(row)
         if sums.give(row, FEW_SUMS) or (
             not sums.leave_open(row)
-            and _surely_implied(equal, [r for r in kept if r is not row], known_inequalities, row, point, sums)
+            and _surely_implied(equal, [r for r in rows if r is not row], known_inequalities, row, point, sums)
         ):
-            kept.remove(row)
+            rows.remove(row)
         else:
             sums.put_back(row)
-    return kept
+    return [r for r in inequalities if r in apart or r in rows] if apart else rows
 
 
 def _surely_implied(

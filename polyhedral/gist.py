@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import compress, count
 from operator import neg
 
 from polyhedral.elimination import implies, irredundant
 from polyhedral.emptiness import Nearby, integer_point, point_in
 from polyhedral.rows import Row
 from polyhedral.spelling import Rows
+
+_IS_POSITIVE, _IS_NEGATIVE = (0).__lt__, (0).__gt__
 
 
 @lru_cache(maxsize=1 << 14)
@@ -30,6 +33,17 @@ def needed(
     unsaid = [r for r in own[1] if r not in said]
     kept = {*equal, *irredundant(equal, unsaid, known[0], known[1], width, point)} if unsaid else set(equal)
     return tuple([r in kept for part in own for r in part])
+
+
+@lru_cache(maxsize=1 << 13)
+def are_lone_bounds(rows: tuple[Row, ...], free: tuple[bool, ...]) -> bool:
+    """Whether each row is the only one on its side of some column that is free: what it says no others can say."""
+    lone: set[int] = set()
+    for column in compress(zip(*rows, strict=True), free):
+        for side in (_IS_POSITIVE, _IS_NEGATIVE):
+            numbers = list(compress(count(), map(side, column)))
+            lone.update(numbers if len(numbers) == 1 else ())
+    return len(lone) == len(rows)
 
 
 def _equality_is_implied(

@@ -6,11 +6,13 @@ from collections.abc import Sequence
 
 from polyhedral.coalescing import simple_hull
 from polyhedral.difference import difference
+from polyhedral.part import in_place, touching
+from polyhedral.parts import with_names
 from polyhedral.places import Place
 from polyhedral.precedence import interleave, timed
 from polyhedral.separation import Region
 from polyhedral.shadows import Item
-from polyhedral.system import System, disjoint, with_rows
+from polyhedral.system import System, disjoint
 
 ITERATIONS_GUESSED = 8
 GUARDS_FOR_A_BODY = 4
@@ -42,6 +44,11 @@ def _both(
     if not shared:
         return None
     long = len(extra) * GUARDS_FOR_A_BODY <= sum(_body(items[m], level) for m in shared)
+    if long and (
+        _stay_tested(first, second, items, level, known, by_cost)
+        or _stay_tested(second, first, items, level, known, by_cost)
+    ):
+        return None
     hull = simple_hull((first.rows & known, second.rows & known)).gist(known)
     around = hull & known
     members = shared | extra
@@ -80,8 +87,30 @@ def _is_apart(item: Item, others: Sequence[Item], level: int, known: System) -> 
     inner = _next_loop(item, level)
     if inner is None or _is_empty_by_bounds(item, level, known):
         return True
+    return not _shares_loops_inside(item, others, level, inner, known)
+
+
+def _stay_tested(
+    region: Region, other: Region, items: Sequence[Item], level: int, known: System, by_cost: bool
+) -> bool:
+    """Whether a look shows that an item of the region alone takes a test in a loop around both that is not allowed.
+
+    Its loops have iterations in the other region, and with `by_cost` it shares loops with another item of its own.
+    """
+    here, there = known & region.rows, known & other.rows
+    for member in region.members:
+        inner = _next_loop(items[member], level)
+        if member in other.members or inner is None or disjoint(there, _rows_inside(items[member], level)):
+            continue
+        beside = [items[m] for m in region.members if m != member]
+        if not by_cost or _shares_loops_inside(items[member], beside, level, inner, here):
+            return True
+    return False
+
+
+def _shares_loops_inside(item: Item, others: Sequence[Item], level: int, inner: int, known: System) -> bool:
     own = timed(item, inner)
-    return not any(
+    return any(
         not disjoint(known, own, timed(o, min(inner, len(o.levels) - 1))) and _share_loops(item, o, level + 1, known)
         for o in others
     )
@@ -114,11 +143,14 @@ def _has_a_range(item: Item, level: int) -> bool:
 
 def _is_empty_by_bounds(item: Item, level: int, known: System) -> bool:
     """Whether the loops of the item inside of the level have no iterations where the item is not."""
-    inner = frozenset(item.levels[level + 1 :])
-    columns = [i for i, n in enumerate(item.system.names) if n in inner]
-    rows = item.system.equalities + item.system.inequalities
-    own = with_rows(item.system, [any(r[i] for i in columns) for r in rows])
+    own = _rows_inside(item, level)
     return disjoint(known, own) or timed(item, level).gist(known & own).is_universe
+
+
+def _rows_inside(item: Item, level: int) -> System:
+    """The conditions of the item on what is inside of the level."""
+    inner = frozenset(item.levels[level + 1 :])
+    return System(in_place([own for one in touching(item.system.parts, inner) for own in with_names(one, inner)]))
 
 
 def _is_empty_at_no_cost(item: Item, level: int, known: System) -> bool:

@@ -40,7 +40,7 @@ def nest_of(item: Item, level: int, place: Place, is_written_out: Callable[[int,
     """The loops from `level` on, up to the first level that has a constant time, a step, one value or copies.
 
     The item is alone at the place and nothing of it is open there; there are none where levels around have values
-    and no loop.
+    and no loop. Inside the last loop of an item whose shadow says all of it nothing is asked, so its rows are left out.
     """
     loops: list[tuple[str, Range]] = []
     known = place.known
@@ -58,6 +58,7 @@ def nest_of(item: Item, level: int, place: Place, is_written_out: Callable[[int,
         if not isinstance(shape, Range):
             break
         loops.append((name, shape))
-        known = known & rows
         level += 1
+        if level < len(item.levels) or item.system not in item.shadows[-1:]:
+            known = known & rows
     return Nest(tuple(loops), level, place if not loops else Place(known, place.values, item))

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from operator import attrgetter
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import compress
+from operator import attrgetter, not_
 
 from attrs import define
 
 from polyhedral.components import components
 from polyhedral.interned import Interned
 from polyhedral.rows import Row
-from polyhedral.spelling import CONTRADICTION, Rows, Spelling, is_existential
+from polyhedral.spelling import CONTRADICTION, Spelling, is_existential
 
 
 @define(eq=False)
@@ -18,8 +19,8 @@ class Part:
     """Rows that share variables, as a normal spelling; made by `part` alone, so that equal ones are one object.
 
     `own` existentials come first among the names, `visible` are the others. `place` orders the parts of a system.
-    `found` is a point of it by visible name, 0 where not named, perhaps with other names beside, and empty
-    `near` is where points of what it comes from were found. Both save work and say nothing.
+    `near` is a point by visible name, 0 where not named, perhaps with other names beside: a point of it where `found`,
+    else where points of what it comes from were found. Both save work and say nothing.
     """
 
     names: tuple[str, ...]
@@ -27,11 +28,12 @@ class Part:
     inequalities: tuple[Row, ...]
     own: int
     visible: frozenset[str]
-    place: tuple[str, Rows]
-    found: Mapping[str, int]
+    place: tuple[str, tuple[Row, ...], tuple[Row, ...]]
     near: Mapping[str, int]
+    found: bool
 
 
+VISIBLE = attrgetter("visible")
 NO_POINT: Mapping[str, int] = {}
 _PLACE = attrgetter("place")
 Parts = tuple[Part, ...]
@@ -45,10 +47,10 @@ def part(spelling: Spelling) -> Part:
     if found is None:
         names, equalities, inequalities = spelling
         own = sum(map(is_existential, names)) if names and names[0][0] == "$" else 0
-        visible = names[own:]
-        place = (visible[0] if visible else "", (equalities, inequalities))
+        visible = names[own:] if own else names
+        place = (visible[0] if visible else "", equalities, inequalities)
         found = _known.add(
-            spelling, Part(names, equalities, inequalities, own, frozenset(visible), place, NO_POINT, NO_POINT)
+            spelling, Part(names, equalities, inequalities, own, frozenset(visible), place, NO_POINT, False)
         )
     return found
 
@@ -61,8 +63,13 @@ def inherited(parts: Parts, point: Mapping[str, int]) -> Parts:
     """The parts, which a point is known to satisfy, with this said to those that know of none."""
     for one in parts:
         if not one.found:
-            one.found = point
+            one.near, one.found = point, True
     return parts
+
+
+def touching(parts: Sequence[Part], names: frozenset[str]) -> Parts:
+    """Those of the parts that have one of the names."""
+    return tuple(compress(parts, map(not_, map(names.isdisjoint, map(VISIBLE, parts)))))
 
 
 def in_place(parts: Iterable[Part]) -> Parts:

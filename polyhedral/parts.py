@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
-from itertools import compress
-from operator import itemgetter, mul, neg
+from itertools import chain, compress
+from operator import attrgetter, itemgetter, mul, neg, not_
 
 from polyhedral.affine import Affine, var
 from polyhedral.elimination import exact_shadow, project
 from polyhedral.emptiness import Nearby
-from polyhedral.gist import needed
-from polyhedral.part import NOTHING, Part, Parts, in_place, inherited, part, parts_of
+from polyhedral.gist import are_lone_bounds, needed
+from polyhedral.part import NOTHING, VISIBLE, Part, Parts, in_place, inherited, part, parts_of, touching
 from polyhedral.points import at, point_of, points_of, together
 from polyhedral.rows import Contradiction, Row
 from polyhedral.spelling import (
@@ -36,7 +36,7 @@ def linked(own: Sequence[Part], known: Sequence[Part]) -> list[tuple[Parts, Part
     found: list[tuple[Parts, Parts]] = []
     if len(own) == 1:
         names = own[0].visible
-        theirs = tuple([p for p in known if not names.isdisjoint(p.visible)])
+        theirs = touching(known, names)
         found.append((tuple(own), theirs))
         found += [((), (p,)) for p in known if p not in theirs]
         return found
@@ -51,11 +51,11 @@ def conjoined(first: Parts, second: Parts) -> Parts:
     for one in second:
         if one in found:
             continue
-        met = tuple([p for p in found if not p.visible.isdisjoint(one.visible)])
-        if met:
-            found = (*[p for p in found if p not in met], *_joined(*met, one))
-        else:
+        apart = list(map(one.visible.isdisjoint, map(VISIBLE, found)))
+        if all(apart):
             found = (*found, one)
+        else:
+            found = (*compress(found, apart), *_joined(*compress(found, map(not_, apart)), one))
     return in_place(found)
 
 
@@ -108,13 +108,13 @@ def gist_of(own: Parts, known: Parts, equalities_too: bool) -> Parts:
     point = point_of(*known, *own)
     if point is None:
         return NOTHING
-    if known and all(p in known and (equalities_too or not p.equalities) for p in own):
+    if known and not [p for p in own if p not in known or (p.equalities and not equalities_too)]:
         return ()
-    if not known and len(own) == 1 and len(own[0].inequalities) + len(own[0].equalities) == 1:
+    if len(own) == 1 and _is_all_needed(own[0], known):
         return own
     names, rows = aligned(*own, *known)
     mine, theirs = together(rows[: len(own)]), together(rows[len(own) :])
-    existential = sum(p.own for p in own) + sum(p.own for p in known)
+    existential = sum(map(_OWN, chain(own, known)))
     chosen = needed(
         mine, theirs, equalities_too, existential, len(names), None if existential else Nearby(at(point, names))
     )
@@ -125,6 +125,17 @@ def gist_of(own: Parts, known: Parts, equalities_too: bool) -> Parts:
     if existential:
         return parts_of(normal(names, equal, unequal))
     return inherited(parts_of(subset(Spelling(names, *mine), chosen)), point)
+
+
+def _is_all_needed(one: Part, known: Parts) -> bool:
+    """Whether it is one row that nothing is known about, or each row alone bounds a variable that is not known."""
+    rows = one.inequalities
+    if one.equalities or one.own:
+        return not known and len(rows) + len(one.equalities) == 1
+    if not known and len(rows) == 1:
+        return True
+    free = one.visible.difference(*map(VISIBLE, known))
+    return 2 * len(free) >= len(rows) and are_lone_bounds(rows, tuple(map(free.__contains__, one.names)))
 
 
 def gist_by_parts(own: Parts, known: Parts, equalities_too: bool) -> Parts:
@@ -138,20 +149,17 @@ def gist_by_parts(own: Parts, known: Parts, equalities_too: bool) -> Parts:
     return in_place(found)
 
 
-def eliminated(one: Part, names: Iterable[str], force: bool) -> tuple[Parts, bool]:
-    """The shadow of a part without `names`, and whether it is exact; see `System.eliminate`."""
-    gone = one.visible.intersection(names)
-    columns = tuple([i for i, n in enumerate(one.names) if n in gone or i < one.own])
-    return _shadow(one, columns, force)
-
-
 @lru_cache(maxsize=1 << 14)
-def _shadow(one: Part, columns: tuple[int, ...], force: bool) -> tuple[Parts, bool]:
+def eliminated(one: Part, names: tuple[str, ...], force: bool) -> tuple[Parts, bool]:
+    """The shadow of a part without `names`, and whether it is exact; see `System.eliminate`."""
+    columns = tuple([i for i, n in enumerate(one.names) if n in names or i < one.own])
     spelled, exact = _shadow_of_rows((one.equalities, one.inequalities), columns, len(one.names), force)
     names = tuple([n if n[0] == "$" else one.names[int(n)] for n in spelled.names])
-    return inherited(parts_of(Spelling(names, spelled.equalities, spelled.inequalities)), one.found), exact
+    left = parts_of(Spelling(names, spelled.equalities, spelled.inequalities))
+    return (inherited(left, one.near) if one.found else left), exact
 
 
+_OWN = attrgetter("own")
 _CONSTANT = itemgetter(slice(-1, None))
 
 
@@ -200,7 +208,7 @@ def renamed(one: Part, names: tuple[tuple[str, str], ...]) -> Part:
     spelled = in_order(tuple([new.get(n, n) for n in one.names]), one.equalities, one.inequalities)
     found = part(Spelling(spelled.names, tuple(sorted(map(_positive, spelled.equalities))), tuple(sorted(spelled[2]))))
     if one.found and not found.found:
-        found.found = {new.get(n, n): one.found.get(n, 0) for n in one.visible}
+        found.near, found.found = {new.get(n, n): one.near.get(n, 0) for n in one.visible}, True
     return found
 
 
@@ -215,9 +223,18 @@ def without_names(one: Part, names: frozenset[str]) -> Parts:
     return rows_of(one, [not any(r[i] for i in columns) for r in one.equalities + one.inequalities])
 
 
+@lru_cache(maxsize=1 << 14)
+def with_names(one: Part, names: frozenset[str]) -> Parts:
+    """The rows in which some of the names occurs."""
+    columns = [i for i, n in enumerate(one.names) if n in names]
+    chosen = [any(r[i] for i in columns) for r in one.equalities + one.inequalities]
+    return (one,) if all(chosen) else rows_of(one, chosen)
+
+
 def rows_of(one: Part, chosen: list[bool]) -> Parts:
     """Only those rows of a part, equalities and then inequalities, that are chosen."""
-    return inherited(spelled_rows(one, chosen), one.found)
+    left = spelled_rows(one, chosen)
+    return inherited(left, one.near) if one.found else left
 
 
 def spelled_rows(system: Spelled, chosen: list[bool]) -> Parts:

@@ -9,7 +9,7 @@ from operator import mul, neg
 
 from polyhedral.certificates import Sums
 from polyhedral.emptiness import Nearby, glance, point_in
-from polyhedral.part import Part, Parts
+from polyhedral.part import NO_POINT, VISIBLE, Part, Parts, touching
 from polyhedral.spelling import Rows, aligned
 from polyhedral.witnesses import Witnesses, holds
 
@@ -40,9 +40,9 @@ def have_no_point(parts: Sequence[Part]) -> bool:
 
 def _known_point(one: Part) -> Mapping[str, int]:
     """The point that is known of a part, or the one near which others were found where it is one of it."""
-    if not one.found and one.near and _holds(one, one.near):
-        one.found = one.near
-    return one.found
+    if not one.found and one.near:
+        one.found = _holds(one, one.near)
+    return one.near if one.found else NO_POINT
 
 
 def is_seen_outside(condition: Parts, parts: Parts) -> bool:
@@ -54,17 +54,17 @@ def is_seen_outside(condition: Parts, parts: Parts) -> bool:
 def points_of(parts: Sequence[Part]) -> Mapping[str, int]:
     """The points known of the parts as one; where two say other values of a name the later one counts."""
     if len(parts) == 1:
-        return parts[0].found or parts[0].near
+        return parts[0].near
     near: dict[str, int] = {}
     for one in parts:
-        near.update(one.found or one.near)
+        near.update(one.near)
     return near
 
 
 def _failing(parts: Sequence[Part], point: Mapping[str, int]) -> list[Part]:
     """The parts that do not hold at a point."""
     given = point.items()
-    return [p for p in parts if not (p.found and p.found.items() <= given) and not _holds(p, point)]
+    return [p for p in parts if not (p.found and p.near.items() <= given) and not _holds(p, point)]
 
 
 def _holds(one: Part, point: Mapping[str, int]) -> bool:
@@ -76,13 +76,13 @@ def _holds(one: Part, point: Mapping[str, int]) -> bool:
 
 def _around(one: Part, parts: Sequence[Part]) -> Parts:
     """The parts that hang together with one of them, in their order."""
-    names, count = one.visible, 0
+    group: Parts = (one,)
     while True:
-        group = tuple([p for p in parts if not names.isdisjoint(p.visible)]) or (one,)
-        if len(group) == count or len(group) == len(parts):
-            return group
-        count = len(group)
-        names = names.union(*[p.visible for p in group])
+        names = one.visible.union(*map(VISIBLE, group))
+        wider = touching(parts, names) or group
+        if len(wider) in (len(group), len(parts)):
+            return wider
+        group = wider
 
 
 @lru_cache(maxsize=1 << 15)
@@ -106,7 +106,7 @@ def searched(*parts: Part) -> Mapping[str, int] | None:
         _witnesses.add(_named(names, point))
     values = _named(names, point)
     for one in parts:
-        one.found = values
+        one.near, one.found = values, True
     return values
 
 

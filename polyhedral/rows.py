@@ -57,12 +57,11 @@ def reduced_equality(row: Sequence[int]) -> Row | None:
 
 def least_width(table: Table) -> int:
     """The least room between opposite rows of a table: 0 leaves one value, less none; 1 where no rows are opposite."""
-    if len(table) < 2:
+    opposite = list(map(tuple, map(map, repeat(neg), table)))
+    if table.keys().isdisjoint(opposite):
         return 1
-    zero, beyond = (0,) * len(next(iter(table))), 1 - min(table.values())
-    lower = list(filter(zero.__gt__, table))
-    opposite = map(table.get, map(tuple, map(map, repeat(neg), lower)), repeat(beyond))
-    return min(map(add, opposite, map(table.__getitem__, lower)), default=1)
+    widths: map[int] = map(add, table.values(), map(table.get, opposite, repeat(1 - min(table.values()))))
+    return min(widths)
 
 
 def hidden_equalities(table: Table) -> list[Row]:

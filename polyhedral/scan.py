@@ -187,7 +187,7 @@ class _Scan:
         if stride.part is None:
             return self._shaped(site, stride, place, guard)
         guard = guard & site.place.known.gist_of(stride.part.condition)
-        inside = evolve(site, place=site.place.where(stride.part.known))
+        inside = site.at(site.place.where(stride.part.known))
         return when(guard, let(stride.part.name, stride.part.quotient, self._shaped(inside, stride, site.place)))
 
     def _shaped(self, site: _Site, stride: Stride, before: Place, guard: System = UNIVERSE) -> Node:
@@ -215,7 +215,7 @@ class _Scan:
         return looped(site.name, shape, self.node(site.level + 1, site.items, inside))
 
     def _written_out(self, site: _Site, copies: Copies) -> Node:
-        site = evolve(site, place=site.place.where(copies.definition))
+        site = site.at(site.place.where(copies.definition))
         guards = [(value, guard) for value in copies.values if not (guard := site.guard_at(value)).is_false]
         body = nested([(guard, self._inner(site, value, guard)) for value, guard in guards], site.place.known)
         return body if copies.named is None else let(*copies.named, body)
@@ -223,8 +223,7 @@ class _Scan:
     def _single(self, site: _Site, copies: Copies, before: Place, guard: System) -> Node:
         """The one value of a level; conditions around it wait for its own where both together are fewer."""
         value = copies.first
-        around = evolve(site, place=before.where(copies.definition))
-        inside = evolve(site, place=site.place.where(copies.definition))
+        around, inside = site.at(before.where(copies.definition)), site.at(site.place.where(copies.definition))
         own = inside.guard_at(value)
         both = own if guard.is_universe else around.place.known.gist_of(guard & site.rows_at(value))
         if both.is_false:
@@ -245,7 +244,7 @@ class _Scan:
         own = site.items[0].shadows[site.level].substitute({**site.place.values, site.name: value})
         if not (site.place.known & own).gist_of(guard).is_universe:
             return None
-        body = self._at(evolve(site, place=evolve(site.place, alone=None)), value, UNIVERSE)
+        body = self._at(site.at(evolve(site.place, alone=None)), value, UNIVERSE)
         return body if isinstance(body, Let) else None
 
     def _at(self, site: _Site, value: Affine, guard: System) -> Node:
@@ -266,6 +265,10 @@ class _Site:
     rows: System
     items: list[Item]
     place: Place
+
+    def at(self, place: Place) -> _Site:
+        """The same at another place."""
+        return _Site(self.level, self.name, self.rows, self.items, place)
 
     def rows_at(self, value: Affine) -> System:
         """The rows at a value of the level."""

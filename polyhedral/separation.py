@@ -88,8 +88,8 @@ def _added(regions: list[Region], candidate: Candidate, known: System) -> list[R
 
 def _shared(rows: System, region: Region, candidate: Candidate, known: System) -> Region:
     outers = tuple(dict.fromkeys((*region.outers, candidate.outer)))
-    both = Region(rows, outers, tuple(sorted(region.members + candidate.members)))
-    return evolve(both, rows=rows.simplified(known & both.outer))
+    known = known & outers[0] if len(outers) == 1 else known
+    return Region(rows.simplified(known), outers, tuple(sorted(region.members + candidate.members)))
 
 
 def _minus(rows: System, taken: System, known: System) -> list[System]:
@@ -97,7 +97,7 @@ def _minus(rows: System, taken: System, known: System) -> list[System]:
     if disjoint(around, taken):
         return [rows]
     pieces = (rows & n for n in negations(taken.gist(around)))
-    return [p.simplified(known) for p in pieces if not disjoint(p, known)]
+    return [left for p in pieces if not (left := p.simplified(known)).is_false]
 
 
 def merged(candidates: Sequence[Candidate], level: str, known: System) -> list[Region]:
@@ -114,8 +114,10 @@ def merged(candidates: Sequence[Candidate], level: str, known: System) -> list[R
 
 def ordered(regions: list[Region], level: str, known: System) -> list[Region]:
     """The regions so that no value of a later one is below a value of an earlier one; some may be cut for it."""
-    start = _by_first_value(regions, level, known)
-    order = _topological(start, _precedences(regions, level, known, quick=True))
+    before = _precedences(regions, level, known, quick=True)
+    is_told = all(before[i, j] or before[j, i] for i, j in before)
+    start = list(range(len(regions))) if is_told else _by_first_value(regions, level, known)
+    order = _topological(start, before)
     while not isinstance(order, list):
         before = _precedences(regions, level, known, quick=False)
         clash = next(((i, j) for i, j in before if i < j and before[i, j] and before[j, i]), None)

@@ -7,13 +7,15 @@ from functools import lru_cache
 
 from attrs import evolve, frozen
 
-from polyhedral.affine import Affine, Condition, var
+from polyhedral.affine import ZERO, Affine, Condition, var
 from polyhedral.part import Part, in_place
 from polyhedral.parts import without_names
 from polyhedral.quotients import determined, with_equal_quotients
 from polyhedral.sets import Set
 from polyhedral.statement import Option, Statement
 from polyhedral.system import UNIVERSE, System, disjoint, with_rows
+
+_UNITS = (1, -1)
 
 
 @frozen(cache_hash=True)
@@ -122,13 +124,13 @@ def _items(
     solution = {m: a.substitute(renamed) for m, a in solution.items()} if renamed else solution
     whole = system.substitute({d: solution[m] if m in solution else renamed[m] for d, m in mark.items()})
     whole = whole & System.of(*(c.substitute(renamed) for c in conditions)) if conditions else whole
-    constants = {n: value for n in levels if (value := whole.constant_of(n)) is not None}
+    constants: dict[str, int] = {}
+    if whole.has_equalities:
+        constants = {n: value for n in levels if (value := whole.constant_of(n)) is not None}
     if constants:
         whole = whole.substitute(constants)
         solution = {m: a.substitute(constants) for m, a in solution.items()}
-    bindings = tuple(
-        (d, solution.get(m, renamed.get(m, Affine()))) for d, m in mark.items() if d not in statement.hidden
-    )
+    bindings = tuple((d, solution.get(m, renamed.get(m, ZERO))) for d, m in mark.items() if d not in statement.hidden)
     fixed = tuple(t.constant if t.is_constant else constants.get(n) for n, t in zip(levels, times, strict=True)) + (
         None,
     ) * len(rest)
@@ -203,11 +205,12 @@ def _solve(
     equations += [a for a in own if not any(n.startswith("$") for n in a.names)]
     for number, equation in enumerate(equations):
         left = equation.substitute(solution)
-        pivot = next((d for d in dims if abs(left.coefficient(d)) == 1), None)
+        held = dict(left.terms)
+        pivot = next((d for d in dims if held.get(d) in _UNITS), None)
         if pivot is not None:
-            value = left.substitute({pivot: 0}) * -left.coefficient(pivot)
+            value = left.substitute({pivot: 0}) * -held[pivot]
             put = {pivot: value}
-            solution = {d: a.substitute(put) if pivot in a.names else a for d, a in solution.items()} | put
+            solution = {d: a.substitute(put) if pivot in dict(a.terms) else a for d, a in solution.items()} | put
         elif number < len(equations) - len(own) or left.names:
             conditions.append(left.equals(0))
     return solution, [c.substitute(solution) for c in conditions]

@@ -5,12 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import compress, repeat
-from operator import add, attrgetter, itemgetter
+from itertools import count as numbers
+from operator import add, attrgetter, itemgetter, neg
 from typing import NamedTuple, Protocol
 
 from polyhedral.affine import Affine
 from polyhedral.elimination import project
-from polyhedral.rows import Contradiction, Row, hidden_equalities, least_width, reduced_equality, table_of, tightest
+from polyhedral.rows import (
+    Contradiction,
+    Row,
+    Table,
+    hidden_equalities,
+    least_width,
+    reduced_equality,
+    table_of,
+    tightest,
+)
 
 
 class Spelling(NamedTuple):
@@ -139,13 +149,18 @@ def merged(parts: tuple[Rows, ...]) -> Rows | None:
     equal: set[Row] = set().union(*map(_FIRST, parts))
     rows = set[Row]().union(*map(_SECOND, parts))
     table = tightest(rows)
-    if len(table) == len(rows) and least_width(table) > 0:
+    if len(table) == len(rows) and (_none_is_opposed(parts, table) or least_width(table) > 0):
         return tuple(sorted(equal)), tuple(sorted(rows))
     try:
         equal.update([r for r in map(reduced_equality, hidden_equalities(table)) if r is not None])
     except Contradiction:
         return None
     return tuple(sorted(equal)), tuple(sorted([(*c, k) for c, k in table.items()]))
+
+
+def _none_is_opposed(parts: Sequence[Rows], table: Table) -> bool:
+    """Whether no row of one part is opposite to one of another, as a look at all parts but the first shows."""
+    return table.keys().isdisjoint([tuple(map(neg, r[:-1])) for _, rows in parts[1:] for r in rows])
 
 
 def _numbered(names: tuple[str, ...]) -> tuple[str, ...]:
@@ -176,20 +191,24 @@ def aligned(*systems: Spelled) -> tuple[tuple[str, ...], list[Rows]]:
 @lru_cache(maxsize=1 << 14)
 def _common(*several: tuple[str, ...]) -> tuple[tuple[str, ...], list[tuple[int, ...] | None]]:
     """The common names, existentials apart, and where the rows of each are taken from, None where its names are all."""
+    apart = several if not [own for own in several if own and own[0][0] == "$"] else _kept_apart(several)
+    names = tuple(sorted(set().union(*apart)))
+    return names, [None if own == names else _places(own, names) for own in apart]
+
+
+def _kept_apart(several: Iterable[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """The names with existentials numbered so that no two have one of them."""
     renamed, fresh = [], 0
     for own in several:
-        if own and own[0][0] == "$":
-            count = sum(map(is_existential, own))
-            own = (*[f"${k:03d}" for k in range(fresh, fresh + count)], *own[count:])
-            fresh += count
-        renamed.append(own)
-    names = tuple(sorted(set().union(*renamed)))
-    return names, [None if own == names else _places(own, names) for own in renamed]
+        count = sum(map(is_existential, own))
+        renamed.append((*[f"${k:03d}" for k in range(fresh, fresh + count)], *own[count:]))
+        fresh += count
+    return renamed
 
 
 def _places(own: tuple[str, ...], names: tuple[str, ...]) -> tuple[int, ...]:
     width = len(own)
-    return (*map(dict(zip(own, range(width), strict=True)).get, names, repeat(width + 1)), width)
+    return (*map(dict(zip(own, numbers(), strict=False)).get, names, repeat(width + 1)), width)
 
 
 @lru_cache(maxsize=1 << 14)

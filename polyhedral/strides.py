@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import gcd
 
-from attrs import field, frozen
+from attrs import frozen
 
-from polyhedral.affine import Affine, Congruence, FloorDiv, var
+from polyhedral.affine import ZERO, Affine, Congruence, FloorDiv, var
 from polyhedral.quotients import definition
 from polyhedral.spelling import is_existential
 from polyhedral.system import System
@@ -45,7 +45,7 @@ class Stride:
     """
 
     step: int = 1
-    residue: Affine = field(factory=Affine)
+    residue: Affine = ZERO
     part: Part | None = None
 
     def joined(self, other: Stride, known: System) -> Stride:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from attrs import frozen
 
-from polyhedral.part import NOTHING, Part, Parts, in_place
+from polyhedral.part import NOTHING, Part, Parts, in_place, touching
 from polyhedral.parts import conjoined, gist_of
 from polyhedral.system import FALSE, System, disjoint
 
@@ -26,7 +26,7 @@ class Surroundings:
     def near(self, *systems: System) -> System:
         """What is known of the variables of these systems, and of those that it connects to them."""
         names = frozenset().union(*[p.visible for s in systems for p in s.parts])
-        return System(tuple([p for p in self.parts if not names.isdisjoint(p.visible)]))
+        return System(touching(self.parts, names))
 
     def gist_of(self, system: System) -> System:
         """What of `system` is left to test."""
@@ -35,8 +35,7 @@ class Surroundings:
         found: list[Part] = []
         left: Parts = ()
         for one in system.parts:
-            near = tuple([p for p in self.parts if not one.visible.isdisjoint(p.visible)])
-            left = gist_of((one,), near, bool(one.equalities))
+            left = gist_of((one,), touching(self.parts, one.visible), bool(one.equalities))
             if left == NOTHING:
                 return FALSE
             found += left

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from itertools import chain
 from math import gcd
-from operator import attrgetter, mul, neg
+from operator import attrgetter, itemgetter, mul, neg
 from typing import NamedTuple, TypeAlias, Union
 
 from polyhedral.affine import Affine, Condition, Congruence, Constraint, as_affine
 from polyhedral.components import product
-from polyhedral.part import NOTHING, Part, Parts, in_place, part, parts_of
+from polyhedral.part import NOTHING, VISIBLE, Part, Parts, in_place, part, parts_of, touching
 from polyhedral.parts import (
     conjoined,
     eliminated,
@@ -30,7 +30,8 @@ Conjunct: TypeAlias = Union[Condition, "System"]
 Bounds: TypeAlias = tuple[tuple[tuple[Affine, int], ...], tuple[tuple[Affine, int], ...]]
 
 
-_PARTS = attrgetter("parts")
+_PARTS, _AFFINE = attrgetter("parts"), itemgetter(0)
+_OWN, _EQUALITIES = attrgetter("own"), attrgetter("equalities")
 
 
 class System(NamedTuple):
@@ -98,12 +99,12 @@ class System(NamedTuple):
     @property
     def has_existentials(self) -> bool:
         """Whether there are existential variables."""
-        return bool([p for p in self.parts if p.own])
+        return any(map(_OWN, self.parts))
 
     @property
     def has_equalities(self) -> bool:
         """Whether some row is an equality."""
-        return bool([p for p in self.parts if p.equalities])
+        return any(map(_EQUALITIES, self.parts))
 
     @property
     def visible(self) -> tuple[str, ...]:
@@ -182,14 +183,15 @@ class System(NamedTuple):
 
     def rename(self, names: Mapping[str, str]) -> System:
         """The system with variables renamed; raises ValueError where two would become one."""
-        if all(p.visible.isdisjoint(names) for p in self.parts):
+        visible = frozenset().union(*map(VISIBLE, self.parts))
+        new = {n: m for n, m in names.items() if n in visible}
+        if not new:
             return self
-        new = [names.get(n, n) for n in self.visible]
-        if len(set(new)) != len(new):
+        if len(set(new.values())) < len(new) or not visible.difference(new).isdisjoint(new.values()):
             raise ValueError(f"renaming {dict(names)} makes two variables of {self} one")
-        if any(is_existential(n) for n in new) or self.has_existentials:
+        if self.has_existentials or any(map(is_existential, new.values())):
             return make(*in_order(tuple([names.get(n, n) for n in self.names]), self.equalities, self.inequalities))
-        own = [(p, tuple([(n, m) for n, m in names.items() if n in p.visible])) for p in self.parts]
+        own = [(p, tuple([(n, m) for n, m in new.items() if n in p.visible])) for p in self.parts]
         return System(in_place([renamed(p, n) if n else p for p, n in own]))
 
     def split_on(self, name: str) -> tuple[System, System]:
@@ -211,13 +213,7 @@ class System(NamedTuple):
 
     def has_steep_bounds(self, name: str) -> bool:
         """Whether there is a lower bound of `name` and an upper one whose divisors are above one."""
-        one = next((p for p in self.parts if name in p.visible), None)
-        if one is None:
-            return False
-        column = one.names.index(name)
-        found = [r[column] for r in one.inequalities]
-        equal = [abs(r[column]) for r in one.equalities]
-        return max([0, *found, *equal]) > 1 and min([0, *found, *[-c for c in equal]]) < -1
+        return any(_has_steep_bounds(p, name) for p in self.parts if name in p.visible)
 
     def solved_for(self, name: str) -> Affine | None:
         """What `name` is equal to, where an equality without existentials has it with coefficient 1, else None."""
@@ -311,13 +307,13 @@ def _of_one(condition: Constraint) -> System:
 
 
 def _check_not_reserved(names: Iterable[str]) -> None:
-    for name in names:
-        if is_existential(name):
-            raise ValueError(f"the variable name {name!r} is reserved: names that start with $ are existential")
+    reserved = [n for n in names if n[:1] == "$"]
+    if reserved:
+        raise ValueError(f"the variable name {reserved[0]!r} is reserved: names that start with $ are existential")
 
 
 def _from_affine(equal: list[tuple[Affine, int]], unequal: list[Affine]) -> System:
-    found = {n for a, _ in equal for n in a.names}.union(*(a.names for a in unequal))
+    found = {n for a in chain(map(_AFFINE, equal), unequal) for n, _ in a.terms}
     _check_not_reserved(found)
     names = sorted([*found, *(f"${i}" for i, (_, modulus) in enumerate(equal) if modulus)])
     index = {n: i for i, n in enumerate(names)}
@@ -361,16 +357,17 @@ def disjoint(*systems: System) -> bool:
 
 
 def _eliminate(system: System, names: tuple[str, ...], force: bool) -> tuple[System, bool]:
-    left: list[Part] = []
-    exact = same = True
-    for one in system.parts:
-        if one.visible.isdisjoint(names) and not (force and one.own):
-            left.append(one)
-        else:
-            found, is_exact = eliminated(one, names, force)
-            left += found
-            exact, same = exact and is_exact, False
-    return system if same else System(in_place(left)), exact
+    held = touching(system.parts, frozenset(names))
+    if force and system.has_existentials:
+        held = tuple([p for p in system.parts if p.own or p in held])
+    if not held:
+        return system, True
+    left, exact = [p for p in system.parts if p not in held], True
+    for one in held:
+        found, is_exact = eliminated(one, names, force)
+        left += found
+        exact = exact and is_exact
+    return System(in_place(left)), exact
 
 
 @lru_cache(maxsize=1 << 14)
@@ -401,6 +398,14 @@ def _bounds(one: Part, name: str) -> Bounds:
     lower = tuple([_bound(one, r, column) for r in signs if r[column] > 0])
     upper = tuple([_bound(one, r, column) for r in signs if r[column] < 0])
     return lower, upper
+
+
+@lru_cache(maxsize=1 << 13)
+def _has_steep_bounds(one: Part, name: str) -> bool:
+    column = one.names.index(name)
+    found = [r[column] for r in one.inequalities]
+    equal = [abs(r[column]) for r in one.equalities]
+    return max([0, *found, *equal]) > 1 and min([0, *found, *[-c for c in equal]]) < -1
 
 
 def _bound(one: Part, row: Row, column: int) -> tuple[Affine, int]:

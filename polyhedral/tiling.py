@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
+from itertools import accumulate
 from operator import neg
 
 from attrs import frozen
@@ -11,7 +12,7 @@ from attrs import frozen
 from polyhedral.affine import Affine, Constraint, as_affine, var
 from polyhedral.sets import Set
 from polyhedral.spelling import is_existential
-from polyhedral.system import UNIVERSE, System, disjoint
+from polyhedral.system import UNIVERSE, System, conjoin, disjoint
 
 
 def tile(
@@ -83,11 +84,12 @@ def _by_corners(domain: Set, sizes: Mapping[str, int], box: System) -> _Tiles | 
         return None
     touched = (piece & box).project_out(*sizes)
     rows = [row for row in rows if not disjoint(touched, row.fails)]
+    said = list(accumulate([System.of(r.condition) for r in reversed(rows)], conjoin))
     full = touched
     partial: list[tuple[System, System]] = []
     for number, row in enumerate(rows):
         if not number or not disjoint(full, row.fails):
-            partial.append((full & row.fails, System.of(*[r.condition for r in rows[number:]])))
+            partial.append((full & row.fails, said[-1 - number]))
             full = full & System.of(row.least >= 0)
     return _Tiles(() if full.is_empty() else (full,), tuple(partial))
 
@@ -97,15 +99,15 @@ def _rows_on(piece: System, box: System, sizes: Mapping[str, int]) -> list[_Row]
 
     A row is least in the corner of the tile at which each dimension that it has is least or greatest.
     """
+    corners = {n: [box.bounds(n)[side][0][0] for side in (0, 1)] for n in sizes}
     found = []
     for row in (*piece.inequalities, *piece.equalities, *(tuple(map(neg, r)) for r in piece.equalities)):
         affine = piece.affine(row)
-        tiled = [n for n in affine.names if n in sizes]
-        if not tiled:
+        corner = {n: corners[n][0 if c > 0 else 1] for n, c in affine.terms if n in corners}
+        if not corner:
             continue
         if any(is_existential(n) for n in affine.names):
             return None
-        corner = {n: box.bounds(n)[0 if affine.coefficient(n) > 0 else 1][0][0] for n in tiled}
         least = affine.substitute(corner)
         found.append(_Row(affine >= 0, least, System.of(least < 0)))
     return found

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Mapping
 from typing import TypeAlias, assert_never
 
-from attrs import field, frozen
+from attrs import frozen
 
-from polyhedral.affine import Affine, Condition, FloorDiv
+from polyhedral.affine import ZERO, Affine, Condition, FloorDiv
 
 
 @frozen
@@ -17,7 +17,7 @@ class Term:
     affine: Affine
     divisor: int = 1
     scale: int = 1
-    offset: Affine = field(factory=Affine)
+    offset: Affine = ZERO
 
     def lower(self, values: Mapping[str, int]) -> int:
         """Its value as a lower bound."""
@@ -32,7 +32,7 @@ class Term:
         text = str(self.affine) if self.divisor == 1 else f"{rounding}(({self.affine})/{self.divisor})"
         if self.scale != 1:
             text = f"{self.scale}*({text})" if self.divisor == 1 else f"{self.scale}*{text}"
-        return text if self.offset == Affine() else f"{text} + {self.offset}"
+        return text if self.offset == ZERO else f"{text} + {self.offset}"
 
 
 Bound = tuple[Term, ...]

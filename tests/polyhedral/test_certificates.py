@@ -8,8 +8,9 @@ import islpy as isl
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from polyhedral.certificates import Sums, alone_violated, any_opposed, repaired
+from polyhedral.certificates import Sums, alone_violated, any_opposed, repaired, windows
 from polyhedral.elimination import implies, irredundant
+from polyhedral.gist import are_lone_bounds
 from polyhedral.rows import Row, table_of
 
 WIDTH = 3
@@ -123,3 +124,25 @@ def test_a_row_that_is_violated_only_beside_another_is_not_said_to_be_needed() -
     rows = [(-1, -1, 8), (-1, 0, 5), (0, -1, 3), (1, 1, 0)]
     assert (-1, -1, 8) not in alone_violated((), rows, (), (5, 3))
     assert (-1, -1, 8) not in alone_violated((), rows[:1], rows[1:], (5, 3))
+
+
+def test_rows_that_only_bound_a_quotient_stand_apart() -> None:
+    window, rest = [(-8, 0, 1, 0), (8, 0, -1, 7)], [(0, 1, -1, 5), (0, -1, 1, 3), (0, 1, 0, 2)]
+    assert windows([*window, *rest], []) == set(window)
+    assert windows([window[0], (8, 0, -1, 6), *rest], []) == set()
+    assert windows([window[0], *rest], [window[1]]) == set()
+    assert windows([*window, *rest], [(1, 1, 0, 0)]) == set()
+
+
+@SOME
+@given(st.lists(ROWS, min_size=1, max_size=4), st.tuples(*[st.booleans()] * WIDTH))
+def test_rows_that_bound_alone_are_not_implied(found: list[Row], free: tuple[bool, ...]) -> None:
+    rows = tuple(normal(found))
+    if are_lone_bounds(rows, free) and not isl_rows(rows).is_empty():
+        for row in rows:
+            assert not isl_rows([r for r in rows if r != row]).is_subset(isl_rows([row]))
+
+
+def test_rows_that_bound_together_are_not_said_to_bound_alone() -> None:
+    assert are_lone_bounds(((1, 0, 0, 0), (-1, 1, 0, 5)), (True, False, False))
+    assert not are_lone_bounds(((1, 0, 0, 0), (1, 1, 0, 5)), (True, False, False))

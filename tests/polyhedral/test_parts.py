@@ -34,7 +34,7 @@ def read(parts: Parts, names: Sequence[str] = NAMES) -> isl.Set:
 def keeps_points_of_it(parts: Parts) -> bool:
     """Whether the point that each part keeps is one of it, by the conditions that it prints."""
     return all(
-        not p.found or held(System((p,)).conditions, {n: (p.found.get(n, 0),) for n in p.visible}).all() for p in parts
+        not p.found or held(System((p,)).conditions, {n: (p.near.get(n, 0),) for n in p.visible}).all() for p in parts
     )
 
 
@@ -101,10 +101,10 @@ def test_shadows_of_parts(own: list[Condition], gone: set[str]) -> None:
     system = System.of(*own)
     system.is_empty()
     for one in system.parts:
-        found, _ = eliminated(one, gone, False)
+        found, _ = eliminated(one, tuple(sorted(gone)), False)
         names = [n for n in NAMES if n not in gone]
         assert read(found, names).is_equal(isl_written(names, (), System((one,)).conditions, sorted(gone)))
-        forced, exact = eliminated(one, gone, True)
+        forced, exact = eliminated(one, tuple(sorted(gone)), True)
         assert read(found, names).is_subset(read(forced, names))
         assert not exact or read(found, names).is_equal(read(forced, names))
         assert all(not p.found or not read((p,), names).is_empty() for p in (*found, *forced))
