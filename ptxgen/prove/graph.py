@@ -11,6 +11,7 @@ from ptxgen.order.atoms import FenceKind, Side
 from ptxgen.order.requirements import EventKind
 
 FAR = 1 << 40
+_Step = tuple[int, int, bool, bool, int]
 
 
 class Why(Enum):
@@ -44,12 +45,13 @@ class Member:
 
 @frozen(eq=False)
 class Edge:
-    """source(n) happens before sink(n + distance), because of `why`."""
+    """source(n) happens before sink(n + distance), because of `why`; not so where one of the atoms `of` is left out."""
 
     source: int
     sink: int
     distance: int
     why: Why
+    of: int = 0
 
 
 @frozen(eq=False)
@@ -62,31 +64,49 @@ class Cycle:
 @frozen(eq=False)
 class Graph:
     """Nodes by number and edges, and where things are: issues of ops and their completions in the tiles of a block,
-    fences of threads, phases of the barriers of a block with their waits and arrivals."""
+    fences of threads, phases of the barriers of a block with their waits and arrivals; ops are known by the block that
+    issues them, completions also by that in whose tiles they are. Graphs of a program have a `number`.
 
-    labels: tuple[str, ...]
+    `owners` has a bit for the atom that a node stands for, of whatever thread, and none for a completion. An atom that
+    is left out leaves its threads' order as it is and takes along the edges that are there because `of` it."""
+
+    labels: tuple[tuple[object, str], ...]
+    owners: tuple[int, ...]
     edges: tuple[Edge, ...]
-    issues: dict[str, tuple[tuple[Member, int], ...]]
-    completions: dict[tuple[str, EventKind, int], tuple[tuple[Member, int], ...]]
+    issues: dict[tuple[str, int], tuple[tuple[Member, int], ...]]
+    completions: dict[tuple[str, EventKind, int, int], tuple[tuple[Member, int], ...]]
     fences: dict[tuple[Member, FenceKind], tuple[int, ...]]
     phases: dict[tuple[str, Side, int], int]
     waits: dict[tuple[str, Side, int], tuple[tuple[Member, int], ...]]
     arrivals: dict[tuple[str, Side, int], tuple[int, ...]]
-    _after: list[list[tuple[int, int, bool, bool]]] = field(factory=list)
-    _known: dict[tuple[int, int, int], list[int]] = field(factory=dict)
+    number: int
+    _after: list[list[_Step]] = field(factory=list)
+    _known: dict[tuple[int, int, int, int], tuple[list[int], list[int]]] = field(factory=dict)
 
-    def best(self, source: int, sink: int, limit: int, start: int = 0) -> int:
+    def label(self, node: int) -> str:
+        """What a node stands for, in words."""
+        what, where = self.labels[node]
+        return f"{what}{where}"
+
+    def best(self, source: int, sink: int, limit: int, start: int = 0, without: int = 0) -> int:
         """The least total distance of a path from `source` to `sink`, counted from `start`; FAR where there is none.
 
         Only what surely exists lends a path: with source(n) and sink(n + limit) given, arrivals, completions and waits
         are passed at indices n .. n + limit. A path may wait for a later instance, as atoms follow their own earlier
-        ones. `cycle()` must have found none.
+        ones. Nothing of the atoms `without` is passed. `cycle()` must have found none.
         """
-        key = (source, limit, start)
+        return self._from(source, limit, start, without)[0][sink]
+
+    def used(self, source: int, sink: int, limit: int, start: int = 0) -> int:
+        """The atoms without which one path of that least distance would not be there."""
+        return self._from(source, limit, start, 0)[1][sink]
+
+    def _from(self, source: int, limit: int, start: int, without: int) -> tuple[list[int], list[int]]:
+        key = (source, limit, start, without)
         known = self._known.get(key)
         if known is None:
-            known = self._known[key] = _shortest(self, source, limit, start)
-        return known[sink]
+            known = self._known[key] = _shortest(self, source, limit, start, without)
+        return known
 
     def cycle(self) -> Cycle | None:
         """A cycle of total distance 0 or less: a deadlock. None where every cycle is positive."""
@@ -122,29 +142,46 @@ def _ring_of(parent: list[int], start: int, count: int) -> tuple[int, ...]:
     return tuple(reversed(found))
 
 
-def _shortest(graph: Graph, source: int, limit: int, start: int) -> list[int]:
-    if not graph._after:
-        graph._after[:] = [[] for _ in graph.labels]
-        for edge in (edge for edge in graph.edges if edge.why not in (Why.ITEM, Why.NESTED)):
+def _steps(graph: Graph) -> list[list[_Step]]:
+    """What leads on from each node: where to, how far, whether both ends must surely exist, and because of what."""
+    after: list[list[_Step]] = [[] for _ in graph.labels]
+    for edge in graph.edges:
+        if edge.why not in (Why.ITEM, Why.NESTED):
             source_exists, sink_exists = edge.why is not Why.ORDER, edge.why not in (Why.ORDER, Why.GROUP)
-            graph._after[edge.source].append((edge.sink, edge.distance, source_exists, sink_exists))
-    reached = [FAR] * len(graph.labels)
+            after[edge.source].append((edge.sink, edge.distance, source_exists, sink_exists, edge.of))
+    return after
+
+
+def _shortest(graph: Graph, source: int, limit: int, start: int, without: int) -> tuple[list[int], list[int]]:
+    """The least distance of each node from `source`, and what a path of that length stands on."""
+    if not graph._after:
+        graph._after[:] = _steps(graph)
+    after = graph._after
+    reached, used, waiting = [FAR] * len(after), [0] * len(after), [False] * len(after)
     reached[source] = start
     queue = deque([source])
     while queue:
         node = queue.popleft()
-        for sink, distance, source_exists, sink_exists in graph._after[node]:
-            index = reached[node]
+        waiting[node] = False
+        here, ground = reached[node], used[node]
+        for sink, distance, source_exists, sink_exists, of in after[node]:
+            if of & without:
+                continue
+            index = here
             if source_exists:
-                index = max(index, 0)
+                if index < 0:
+                    index = 0
                 if index > limit:
                     continue
             index += distance
             if sink_exists:
-                index = max(index, 0)
+                if index < 0:
+                    index = 0
                 if index > limit:
                     continue
             if index < reached[sink]:
-                reached[sink] = index
-                queue.append(sink)
-    return reached
+                reached[sink], used[sink] = index, ground | of
+                if not waiting[sink]:
+                    waiting[sink] = True
+                    queue.append(sink)
+    return reached, used

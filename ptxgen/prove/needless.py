@@ -1,0 +1,100 @@
+"""Atoms that serve no requirement: without any one of them nothing would be wrong."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from itertools import accumulate, chain
+
+from attrs import evolve
+
+from ptxgen.errors import Finding
+from ptxgen.order.atoms import (
+    Acquire,
+    Atom,
+    AtomProgram,
+    Commit,
+    Fence,
+    Issue,
+    Join,
+    Obligation,
+    Release,
+    Retire,
+    RoleBody,
+    Wait,
+    is_synchronisation,
+)
+from ptxgen.prove.clusters import cluster_faults
+from ptxgen.prove.constants import constant_faults, finding
+from ptxgen.prove.events import without
+from ptxgen.prove.questions import Question, failing, is_refilled, questions_of
+
+
+def needless_atoms(program: AtomProgram, questions: tuple[Question, ...]) -> Iterator[Finding]:
+    """The atoms of a program without fault that could be left out, each by itself; `questions` are all that its graphs
+    were asked.
+
+    An atom that only adds edges to the graphs is left out there: what the others say of order stays as it is, so the
+    answers that do not stand on it are known, and the others are asked again.
+    """
+    for place, entering in enumerate(program.enter):
+        rest = program.enter[:place] + program.enter[place + 1 :]
+        if not _is_wrong(evolve(program, enter=rest)):
+            yield finding("needless", f"{entering} serves no requirement")
+    standing = [(question, question.stands_on()) for question in questions]
+    starts = accumulate((len(role.atoms) for role in program.roles), initial=0)
+    for role, start in zip(program.roles, starts, strict=False):
+        seen: Counter[str] = Counter()
+        for place, placed in enumerate(role.atoms):
+            if is_synchronisation(placed.atom) and not _for_outside(placed.atom):
+                seen[str(placed.atom)] += 1
+                asked = (question for question, ground in standing if ground >> start + place & 1)
+                if not _is_wanted(program, role, place, asked, 1 << start + place):
+                    text = f"{placed.atom} of {role.name} (number {seen[str(placed.atom)]}) serves no requirement"
+                    yield finding("needless", text, placed.line)
+
+
+def _is_wanted(program: AtomProgram, role: RoleBody, place: int, asked: Iterator[Question], atom: int) -> bool:
+    """Whether something is wrong without an atom; only `asked` may be, of what the graphs answer, where it only adds
+    edges to them."""
+    rest = without(program, role, place)
+    if any(True for _ in chain(constant_faults(rest), cluster_faults(rest))):
+        return True
+    if _only_adds(program, rest, role.atoms[place].atom):
+        return any(question.apart(atom) > question.limit for question in asked)
+    return _is_wrong(without(_nearest_first(program, role, place), role, place))
+
+
+def _only_adds(program: AtomProgram, rest: AtomProgram, atom: Atom) -> bool:
+    """Whether the graphs without an atom are those with it, less the edges that are there because of it: not so where
+    it closes groups, which changes what all waits for groups see."""
+    match atom:
+        case Wait(ring=ring):
+            return is_refilled(program, ring) == is_refilled(rest, ring)
+        case Retire() | Join() | Fence() | Acquire():
+            return True
+        case _:
+            return False
+
+
+def _is_wrong(program: AtomProgram) -> bool:
+    faults = chain(constant_faults(program), cluster_faults(program), failing(questions_of(program)))
+    return any(True for _ in faults)
+
+
+def _nearest_first(program: AtomProgram, role: RoleBody, place: int) -> AtomProgram:
+    """The program with the obligations of the ops around an atom first: what is lost without it shows soonest there."""
+    size = len(role.atoms)
+    issued = {p.atom.op: n for n, p in enumerate(role.atoms) if isinstance(p.atom, Issue)}
+
+    def away(obligation: Obligation) -> int:
+        behind = (issued[obligation.sink] - place) % size if obligation.sink in issued else size
+        before = (place - issued[obligation.source]) % size if obligation.source in issued else size
+        return behind + before
+
+    return evolve(program, obligations=tuple(sorted(program.obligations, key=away)))
+
+
+def _for_outside(atom: Atom) -> bool:
+    """Whether what an atom is for lies behind the loop."""
+    return (isinstance(atom, Commit) and atom.for_outside) or (isinstance(atom, Release) and atom.last)
