@@ -41,7 +41,7 @@ from ptxgen.prove.graph import Edge, Graph, Member, Why
 
 _Node = tuple[int, Placed]
 _Scope = tuple[str, str, int, bool | None, int, int]
-_Seen = dict[int, list[tuple[Issue, int, int]]]
+_Seen = dict[int, tuple[int, bool, tuple[tuple[Issue, int, int], ...], int | None]]
 
 
 @frozen(eq=False)
@@ -142,7 +142,7 @@ class _Builder:
         self.chain(links)
         if steps and ends and role.resumes:
             self.edge(ends[-1][0], steps[0][0], steps[0][1].ahead - ends[-1][1].ahead, Why.ITEM)
-        self.retire(role, member, nodes[:tail], seen)
+        self.retire(member, nodes[:tail], seen)
         return nodes[:body]
 
     def chain(self, links: list[tuple[_Node, _Node, int]]) -> None:
@@ -262,22 +262,18 @@ class _Builder:
         self.edge(node, read, 0, Why.RUN)
         return read, read + 1
 
-    def retire(
-        self,
-        role: RoleBody,
-        member: Member,
-        nodes: list[int | None],
-        seen: _Seen,
-    ) -> None:
-        """Edges from the completions of groups to the retiring atoms of the same thread."""
-        for place, groups in seen.items():
-            node, entry = nodes[place], role.atoms[place]
-            if isinstance(entry.atom, Retire) and node is not None:
+    def retire(self, member: Member, nodes: list[int | None], seen: _Seen) -> None:
+        """Edges from the completions of groups to the retiring atoms of the same thread, which would not be there
+        without the only closing of a kind."""
+        for place, (entry, reads_only, groups, closing) in seen.items():
+            node = nodes[place]
+            if node is not None:
+                of = self.owners[node] | (0 if closing is None else self.first << closing)
                 for op, ahead, steps in groups:
                     scope = _scope(op, member)
                     if scope in self.shared:
-                        source = self.shared[scope] + (0 if entry.atom.reads_only else 1)
-                        self.edge(source, node, steps + entry.ahead - ahead, Why.GROUP)
+                        source = self.shared[scope] + (0 if reads_only else 1)
+                        self.edges.append(Edge(source, node, steps + entry - ahead, Why.GROUP, of))
 
     def nest(self) -> None:
         """Of a nested loop with more steps than its ring has slots, nobody who uses the ring comes to the end before
@@ -325,10 +321,18 @@ def _same_barrier(role: RoleBody, tail_place: int, ring: str, side: Side) -> boo
 
 
 def _groups_seen(role: RoleBody) -> _Seen:
-    """What each Retire of a role, in its body or behind it, has seen complete."""
-    placed = (*role.body, *role.tail)
-    waits = [n for n, entry in enumerate(placed) if isinstance(entry.atom, Retire) and entry.atom.pending >= 0]
-    return {place: list(retired(role, place)) for place in waits}
+    """Of each Retire of a role, in its body or behind it: its `ahead`, whether it waits for reads only, what it has
+    seen complete, and the place of the role's closing of such groups, where there is one alone."""
+    found: _Seen = {}
+    for place, entry in enumerate((*role.body, *role.tail)):
+        match entry.atom:
+            case Retire(kind=kind, pending=pending, reads_only=reads_only) if pending >= 0:
+                closings = [n for n, p in enumerate(role.body) if isinstance(p.atom, Commit) and p.atom.kind is kind]
+                closing = closings[0] if len(closings) == 1 else None
+                found[place] = (entry.ahead, reads_only, tuple(retired(role, place)), closing)
+            case _:
+                pass
+    return found
 
 
 def members(role: RoleBody, cta: int = 0) -> tuple[Member, ...]:

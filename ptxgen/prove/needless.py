@@ -27,7 +27,7 @@ from ptxgen.order.atoms import (
 from ptxgen.prove.clusters import cluster_faults
 from ptxgen.prove.constants import constant_faults, finding
 from ptxgen.prove.events import without
-from ptxgen.prove.questions import Question, failing, is_refilled, questions_of
+from ptxgen.prove.questions import Question, Way, failing, is_refilled, questions_of
 
 
 def needless_atoms(program: AtomProgram, questions: tuple[Question, ...]) -> Iterator[Finding]:
@@ -41,36 +41,38 @@ def needless_atoms(program: AtomProgram, questions: tuple[Question, ...]) -> Ite
         rest = program.enter[:place] + program.enter[place + 1 :]
         if not _is_wrong(evolve(program, enter=rest)):
             yield finding("needless", f"{entering} serves no requirement")
-    standing = [(question, question.stands_on()) for question in questions]
+    standing = [(question, way, question.used(way)) for question in questions for way in question.ways]
     starts = accumulate((len(role.atoms) for role in program.roles), initial=0)
     for role, start in zip(program.roles, starts, strict=False):
         seen: Counter[str] = Counter()
         for place, placed in enumerate(role.atoms):
             if is_synchronisation(placed.atom) and not _for_outside(placed.atom):
                 seen[str(placed.atom)] += 1
-                asked = (question for question, ground in standing if ground >> start + place & 1)
+                asked = ((question, way) for question, way, used in standing if used >> start + place & 1)
                 if not _is_wanted(program, role, place, asked, 1 << start + place):
                     text = f"{placed.atom} of {role.name} (number {seen[str(placed.atom)]}) serves no requirement"
                     yield finding("needless", text, placed.line)
 
 
-def _is_wanted(program: AtomProgram, role: RoleBody, place: int, asked: Iterator[Question], atom: int) -> bool:
+def _is_wanted(program: AtomProgram, role: RoleBody, place: int, asked: Iterator[tuple[Question, Way]], atom: int) -> bool:
     """Whether something is wrong without an atom; only `asked` may be, of what the graphs answer, where it only adds
     edges to them."""
     rest = without(program, role, place)
     if any(True for _ in chain(constant_faults(rest), cluster_faults(rest))):
         return True
-    if _only_adds(program, rest, role.atoms[place].atom):
-        return any(question.apart(atom) > question.limit for question in asked)
+    if _only_adds(program, rest, role, role.atoms[place].atom):
+        return any(question.length(way, atom) > question.limit for question, way in asked)
     return _is_wrong(without(_nearest_first(program, role, place), role, place))
 
 
-def _only_adds(program: AtomProgram, rest: AtomProgram, atom: Atom) -> bool:
+def _only_adds(program: AtomProgram, rest: AtomProgram, role: RoleBody, atom: Atom) -> bool:
     """Whether the graphs without an atom are those with it, less the edges that are there because of it: not so where
-    it closes groups, which changes what all waits for groups see."""
+    it closes groups, as others do too, which changes what all waits for groups see."""
     match atom:
         case Wait(ring=ring):
             return is_refilled(program, ring) == is_refilled(rest, ring)
+        case Commit(kind=kind):
+            return sum(isinstance(p.atom, Commit) and p.atom.kind is kind for p in role.body) < 2
         case Retire() | Join() | Fence() | Acquire():
             return True
         case _:

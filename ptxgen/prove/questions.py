@@ -39,31 +39,28 @@ class Question:
     told: Callable[[int], Finding] = field(repr=False)
     subject: tuple[int, int] | None = None
 
-    def apart(self, without: int = 0) -> int:
-        """How many steps apart the ends of the worst way are; as if the atoms `without` were left out, with the ways
-        that begin or end there."""
-        owners = self.graph.owners
-        asked = (w for w in self.ways if not (owners[w.source] | owners[w.sink]) & without)
-        return max((self._length(way, without) for way in asked), default=self.limit if self.ways else FAR)
+    @property
+    def apart(self) -> int:
+        """How many steps apart the ends of the worst way are."""
+        return max(map(self.length, self.ways), default=FAR)
 
-    def stands_on(self) -> int:
-        """The atoms that the answer stands on: without any other one it is the same."""
-        used = 0
-        for way in self.ways:
-            used |= self._used(way)
-        return used
-
-    def _length(self, way: Way, without: int) -> int:
+    def length(self, way: Way, without: int = 0) -> int:
+        """How many steps apart the ends of a way are; as if the atoms `without` were left out, where nothing is asked
+        of a way that begins or ends there."""
+        graph, limit, owners = self.graph, self.limit, self.graph.owners
+        if (owners[way.source] | owners[way.sink]) & without:
+            return limit
         if way.fences is None:
-            return self.graph.best(way.source, way.sink, self.limit, 0, without)
-        fences = (fence for fence in way.fences if not self.graph.owners[fence] & without)
-        reached = ((fence, self.graph.best(way.source, fence, self.limit, 0, without)) for fence in fences)
+            return graph.best(way.source, way.sink, limit, 0, without)
+        fences = (fence for fence in way.fences if not owners[fence] & without)
+        reached = ((fence, graph.best(way.source, fence, limit, 0, without)) for fence in fences)
         return min(
-            (self.graph.best(fence, way.sink, self.limit, steps, without) for fence, steps in reached if steps < FAR),
+            (graph.best(fence, way.sink, limit, steps, without) for fence, steps in reached if steps < FAR),
             default=FAR,
         )
 
-    def _used(self, way: Way) -> int:
+    def used(self, way: Way) -> int:
+        """The atoms on which the length of a way stands, which is within the limit: without any other one it still is."""
         graph, limit = self.graph, self.limit
         if way.fences is None:
             return graph.used(way.source, way.sink, limit)
@@ -81,7 +78,7 @@ def failing(questions: Iterable[Question]) -> Iterator[Finding]:
     for question in questions:
         if question.subject is not None and question.subject in told:
             continue
-        apart = question.apart()
+        apart = question.apart
         if apart > question.limit:
             told.add(question.subject)
             yield question.told(apart)
