@@ -65,7 +65,7 @@ def _initialised(values: Values) -> Iterator[Finding]:
         return facts | {index} if index in made else facts
 
     nearest = immediate_dominators(body.flow)
-    for index, facts in states(body.flow, frozenset(), after):
+    for index, facts in states(body.flow, frozenset(), after, made | ends.keys()):
         if index in uses:
             place = _place(values, uses[index], index)
             known = [each for each in facts if each in made]

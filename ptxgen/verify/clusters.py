@@ -89,7 +89,7 @@ def _started(values: Values) -> Iterator[Finding]:
     def after(facts: frozenset[bool], index: int) -> frozenset[bool]:
         return frozenset() if _meets(values, index) else facts
 
-    for index, facts in states(values.body.flow, frozenset({True}), after):
+    for index, facts in states(values.body.flow, frozenset({True}), after, range(len(instructions))):
         if index in remote and facts:
             message = "on some path no barrier.cluster.wait has seen that the other CTA has started"
             yield _at(instructions[index], "cluster.barrier", message)
@@ -106,7 +106,7 @@ def _ended(values: Values) -> Iterator[Finding]:
         return facts | {index} if index in loads else facts
 
     said: set[int] = set()
-    for index, facts in states(values.body.flow, frozenset(), after):
+    for index, facts in states(values.body.flow, frozenset(), after, range(len(instructions))):
         if instructions[index].form.opcode in ("ret", "exit") and instructions[index].guard is None:
             said |= facts
     for index in sorted(said)[:1]:

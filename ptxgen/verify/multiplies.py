@@ -29,7 +29,7 @@ class _Unfenced:
 class _Flying:
     """Registers of a multiply; `age` counts the commits since: 0 is not committed, -1 is over."""
 
-    registers: tuple[Register, ...]
+    registers: frozenset[Register]
     age: int = 0
 
 
@@ -49,6 +49,9 @@ def multiply_findings(values: Values) -> Iterator[Finding]:
     yield from _size(values)
     registers = body.numbers.registers
     used = frozenset(each for index in body.by_opcode["wgmma"] for each in _register_operands(instructions[index]))
+    numbers = frozenset(map(body.numbers.number, used))
+    writing = {index for index, step in enumerate(body.steps) if not numbers.isdisjoint(step.writes)}
+    touching = {index for index, step in enumerate(body.steps) if not numbers.isdisjoint(step.reads)} | writing
 
     def after(facts: frozenset[_Fact], index: int) -> frozenset[_Fact]:
         instruction = instructions[index]
@@ -57,14 +60,15 @@ def multiply_findings(values: Values) -> Iterator[Finding]:
         if instruction.form.opcode == CALL:
             return _behind_call(values, facts, index)
         touched = used.intersection(map(registers.__getitem__, body.steps[index].writes))
-        if not touched:
-            return facts
-        again = touched & {each for fact in facts if isinstance(fact, _Flying) for each in fact.registers}
+        again = {each for fact in facts if isinstance(fact, _Flying) for each in touched & fact.registers}
         return facts.union(map(_Unfenced, again)) if again else facts
 
     said: set[int] = set()
     entry: frozenset[_Fact] = frozenset({_Unfenced()} if body.function.kind is FunctionKind.ENTRY else ())
-    for index, facts in states(body.flow, entry, after):
+    acting = {*body.by_opcode["wgmma"], *body.by_opcode.get(CALL, ()), *writing}
+    for index, facts in states(body.flow, entry, after, acting):
+        if index not in touching:
+            continue
         found = _multiply(instructions[index], facts, accesses(instructions[index]), used)
         if found is not None and index not in said:
             said.add(index)
@@ -95,7 +99,7 @@ def _register_operands(instruction: Instruction) -> tuple[Register, ...]:
 def _behind(facts: frozenset[_Fact], instruction: Instruction) -> frozenset[_Fact]:
     form = instruction.form
     if form.has("mma_async"):
-        return facts | {_Flying(_register_operands(instruction))}
+        return facts | {_Flying(frozenset(_register_operands(instruction)))}
     if form.words.get("what") == "fence":
         return frozenset(each for each in facts if not isinstance(each, _Unfenced))
     if form.words.get("what") == "commit_group":
