@@ -131,14 +131,17 @@ def states(
     start: frozenset[Fact],
     after: Callable[[frozenset[Fact], int], frozenset[Fact]],
     acting: Iterable[int],
+    asked: Iterable[int],
 ) -> Iterator[tuple[int, frozenset[Fact]]]:
-    """Each reachable instruction's index with the facts that some path from the entry brings to it.
+    """The index of each instruction `asked` for, where it is reachable, with the facts that some path from the entry
+    brings to it.
 
     `after` gives the facts behind the instruction of an index, one of those `acting`: the others change none. Facts of
     several paths are united.
     """
     order = reverse_post_order(flow)
-    inside = _by_block(flow, acting)
+    acting, asked = set(acting), set(asked)
+    inside, together = _by_block(flow, acting), _by_block(flow, acting | asked)
     entering: dict[int, frozenset[Fact]] = {}
     leaving: dict[int, frozenset[Fact]] = {}
     changed = True
@@ -153,15 +156,16 @@ def states(
                     facts = after(facts, index)
                 leaving[block] = facts
     for block in order:
-        facts, changing = entering[block], set(inside[block])
-        for index in range(flow.blocks[block].start, flow.blocks[block].stop):
-            yield index, facts
-            if index in changing:
+        facts = entering[block]
+        for index in together[block]:
+            if index in asked:
+                yield index, facts
+            if index in acting:
                 facts = after(facts, index)
 
 
-def _by_block(flow: Flow, acting: Iterable[int]) -> list[list[int]]:
+def _by_block(flow: Flow, indices: set[int]) -> list[list[int]]:
     """Indices of instructions in ascending order, by the block that they are in."""
-    ordered = sorted(set(acting))
+    ordered = sorted(indices)
     places = ((bisect_left(ordered, block.start), bisect_left(ordered, block.stop)) for block in flow.blocks)
     return [ordered[first:last] for first, last in places]

@@ -94,10 +94,8 @@ def _early(values: Values, copying: list[int]) -> Iterator[Finding]:
     bases = {each.place.base for each in begun.values()}
     renewing = {index for index, step in enumerate(body.steps) if not bases.isdisjoint(step.writes)}
     ending = {index for index, each in enumerate(body.flow.instructions) if _may_end(each)}
-    for index, facts in states(body.flow, frozenset(), after, renewing | ending | begun.keys()):
-        place = touching.get(index)
-        if place is None:
-            continue
+    for index, facts in states(body.flow, frozenset(), after, renewing | ending | begun.keys(), touching):
+        place = touching[index]
         met = min((each for each in facts if each.place.meets(place) and _hurts(values, each, index)), default=None,
                   key=lambda each: each.index)  # fmt: skip
         if met is not None:

@@ -66,9 +66,7 @@ def multiply_findings(values: Values) -> Iterator[Finding]:
     said: set[int] = set()
     entry: frozenset[_Fact] = frozenset({_Unfenced()} if body.function.kind is FunctionKind.ENTRY else ())
     acting = {*body.by_opcode["wgmma"], *body.by_opcode.get(CALL, ()), *writing}
-    for index, facts in states(body.flow, entry, after, acting):
-        if index not in touching:
-            continue
+    for index, facts in states(body.flow, entry, after, acting, touching):
         found = _multiply(instructions[index], facts, accesses(instructions[index]), used)
         if found is not None and index not in said:
             said.add(index)

@@ -86,11 +86,10 @@ def _meetings(
         return facts | {index} if index in writers else facts
 
     ending = {n for n, each in enumerate(instructions) if each.form.opcode == CALL or is_fence(each.form)}
-    for index, facts in states(values.body.flow, frozenset(), after, ending | writers):
-        if index in readers:
-            wrote = next((each for each in sorted(facts) if _may_meet(values, each, index)), None)
-            if wrote is not None:
-                yield index, wrote
+    for index, facts in states(values.body.flow, frozenset(), after, ending | writers, readers):
+        wrote = next((each for each in sorted(facts) if _may_meet(values, each, index)), None)
+        if wrote is not None:
+            yield index, wrote
 
 
 def _is_async_fence(form: Form) -> bool:
