@@ -121,9 +121,7 @@ class _Builder:
             self.variant.number,
         )
 
-    def thread(
-        self, role: RoleBody, member: Member, performed: list[IssuedBy], seen: _Seen
-    ) -> list[int | None]:
+    def thread(self, role: RoleBody, member: Member, performed: list[IssuedBy], seen: _Seen) -> list[int | None]:
         """The nodes of one thread's body and tail, None for atoms that it does not perform."""
         nodes: list[int | None] = []
         for place, (placed, by) in enumerate(zip(role.atoms, performed, strict=True)):

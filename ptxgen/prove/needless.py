@@ -54,7 +54,9 @@ def needless_atoms(program: AtomProgram, questions: tuple[Question, ...]) -> Ite
                     yield finding("needless", text, placed.line)
 
 
-def _is_wanted(program: AtomProgram, role: RoleBody, place: int, asked: Iterator[tuple[Question, Way]], atom: int) -> bool:
+def _is_wanted(
+    program: AtomProgram, role: RoleBody, place: int, asked: Iterator[tuple[Question, Way]], atom: int
+) -> bool:
     """Whether something is wrong without an atom; only `asked` may be, of what the graphs answer, where it only adds
     edges to them."""
     rest = without(program, role, place)
