@@ -1,4 +1,4 @@
-"""What the event graphs of a program are asked: whether the obligations are kept, no phase is confused, nobody waits for
+"""What the event graphs of a program are asked: whether obligations are kept, no phase is confused, nobody waits for
 ever. Each question can also be asked as if an atom were left out."""
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Question:
         )
 
     def used(self, way: Way) -> int:
-        """The atoms on which the length of a way stands, which is within the limit: without any other one it still is."""
+        """The atoms on which the length of a way stands, which is within the limit; without any other it still is."""
         graph, limit = self.graph, self.limit
         if way.fences is None:
             return graph.used(way.source, way.sink, limit)

@@ -93,7 +93,7 @@ def _is_multiply(instruction: Instruction) -> bool:
 def _numbers(body: Body, instruction: Instruction) -> frozenset[int]:
     """The numbers of the registers of a multiply's operands."""
     fragments = (operand for operand in instruction.operands if isinstance(operand, tuple))
-    return frozenset(number for each in fragments for number in body.numbers.of(registers_of(each)))
+    return frozenset(number for each in fragments for number in body.numbers.of(list(registers_of(each))))
 
 
 def _behind(facts: frozenset[_Fact], instruction: Instruction, own: frozenset[int]) -> frozenset[_Fact]:
@@ -128,9 +128,9 @@ def _behind_call(values: Values, facts: frozenset[_Fact], index: int) -> frozens
 def _multiply(body: Body, index: int, facts: frozenset[_Fact], own: frozenset[int]) -> tuple[str, str] | None:
     instruction, step = body.flow.instructions[index], body.steps[index]
     if _is_multiply(instruction):
-        for fact in (each for each in facts if isinstance(each, _Unfenced)):
-            met = fact.registers & own
-            if met or not fact.registers:
+        for unfenced in (each for each in facts if isinstance(each, _Unfenced)):
+            met = unfenced.registers & own
+            if met or not unfenced.registers:
                 since = f"since {_name(body, met)} was written" if met else "since the entry"
                 return "wgmma.fence", f"{instruction.form.name} without wgmma.fence {since} on some path"
         return None
