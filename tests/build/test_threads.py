@@ -31,7 +31,7 @@ def test_each_thread_has_every_register_once() -> None:
 
         def names(_: int, begun: Barrier = begun) -> list[str]:
             with Module("sm_90").kernel("k") as k:
-                pool = Pool(k, b32)
+                pool = Pool(k._draft, b32)
                 begun.wait()
                 return [pool.take().node.name for _ in range(TAKEN)]
 
