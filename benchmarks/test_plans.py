@@ -61,6 +61,7 @@ def alone(**changes: object) -> Planned:
 MENU = {
     "sm_70": Planned("sm_70", SPEC, default_tiling(SPEC, "sm_70"), GENERATE_SECONDS),
     "sm_80": Planned("sm_80", SPEC, default_tiling(SPEC, "sm_80")),
+    "sm_90": Planned("sm_90", SPEC, default_tiling(SPEC, "sm_90")),
     "sm_90a": hopper(),
     "from registers": hopper(drain=0, overlap=False),
     "a block for each tile": hopper(workers=None),

@@ -49,8 +49,8 @@ def multiply_findings(values: Values) -> Iterator[Finding]:
     yield from _size(values)
     own = {index: _numbers(body, instructions[index]) for index in body.by_opcode["wgmma"]}
     used = frozenset().union(*own.values())
-    writing = {index for index, step in enumerate(body.steps) if not used.isdisjoint(step.writes)}
-    touching = {index for index, step in enumerate(body.steps) if not used.isdisjoint(step.reads)} | writing
+    touching = [n for n, step in enumerate(body.steps) if not used.isdisjoint((*step.reads, *step.writes))]
+    written = _written(body, used, touching)
 
     def after(facts: frozenset[_Fact], index: int) -> frozenset[_Fact]:
         instruction = instructions[index]
@@ -58,21 +58,36 @@ def multiply_findings(values: Values) -> Iterator[Finding]:
             return _behind(facts, instruction, own[index])
         if instruction.form.opcode == CALL:
             return _behind_call(values, facts, index)
-        flying = [fact.registers for fact in facts if isinstance(fact, _Flying)]
-        again = {each for each in body.steps[index].writes if any(each in registers for registers in flying)}
+        again = frozenset().union(*(written[index] & each.registers for each in facts if isinstance(each, _Flying)))
         if not again:
             return facts
         known = {fact for fact in facts if isinstance(fact, _Unfenced) and fact.registers}
-        return facts - known | {_Unfenced(frozenset(again).union(*(fact.registers for fact in known)))}
+        return facts - known | {_Unfenced(again.union(*(fact.registers for fact in known)))}
 
     said: set[int] = set()
     entry: frozenset[_Fact] = frozenset({_Unfenced()} if body.function.kind is FunctionKind.ENTRY else ())
-    acting = {*body.by_opcode["wgmma"], *body.by_opcode.get(CALL, ()), *writing}
+    acting = {*body.by_opcode["wgmma"], *body.by_opcode.get(CALL, ()), *written}
     for index, facts in states(body.flow, entry, after, acting, touching):
         found = _multiply(body, index, facts, own.get(index, frozenset()))
         if found is not None and index not in said:
             said.add(index)
             yield Finding(found[0], Severity.ERROR, found[1], instructions[index].origin)
+
+
+def _written(body: Body, used: frozenset[int], touching: list[int]) -> dict[int, frozenset[int]]:
+    """The registers of multiplies that a run of instructions writes, by the first of them. A run has no multiply, fence
+    or wait among it, nor a call, and is of one block: who asks what is in flight hears the same all along."""
+    acting = {*body.by_opcode["wgmma"], *body.by_opcode.get(CALL, ())}
+    starts = {block.start for block in body.flow.blocks}
+    runs: dict[int, set[int]] = {}
+    first = -1
+    for index in sorted({*touching, *acting, *starts}):
+        if index in acting or index in starts:
+            first = -1
+        if index not in acting and not used.isdisjoint(body.steps[index].writes):
+            first = index if first < 0 else first
+            runs.setdefault(first, set()).update(used.intersection(body.steps[index].writes))
+    return {index: frozenset(numbers) for index, numbers in runs.items()}
 
 
 def _size(values: Values) -> Iterator[Finding]:
