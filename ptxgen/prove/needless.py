@@ -59,12 +59,27 @@ def _is_wanted(
 ) -> bool:
     """Whether something is wrong without an atom; only `asked` may be, of what the graphs answer, where it only adds
     edges to them."""
-    rest = without(program, role, place)
+    removed = role.atoms[place].atom
+    fewer = without(program, role, place)
+    rest = fewer if _passes_on(removed) else _in_every_step(fewer)
     if any(True for _ in chain(constant_faults(rest), cluster_faults(rest))):
         return True
-    if _only_adds(program, rest, role, role.atoms[place].atom):
+    if rest is fewer and _only_adds(program, rest, role, removed):
         return any(question.length(way, atom) > question.limit for question, way in asked)
-    return _is_wrong(without(_nearest_first(program, role, place), role, place))
+    nearest = without(_nearest_first(program, role, place), role, place)
+    return _is_wrong(nearest if _passes_on(removed) else _in_every_step(nearest))
+
+
+def _passes_on(atom: Atom) -> bool:
+    return isinstance(atom, Acquire | Release) or (isinstance(atom, Join) and atom.for_passing)
+
+
+def _in_every_step(program: AtomProgram) -> AtomProgram:
+    """The program without what is done only where a tile is passed on: nothing else may count on that."""
+    if not any(obligation.passed for obligation in program.obligations):
+        return program
+    roles = tuple(evolve(r, body=tuple(p for p in r.body if not _passes_on(p.atom))) for r in program.roles)
+    return evolve(program, roles=roles, obligations=tuple(o for o in program.obligations if not o.passed))
 
 
 def _only_adds(program: AtomProgram, rest: AtomProgram, role: RoleBody, atom: Atom) -> bool:
