@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from threading import RLock
 from typing import Generic, TypeVar
 from weakref import ref
 
@@ -22,15 +23,23 @@ class Interned(Generic[Key, Value]):
 
     def __init__(self) -> None:
         self.refs: dict[Key, _Kept[Key, Value]] = {}
+        self._changing = RLock()
 
     def add(self, key: Key, value: Value) -> Value:
-        """Keeps the object, which was not there, for as long as somebody else does."""
+        """The one object of a key: this one, kept for as long as somebody else has it, unless another thread has added
+        one meanwhile."""
         kept: _Kept[Key, Value] = _Kept(value, self._forget)
         kept.key = key
-        self.refs[key] = kept
+        with self._changing:
+            held = self.refs.get(key)
+            other = None if held is None else held()
+            if other is not None:
+                return other
+            self.refs[key] = kept
         return value
 
     def _forget(self, dead: ref[Value]) -> None:
         assert isinstance(dead, _Kept)
-        if self.refs.get(dead.key) is dead:
-            del self.refs[dead.key]
+        with self._changing:
+            if self.refs.get(dead.key) is dead:
+                del self.refs[dead.key]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from operator import mul
@@ -14,14 +13,16 @@ _Checks = tuple[tuple[str, ...], tuple[Row, ...], tuple[Row, ...], tuple[tuple[i
 
 
 class Witnesses:
-    """The latest points, the most useful first. They save work and change no answer."""
+    """The latest points, the most useful first. They save work and change no answer. Threads may share them: who looks
+    at them looks at one tuple, which another one replaces."""
 
     def __init__(self, most: int) -> None:
-        self.points: deque[Mapping[str, int]] = deque(maxlen=most)
+        self.most = most
+        self.points: tuple[Mapping[str, int], ...] = ()
 
     def add(self, point: Mapping[str, int]) -> None:
         """Keeps a point; names that it does not have count as 0."""
-        self.points.appendleft(point)
+        self.points = (point, *self.points[: self.most - 1])
 
     def find(self, systems: Sequence[Spelled]) -> Mapping[str, int] | None:
         """One of the points that is in all systems, None where none is known to be."""
@@ -31,14 +32,14 @@ class Witnesses:
             if check is None:
                 return None
             checks.append(check)
-        for number, point in enumerate(self.points):
+        points = self.points
+        for number, point in enumerate(points):
             for check in checks:
                 if not _holds(check, point):
                     break
             else:
                 if number > 2:
-                    del self.points[number]
-                    self.points.appendleft(point)
+                    self.points = (point, *points[:number], *points[number + 1 :])
                 return point
         return None
 

@@ -19,7 +19,7 @@ _PREFIXES = {
     "u16": "%us", "u32": "%u", "u64": "%ud", "s16": "%ss", "s32": "%s", "s64": "%sd", "f16": "%h", "f16x2": "%hh",
     "f32": "%f", "f64": "%fd",
 }  # fmt: skip
-_INTERNED: dict[Type, list[Register]] = {}
+_INTERNED: dict[Type, dict[int, list[Register]]] = {}
 _AT_ONCE = 16
 
 
@@ -75,11 +75,12 @@ class Pool:
         self.take: Callable[[], Value] = self._values(nodes).__next__
 
     def _batches(self) -> Iterator[list[Register]]:
-        nodes = _INTERNED.setdefault(self.type, [])
+        batches = _INTERNED.setdefault(self.type, {})
         for number in count(0, _AT_ONCE):
-            if number == len(nodes):
-                nodes += numbered(prefix_of(self.type), range(number, number + _AT_ONCE), self.type)
-            yield nodes[number : number + _AT_ONCE]
+            if number not in batches:
+                made = numbered(prefix_of(self.type), range(number, number + _AT_ONCE), self.type)
+                batches.setdefault(number, made)
+            yield batches[number]
 
     def _values(self, nodes: Iterator[Register]) -> Iterator[Value]:
         for node in nodes:

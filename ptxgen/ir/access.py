@@ -45,10 +45,13 @@ _STANDS: dict[OperandKind, tuple[type, ...]] = {
     OperandKind.SPECIAL: (Special,),
     OperandKind.SINK: (Sink,),
 }
+_PLAIN = frozenset({Register, Int, Float, Address, LabelName, SymbolAddress})
 
 
 def stands(slot: OperandSlot, operand: Operand) -> bool:
     """True if an operand is of the sort that the slot takes, whatever its type and value."""
+    if operand.__class__ in _PLAIN and operand.__class__ in _STANDS[slot.kind]:
+        return True
     if isinstance(operand, tuple):
         return slot.kind is OperandKind.VECTOR and len(operand) == slot.count
     if isinstance(operand, VectorRegister):

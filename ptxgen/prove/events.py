@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 from attrs import evolve, frozen
 
@@ -39,6 +39,10 @@ from ptxgen.order.clusters import Masks, ranks_in, reached
 from ptxgen.order.requirements import EventKind
 from ptxgen.prove.graph import Edge, Graph, Member, Why
 
+_Node = tuple[int, Placed]
+_Scope = tuple[str, str, int, bool | None, int, int]
+_Seen = dict[int, tuple[int, bool, tuple[tuple[Issue, int, int], ...], int | None]]
+
 
 @frozen(eq=False)
 class _Variant:
@@ -46,49 +50,67 @@ class _Variant:
 
     tail_arrival: tuple[str, int] | None = None
     handover: str = ""
+    number: int = 0
+
+
+def _scope(atom: Issue, member: Member) -> _Scope:
+    """Who completes what completes in groups: a unit together, or each thread."""
+    owner = atom.mechanism.completes
+    collective = isinstance(owner, Group) and owner.owner is IssuedBy.WARPGROUP
+    return atom.op, member.role, member.unit, None if collective else member.elected, member.cta, member.cta
 
 
 class _Builder:
     def __init__(self, program: AtomProgram, variant: _Variant) -> None:
         self.program, self.variant = program, variant
-        self.labels: list[str] = []
+        self.labels: list[tuple[object, str]] = []
+        self.owners: list[int] = []
+        self.places = [f" in block {cta}" if program.cluster > 1 else "" for cta in range(program.cluster)]
+        self.first = 1
         self.edges: list[Edge] = []
-        self.issues: dict[str, list[tuple[Member, int]]] = {}
-        self.completions: dict[tuple[str, EventKind, int], list[tuple[Member, int]]] = {}
+        self.issues: dict[tuple[str, int], list[tuple[Member, int]]] = {}
+        self.completions: dict[tuple[str, EventKind, int, int], list[tuple[Member, int]]] = {}
         self.fences: dict[tuple[Member, FenceKind], list[int]] = {}
         self.waits: dict[tuple[str, Side, int], list[tuple[Member, int]]] = {}
         self.arrivals: dict[tuple[str, Side, int], list[int]] = {}
-        self.joins: dict[tuple[str, int, int], int] = {}
+        self.joins: dict[tuple[int, int], int] = {}
         self.gatherings: dict[int, int] = {}
         self.passed: dict[tuple[str, int], int] = {}
-        self.shared: dict[tuple[str, int, int, str], int] = {}
+        self.noted: set[tuple[str, EventKind, int, int]] = set()
+        self.shared: dict[_Scope, int] = {}
+        self.reach: dict[Masks, tuple[tuple[int, ...], ...]] = {}
         self.passages: dict[Passage, list[tuple[Member, int]]] = {}
         self.phases = {
-            (ring.name, side, cta): self.node(f"{side.value} of {ring.name}" + self.where(cta))
+            (ring.name, side, cta): self.node(f"{side.value} of {ring.name}", self.places[cta])
             for ring in program.rings
             for side in Side
             for cta in range(program.cluster)
         }
 
-    def where(self, cta: int) -> str:
-        return f" in block {cta}" if self.program.cluster > 1 else ""
-
-    def node(self, label: str) -> int:
-        self.labels.append(label)
+    def node(self, what: object, where: str = "", owner: int = 0) -> int:
+        self.labels.append((what, where))
+        self.owners.append(owner)
         return len(self.labels) - 1
 
     def edge(self, source: int, sink: int, distance: int, why: Why) -> None:
-        self.edges.append(Edge(source, sink, distance, why))
+        """An edge, which is there because of the atoms at its ends unless it is order alone."""
+        plain = why is Why.ORDER or why is Why.TURN
+        self.edges.append(Edge(source, sink, distance, why, 0 if plain else self.owners[source] | self.owners[sink]))
 
     def graph(self) -> Graph:
-        for role in self.program.roles:
+        starts = accumulate((len(role.atoms) for role in self.program.roles), initial=0)
+        for role, start in zip(self.program.roles, starts, strict=False):
+            self.first = 1 << start
             everybody = tuple(m for cta in range(self.program.cluster) for m in members(role, cta))
-            bodies = [self.thread(role, member) for member in everybody]
+            performed = [performed_by(role, placed.atom) for placed in role.atoms]
+            seen = _groups_seen(role)
+            bodies = [self.thread(role, member, performed, seen) for member in everybody]
             if role.name == self.variant.handover:
                 self.hand_over(role, list(zip(everybody, bodies, strict=True)))
         self.nest()
         return Graph(
             tuple(self.labels),
+            tuple(self.owners),
             tuple(self.edges),
             {k: tuple(v) for k, v in self.issues.items()},
             {k: tuple(v) for k, v in self.completions.items()},
@@ -96,48 +118,55 @@ class _Builder:
             self.phases,
             {k: tuple(v) for k, v in self.waits.items()},
             {k: tuple(v) for k, v in self.arrivals.items()},
+            self.variant.number,
         )
 
-    def thread(self, role: RoleBody, member: Member) -> list[int | None]:
+    def thread(self, role: RoleBody, member: Member, performed: list[IssuedBy], seen: _Seen) -> list[int | None]:
         """The nodes of one thread's body and tail, None for atoms that it does not perform."""
-        body = [self.atom(role, member, place, placed, tail=False) for place, placed in enumerate(role.body)]
-        tail = [self.atom(role, member, place, placed, tail=True) for place, placed in enumerate(role.tail)]
-        steps = [(n, p) for n, p in zip(body, role.body, strict=True) if n is not None]
-        ends = [(n, p) for n, p in zip(tail, role.tail, strict=True) if n is not None]
-        last = [self.atom(role, member, place, placed, tail=True) for place, placed in enumerate(role.leave)]
-        leave = [(n, p) for n, p in zip(last, role.leave, strict=True) if n is not None]
-        for nodes in (steps, ends, leave):
-            self.chain(nodes)
+        nodes: list[int | None] = []
+        for place, (placed, by) in enumerate(zip(role.atoms, performed, strict=True)):
+            missing = by is IssuedBy.ELECTED and not member.elected
+            nodes.append(None if missing else self.atom(role, member, place, placed))
+        found = [None if n is None else (n, p) for n, p in zip(nodes, role.atoms, strict=True)]
+        body, tail = len(role.body), len(role.body) + len(role.tail)
+        steps, ends, leave = ([p for p in own if p] for own in (found[:body], found[body:tail], found[tail:]))
+        links = [(*two, 0) for own in (steps, ends, leave) for two in pairwise(own)]
         if steps and role.periodic:
-            self.link(steps[-1], steps[0], 1)
+            links.append((steps[-1], steps[0], 1))
         if steps and ends:
-            self.link(steps[-1], ends[0], 1)
+            links.append((steps[-1], ends[0], 1))
         if leave and (ends or steps):
-            self.link((ends or steps)[-1], leave[0], 0 if ends else 1)
+            links.append(((ends or steps)[-1], leave[0], 0 if ends else 1))
+        self.chain(links)
         if steps and ends and role.resumes:
             self.edge(ends[-1][0], steps[0][0], steps[0][1].ahead - ends[-1][1].ahead, Why.ITEM)
-        self.retire(role, member, [*body, *tail])
-        return body
+        self.retire(member, nodes[:tail], seen)
+        return nodes[:body]
 
-    def chain(self, nodes: list[tuple[int, Placed]]) -> None:
-        for first, second in pairwise(nodes):
-            self.link(first, second, 0)
+    def chain(self, links: list[tuple[_Node, _Node, int]]) -> None:
+        """The order of a thread's own atoms, which goes on past a meeting even if nobody else met there."""
+        for first, middle, steps in links:
+            if isinstance(middle[1].atom, Join):
+                for again, last, more in links:
+                    if again is middle and first is not middle and last is not middle:
+                        self.link(first, last, steps + more, 0)
+        for first, last, steps in links:
+            self.link(first, last, steps, self.owners[first[0]] if isinstance(first[1].atom, Join) else 0)
 
-    def link(self, first: tuple[int, Placed], second: tuple[int, Placed], steps: int) -> None:
-        self.edge(first[0], second[0], second[1].ahead - first[1].ahead + steps, Why.ORDER)
+    def link(self, first: _Node, last: _Node, steps: int, of: int) -> None:
+        self.edges.append(Edge(first[0], last[0], last[1].ahead - first[1].ahead + steps, Why.ORDER, of))
 
-    def atom(self, role: RoleBody, member: Member, place: int, placed: Placed, *, tail: bool) -> int | None:
-        atom = placed.atom
-        if performed_by(role, atom) is IssuedBy.ELECTED and not member.elected:
-            return None
+    def atom(self, role: RoleBody, member: Member, place: int, placed: Placed) -> int:
+        atom, owner = placed.atom, self.first << place
+        tail = place >= len(role.body)
         match atom:
             case Join():
-                key = (role.name, member.cta, -1 - place if tail else place)
+                key = (owner, member.cta)
                 if key not in self.joins:
-                    self.joins[key] = self.node(f"{placed}{self.where(member.cta)}")
+                    self.joins[key] = self.node(placed, self.places[member.cta], owner)
                 return self.joins[key]
             case _:
-                node = self.node(f"{placed}{self.where(member.cta)}")
+                node = self.node(placed, self.places[member.cta], owner)
         match atom:
             case Issue():
                 self.issue(member, atom, node)
@@ -149,13 +178,13 @@ class _Builder:
                 self.wait(role, member, ring, side, node, tail=tail)
             case Arrive(ring=ring, side=side):
                 for cta in self.targets(atom.to, member.cta):
-                    self.arrive(role, (ring, side, cta), node, place if tail else None)
+                    self.arrive(role, (ring, side, cta), node, place - len(role.body) if tail else None)
             case Expect(ring=ring):
-                self.arrive(role, (ring, Side.FULL, member.cta), node, place if tail else None)
+                self.arrive(role, (ring, Side.FULL, member.cta), node, place - len(role.body) if tail else None)
             case ClusterArrive():
-                self.edge(node, self.gathering(role, place, atom, tail=tail), 0, Why.ARRIVAL)
+                self.edge(node, self.gathering(role, place, atom), 0, Why.ARRIVAL)
             case ClusterWait():
-                self.edge(self.gathering(role, place, atom, tail=tail), node, 0, Why.WAIT)
+                self.edge(self.gathering(role, place, atom), node, 0, Why.WAIT)
             case Acquire(workspace=workspace):
                 self.edge(self.passing(workspace, member.cta), node, 0, Why.WAIT)
             case Release(workspace=workspace, last=False, on=on):
@@ -170,17 +199,18 @@ class _Builder:
             self.passed[workspace, cta] = self.node(f"{workspace} passed on to block {cta}")
         return self.passed[workspace, cta]
 
-    def gathering(self, role: RoleBody, place: int, atom: ClusterArrive | ClusterWait, *, tail: bool) -> int:
+    def gathering(self, role: RoleBody, place: int, atom: ClusterArrive | ClusterWait) -> int:
         """The phase of the cluster's barrier that an atom arrives at or waits for: those of all blocks are one."""
-        before = [*role.body, *role.tail][: place + (len(role.body) if tail else 0)]
-        number = sum(1 for placed in before if isinstance(placed.atom, type(atom)))
+        number = sum(1 for placed in role.atoms[:place] if isinstance(placed.atom, type(atom)))
         if number not in self.gatherings:
             self.gatherings[number] = self.node(f"the cluster's barrier, phase {number}")
         return self.gatherings[number]
 
     def targets(self, masks: Masks, cta: int) -> tuple[int, ...]:
         """The blocks that an atom of a block reaches."""
-        return ranks_in(reached(masks, self.program.cluster)[cta])
+        if masks not in self.reach:
+            self.reach[masks] = tuple(map(ranks_in, reached(masks, self.program.cluster)))
+        return self.reach[masks][cta]
 
     def wait(self, role: RoleBody, member: Member, ring: str, side: Side, node: int, *, tail: bool) -> None:
         if not tail:
@@ -201,15 +231,13 @@ class _Builder:
         self.edge(node, self.phases[barrier], 0, Why.ARRIVAL)
 
     def issue(self, member: Member, atom: Issue, node: int) -> None:
-        self.issues.setdefault(atom.op, []).append((member, node))
+        self.issues.setdefault((atom.op, member.cta), []).append((member, node))
         match atom.mechanism.completes:
-            case Group(owner=owner):
-                scope = atom.op if owner is IssuedBy.WARPGROUP else f"{atom.op} of {member}"
-                self.complete(member, atom.op, member.cta, node, *self.completion(member, atom.op, scope, node))
+            case Group():
+                self.complete(member, atom.op, member.cta, node, *self.completion(_scope(atom, member), node))
             case Transaction():
                 for cta in self.targets(atom.to, member.cta):
-                    scope = f"{atom.op} of {member}{self.where(cta)}"
-                    read, done = self.completion(member, atom.op, scope, node)
+                    read, done = self.completion((*_scope(atom, member)[:-1], cta), node)
                     self.complete(member, atom.op, cta, node, read, done)
                     if atom.ring:
                         self.edge(done, self.phases[atom.ring, Side.FULL, cta], 0, Why.BYTES)
@@ -220,32 +248,30 @@ class _Builder:
     def complete(self, member: Member, op: str, cta: int, node: int, read: int, done: int) -> None:
         """Notes where an op's events are, as far as they concern the tiles of a block."""
         for kind, found in ((EventKind.READ_DONE, read), (EventKind.DONE, done), (EventKind.ISSUE, node)):
-            known = self.completions.setdefault((op, kind, cta), [])
-            if found not in (n for _, n in known):
-                known.append((member, found))
+            if (op, kind, cta, found) not in self.noted:
+                self.noted.add((op, kind, cta, found))
+                self.completions.setdefault((op, kind, member.cta, cta), []).append((member, found))
 
-    def completion(self, member: Member, op: str, scope: str, node: int) -> tuple[int, int]:
-        key = (member.role, member.cta, member.unit, scope)
-        if key not in self.shared:
-            self.shared[key] = self.node(f"{op} read")
-            self.edge(self.shared[key], self.node(f"{op} done"), 0, Why.RUN)
-        read = self.shared[key]
+    def completion(self, scope: _Scope, node: int) -> tuple[int, int]:
+        if scope not in self.shared:
+            self.shared[scope] = self.node(f"{scope[0]} read")
+            self.edge(self.shared[scope], self.node(f"{scope[0]} done"), 0, Why.RUN)
+        read = self.shared[scope]
         self.edge(node, read, 0, Why.RUN)
         return read, read + 1
 
-    def retire(self, role: RoleBody, member: Member, nodes: list[int | None]) -> None:
-        """Edges from the completions of groups to the retiring atoms of the same thread."""
-        placed = [*role.body, *role.tail]
-        for place, (entry, node) in enumerate(zip(placed, nodes, strict=True)):
-            if isinstance(entry.atom, Retire) and node is not None and entry.atom.pending >= 0:
-                for op, ahead, steps in retired(role, place):
-                    owner = op.mechanism.completes
-                    collective = isinstance(owner, Group) and owner.owner is IssuedBy.WARPGROUP
-                    scope = op.op if collective else f"{op.op} of {member}"
-                    key = (member.role, member.cta, member.unit, scope)
-                    if key in self.shared:
-                        source = self.shared[key] + (0 if entry.atom.reads_only else 1)
-                        self.edge(source, node, steps + entry.ahead - ahead, Why.GROUP)
+    def retire(self, member: Member, nodes: list[int | None], seen: _Seen) -> None:
+        """Edges from the completions of groups to the retiring atoms of the same thread, which would not be there
+        without the only closing of a kind."""
+        for place, (entry, reads_only, groups, closing) in seen.items():
+            node = nodes[place]
+            if node is not None:
+                of = self.owners[node] | (0 if closing is None else self.first << closing)
+                for op, ahead, steps in groups:
+                    scope = _scope(op, member)
+                    if scope in self.shared:
+                        source = self.shared[scope] + (0 if reads_only else 1)
+                        self.edges.append(Edge(source, node, steps + entry - ahead, Why.GROUP, of))
 
     def nest(self) -> None:
         """Of a nested loop with more steps than its ring has slots, nobody who uses the ring comes to the end before
@@ -290,6 +316,21 @@ def _same_barrier(role: RoleBody, tail_place: int, ring: str, side: Side) -> boo
             return (own, at) == (ring, side)
         case _:
             return False
+
+
+def _groups_seen(role: RoleBody) -> _Seen:
+    """Of each Retire of a role, in its body or behind it: its `ahead`, whether it waits for reads only, what it has
+    seen complete, and the place of the role's closing of such groups, where there is one alone."""
+    found: _Seen = {}
+    for place, entry in enumerate((*role.body, *role.tail)):
+        match entry.atom:
+            case Retire(kind=kind, pending=pending, reads_only=reads_only) if pending >= 0:
+                closings = [n for n, p in enumerate(role.body) if isinstance(p.atom, Commit) and p.atom.kind is kind]
+                closing = closings[0] if len(closings) == 1 else None
+                found[place] = (entry.ahead, reads_only, tuple(retired(role, place)), closing)
+            case _:
+                pass
+    return found
 
 
 def members(role: RoleBody, cta: int = 0) -> tuple[Member, ...]:
@@ -341,10 +382,12 @@ def event_graph(program: AtomProgram) -> Graph:
 
 def tail_graphs(program: AtomProgram) -> Iterator[tuple[RoleBody, Placed, Graph]]:
     """For each arrival behind a loop: the graph in which it, and not the body's atom, completes the phase."""
+    number = 0
     for role in program.roles:
         for place, placed in enumerate(role.tail):
             if isinstance(placed.atom, Arrive):
-                yield role, placed, _Builder(program, _Variant(tail_arrival=(role.name, place))).graph()
+                number += 1
+                yield role, placed, _Builder(program, _Variant((role.name, place), number=number)).graph()
 
 
 def handover_graph(program: AtomProgram, role: RoleBody) -> Graph:

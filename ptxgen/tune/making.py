@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cached_property
-from threading import RLock
 from time import perf_counter
 
 from attrs import define, field, frozen
@@ -19,8 +18,6 @@ from ptxgen.kernels.store import Kept
 from ptxgen.plan import Fact
 from ptxgen.runtime import Cubin, assemble, find_assembler
 from ptxgen.runtime.entries import read_headers
-
-DERIVING = RLock()
 
 
 @frozen
@@ -61,21 +58,18 @@ class Made:
 
 
 def derived(wanted: Wanted) -> GeneratedKernel:
-    """The kernel of a candidate, derived and proved; PlanError or UnsupportedError for one that cannot be. Threads of
-    one process derive one after the other."""
-    with DERIVING:
-        compute = matmul_compute(wanted.spec)
-        return generate(matmul_plan(compute, wanted.spec, wanted.facts, wanted.tiling, wanted.target))
+    """The kernel of a candidate, derived and proved; PlanError or UnsupportedError for one that cannot be."""
+    compute = matmul_compute(wanted.spec)
+    return generate(matmul_plan(compute, wanted.spec, wanted.facts, wanted.tiling, wanted.target))
 
 
 def make(wanted: Wanted) -> Made:
     """A candidate made, whatever comes of it. Its machine code is left out where no assembler here knows the target."""
     begun = perf_counter()
     try:
-        with DERIVING:
-            kernel = derived(wanted)
-            kept = Kept(entry_of(kernel.program), kernel.listing.text)
-            orders = kernel.derivation.signature(wanted.target)
+        kernel = derived(wanted)
+        kept = Kept(entry_of(kernel.program), kernel.listing.text)
+        orders = kernel.derivation.signature(wanted.target)
     except (PtxgenError, ValueError) as error:
         kind = type(error) if isinstance(error, PtxgenError) else PtxgenError
         return Made(wanted, refused_by=kind, reason=str(error), seconds=perf_counter() - begun)

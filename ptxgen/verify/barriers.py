@@ -65,14 +65,13 @@ def _initialised(values: Values) -> Iterator[Finding]:
         return facts | {index} if index in made else facts
 
     nearest = immediate_dominators(body.flow)
-    for index, facts in states(body.flow, frozenset(), after):
-        if index in uses:
-            place = _place(values, uses[index], index)
-            known = [each for each in facts if each in made]
-            if not any(place is not None and ends.get(each) == place for each in facts):
-                known += [each for each in made if not _comes_first(body.flow, nearest, index, each)]
-            if not any(_may_be(place, places.get(each)) for each in known):
-                yield _at(instructions[index], "mbarrier.init", f"no mbarrier.init precedes it for {uses[index].text}")
+    for index, facts in states(body.flow, frozenset(), after, made | ends.keys(), uses):
+        place = _place(values, uses[index], index)
+        known = [each for each in facts if each in made]
+        if not any(place is not None and ends.get(each) == place for each in facts):
+            known += [each for each in made if not _comes_first(body.flow, nearest, index, each)]
+        if not any(_may_be(place, places.get(each)) for each in known):
+            yield _at(instructions[index], "mbarrier.init", f"no mbarrier.init precedes it for {uses[index].text}")
 
 
 def _comes_first(flow: Flow, nearest: tuple[int | None, ...], one: int, other: int) -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TypeAlias, TypeVar
 
 from attrs import evolve, frozen
@@ -126,30 +127,45 @@ def _see(scope: Scope, outer: Declared, declared: list[Declared]) -> None:
 
 
 def states(
-    flow: Flow, start: frozenset[Fact], after: Callable[[frozenset[Fact], int], frozenset[Fact]]
+    flow: Flow,
+    start: frozenset[Fact],
+    after: Callable[[frozenset[Fact], int], frozenset[Fact]],
+    acting: Iterable[int],
+    asked: Iterable[int],
 ) -> Iterator[tuple[int, frozenset[Fact]]]:
-    """Each reachable instruction's index with the facts that some path from the entry brings to it.
+    """The index of each instruction `asked` for, where it is reachable, with the facts that some path from the entry
+    brings to it.
 
-    `after` gives the facts behind the instruction of an index; facts of several paths are united.
+    `after` gives the facts behind the instruction of an index, one of those `acting`: the others change none. Facts of
+    several paths are united.
     """
     order = reverse_post_order(flow)
+    acting, asked = set(acting), set(asked)
+    inside, together = _by_block(flow, acting), _by_block(flow, acting | asked)
+    entering: dict[int, frozenset[Fact]] = {}
     leaving: dict[int, frozenset[Fact]] = {}
-
-    def entering(block: int) -> frozenset[Fact]:
-        known = [leaving[each] for each in flow.blocks[block].predecessors if each in leaving]
-        return frozenset().union(start if block == 0 else (), *known)
-
     changed = True
     while changed:
         changed = False
         for block in order:
-            facts = entering(block)
-            for index in range(flow.blocks[block].start, flow.blocks[block].stop):
-                facts = after(facts, index)
-            if leaving.get(block) != facts:
-                leaving[block], changed = facts, True
+            known = [leaving[each] for each in flow.blocks[block].predecessors if each in leaving]
+            facts = frozenset().union(start if block == 0 else (), *known)
+            if entering.get(block) != facts:
+                entering[block], changed = facts, True
+                for index in inside[block]:
+                    facts = after(facts, index)
+                leaving[block] = facts
     for block in order:
-        facts = entering(block)
-        for index in range(flow.blocks[block].start, flow.blocks[block].stop):
-            yield index, facts
-            facts = after(facts, index)
+        facts = entering[block]
+        for index in together[block]:
+            if index in asked:
+                yield index, facts
+            if index in acting:
+                facts = after(facts, index)
+
+
+def _by_block(flow: Flow, indices: set[int]) -> list[list[int]]:
+    """Indices of instructions in ascending order, by the block that they are in."""
+    ordered = sorted(indices)
+    places = ((bisect_left(ordered, block.start), bisect_left(ordered, block.stop)) for block in flow.blocks)
+    return [ordered[first:last] for first, last in places]

@@ -85,12 +85,13 @@ def _addends(values: Values, register: Register, index: int) -> frozenset[int]:
 def _started(values: Values) -> Iterator[Finding]:
     instructions = values.body.flow.instructions
     remote = _remote(values)
+    meeting = [index for index in range(len(instructions)) if _meets(values, index)] if remote else ()
 
     def after(facts: frozenset[bool], index: int) -> frozenset[bool]:
-        return frozenset() if _meets(values, index) else facts
+        return frozenset()
 
-    for index, facts in states(values.body.flow, frozenset({True}), after):
-        if index in remote and facts:
+    for index, facts in states(values.body.flow, frozenset({True}), after, meeting, remote):
+        if facts:
             message = "on some path no barrier.cluster.wait has seen that the other CTA has started"
             yield _at(instructions[index], "cluster.barrier", message)
             return
@@ -101,14 +102,14 @@ def _ended(values: Values) -> Iterator[Finding]:
     loads = frozenset(each for each in _remote(values) if instructions[each].form.opcode in _SYNCHRONOUS)
 
     def after(facts: frozenset[int], index: int) -> frozenset[int]:
-        if _meets(values, index) or _arrives(values, index):
-            return frozenset()
-        return facts | {index} if index in loads else facts
+        return frozenset() if index in telling else facts | {index}
 
+    telling = {n for n in range(len(instructions)) if loads and (_meets(values, n) or _arrives(values, n))}
+    ends = (n for opcode in ("ret", "exit") for n in values.body.by_opcode.get(opcode, ()))
+    leaving = [index for index in ends if instructions[index].guard is None]
     said: set[int] = set()
-    for index, facts in states(values.body.flow, frozenset(), after):
-        if instructions[index].form.opcode in ("ret", "exit") and instructions[index].guard is None:
-            said |= facts
+    for _, facts in states(values.body.flow, frozenset(), after, telling | loads, leaving if loads else ()):
+        said |= facts
     for index in sorted(said)[:1]:
         message = "no barrier.cluster.arrive behind it, so that the other CTA may have ended before"
         yield _at(instructions[index], "cluster.barrier", message)

@@ -91,10 +91,11 @@ def _early(values: Values, copying: list[int]) -> Iterator[Finding]:
             facts = _behind(values, facts, index)
         return facts | {begun[index]} if index in begun else facts
 
-    for index, facts in states(body.flow, frozenset(), after):
-        place = touching.get(index)
-        if place is None:
-            continue
+    bases = {each.place.base for each in begun.values()}
+    renewing = {index for index, step in enumerate(body.steps) if not bases.isdisjoint(step.writes)}
+    ending = {index for index, each in enumerate(body.flow.instructions) if _may_end(each)}
+    for index, facts in states(body.flow, frozenset(), after, renewing | ending | begun.keys(), touching):
+        place = touching[index]
         met = min((each for each in facts if each.place.meets(place) and _hurts(values, each, index)), default=None,
                   key=lambda each: each.index)  # fmt: skip
         if met is not None:
@@ -143,6 +144,12 @@ def _hurts(values: Values, copy: _Copy, index: int) -> bool:
 
 def _mechanism(values: Values, copy: _Copy) -> Mechanism:
     return mechanism_of(values.body.flow.instructions[copy.index].form)
+
+
+def _may_end(instruction: Instruction) -> bool:
+    """Whether copies may be over behind an instruction, or their groups be closed."""
+    opcode = instruction.form.opcode
+    return opcode == CALL or opcode.startswith(("mbarrier.", "cp.async")) or instruction.form.has("mbarrier")
 
 
 def _behind(values: Values, facts: frozenset[_Copy], index: int) -> frozenset[_Copy]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
 
 from isa.availability import Availability
 from isa.forms import Form
@@ -18,10 +17,7 @@ _TYPED = frozenset({OperandKind.REGISTER, OperandKind.VALUE, OperandKind.PREDICA
 
 
 def instruction_findings(instruction: Instruction, version: PtxVersion, target: Target) -> Iterator[Finding]:
-    """The findings on one instruction in PTX `version` for `target`."""
-    form = instruction.form
-    if not _holds(form, version, target):
-        yield _finding(instruction, "target.unsupported", unavailable(form.name, form, version, target))
+    """The findings on one instruction in PTX `version` for `target`, which has it."""
     for operand in instruction.operands:
         if operand.__class__ is Special:
             yield from _special(instruction, operand, version, target)
@@ -33,9 +29,10 @@ def instruction_findings(instruction: Instruction, version: PtxVersion, target: 
     yield from operand_findings(instruction)
 
 
-@lru_cache(4096)
-def _holds(form: Form, version: PtxVersion, target: Target) -> bool:
-    return form.availability.holds(version, target)
+def unavailable_finding(instruction: Instruction, version: PtxVersion, target: Target) -> Finding:
+    """That an instruction does not exist in PTX `version` for `target`."""
+    form = instruction.form
+    return _finding(instruction, "target.unsupported", unavailable(form.name, form, version, target))
 
 
 def unavailable(name: str, form: Form, version: PtxVersion, target: Target) -> str:

@@ -23,7 +23,7 @@ from ptxgen.verify.definitions import early_reads_in
 from ptxgen.verify.directives import directive_findings, outer_pragma_findings, pragma_findings
 from ptxgen.verify.effects import Effects, effects_of
 from ptxgen.verify.implications import Implications
-from ptxgen.verify.instructions import instruction_findings
+from ptxgen.verify.instructions import instruction_findings, unavailable_finding
 from ptxgen.verify.linkage import linkage_findings
 from ptxgen.verify.membership import membership_findings
 from ptxgen.verify.memory import read_only_findings, unwritten_findings
@@ -125,7 +125,11 @@ def _bodies(module: Module) -> dict[int, Body]:
 
 def _function(module: Module, function: Function, target: Target, symbols: frozenset[str]) -> Iterator[Finding]:
     version = max(module.version, target.first_version)
-    for instruction in function.instructions():
+    written = tuple(function.instructions())
+    missing = {form for form in {each.form for each in written} if not form.availability.holds(version, target)}
+    for instruction in written:
+        if instruction.form in missing:
+            yield unavailable_finding(instruction, version, target)
         yield from instruction_findings(instruction, version, target)
     yield from name_findings(function, symbols)
     yield from directive_findings(function)

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from attrs import frozen
 
 from ptxgen.errors import Finding, Severity
-from ptxgen.ir import FunctionKind, Instruction, Register, accesses, registers_of
-from ptxgen.verify.body import CALL, states
+from ptxgen.ir import FunctionKind, Instruction, registers_of
+from ptxgen.verify.body import CALL, Body, states
 from ptxgen.verify.values import Values
 
 _LAST_AGE = 8
@@ -17,19 +17,19 @@ _WARPGROUP = 128
 
 @frozen
 class _Unfenced:
-    """No fence since the entry, or since a register of an earlier multiply was written (`register`).
+    """No fence since the entry, or since each of `registers`, those of an earlier multiply, was written.
 
     Compilers move what first fills an accumulator behind the fence, so that is let pass.
     """
 
-    register: Register | None = None
+    registers: frozenset[int] = frozenset()
 
 
 @frozen
 class _Flying:
-    """Registers of a multiply; `age` counts the commits since: 0 is not committed, -1 is over."""
+    """The numbers of a multiply's registers; `age` counts the commits since: 0 is not committed, -1 is over."""
 
-    registers: tuple[Register, ...]
+    registers: frozenset[int]
     age: int = 0
 
 
@@ -47,28 +47,47 @@ def multiply_findings(values: Values) -> Iterator[Finding]:
         return
     instructions = body.flow.instructions
     yield from _size(values)
-    registers = body.numbers.registers
-    used = frozenset(each for index in body.by_opcode["wgmma"] for each in _register_operands(instructions[index]))
+    own = {index: _numbers(body, instructions[index]) for index in body.by_opcode["wgmma"]}
+    used = frozenset().union(*own.values())
+    touching = [n for n, step in enumerate(body.steps) if not used.isdisjoint((*step.reads, *step.writes))]
+    written = _written(body, used, touching)
 
     def after(facts: frozenset[_Fact], index: int) -> frozenset[_Fact]:
         instruction = instructions[index]
         if instruction.form.opcode == "wgmma":
-            return _behind(facts, instruction)
+            return _behind(facts, instruction, own[index])
         if instruction.form.opcode == CALL:
             return _behind_call(values, facts, index)
-        touched = used.intersection(map(registers.__getitem__, body.steps[index].writes))
-        if not touched:
+        again = frozenset().union(*(written[index] & each.registers for each in facts if isinstance(each, _Flying)))
+        if not again:
             return facts
-        again = touched & {each for fact in facts if isinstance(fact, _Flying) for each in fact.registers}
-        return facts.union(map(_Unfenced, again)) if again else facts
+        known = {fact for fact in facts if isinstance(fact, _Unfenced) and fact.registers}
+        return facts - known | {_Unfenced(again.union(*(fact.registers for fact in known)))}
 
     said: set[int] = set()
     entry: frozenset[_Fact] = frozenset({_Unfenced()} if body.function.kind is FunctionKind.ENTRY else ())
-    for index, facts in states(body.flow, entry, after):
-        found = _multiply(instructions[index], facts, accesses(instructions[index]), used)
+    acting = {*body.by_opcode["wgmma"], *body.by_opcode.get(CALL, ()), *written}
+    for index, facts in states(body.flow, entry, after, acting, touching):
+        found = _multiply(body, index, facts, own.get(index, frozenset()))
         if found is not None and index not in said:
             said.add(index)
             yield Finding(found[0], Severity.ERROR, found[1], instructions[index].origin)
+
+
+def _written(body: Body, used: frozenset[int], touching: list[int]) -> dict[int, frozenset[int]]:
+    """The registers of multiplies that a run of instructions writes, by the first of them. A run has no multiply, fence
+    or wait among it, nor a call, and is of one block: who asks what is in flight hears the same all along."""
+    acting = {*body.by_opcode["wgmma"], *body.by_opcode.get(CALL, ())}
+    starts = {block.start for block in body.flow.blocks}
+    runs: dict[int, set[int]] = {}
+    first = -1
+    for index in sorted({*touching, *acting, *starts}):
+        if index in acting or index in starts:
+            first = -1
+        if index not in acting and not used.isdisjoint(body.steps[index].writes):
+            first = index if first < 0 else first
+            runs.setdefault(first, set()).update(used.intersection(body.steps[index].writes))
+    return {index: frozenset(numbers) for index, numbers in runs.items()}
 
 
 def _size(values: Values) -> Iterator[Finding]:
@@ -86,16 +105,16 @@ def _is_multiply(instruction: Instruction) -> bool:
     return instruction.form.opcode == "wgmma" and instruction.form.has("mma_async")
 
 
-def _register_operands(instruction: Instruction) -> tuple[Register, ...]:
-    return tuple(
-        each for operand in instruction.operands if isinstance(operand, tuple) for each in registers_of(operand)
-    )
+def _numbers(body: Body, instruction: Instruction) -> frozenset[int]:
+    """The numbers of the registers of a multiply's operands."""
+    fragments = (operand for operand in instruction.operands if isinstance(operand, tuple))
+    return frozenset(number for each in fragments for number in body.numbers.of(list(registers_of(each))))
 
 
-def _behind(facts: frozenset[_Fact], instruction: Instruction) -> frozenset[_Fact]:
+def _behind(facts: frozenset[_Fact], instruction: Instruction, own: frozenset[int]) -> frozenset[_Fact]:
     form = instruction.form
     if form.has("mma_async"):
-        return facts | {_Flying(_register_operands(instruction))}
+        return facts | {_Flying(own)}
     if form.words.get("what") == "fence":
         return frozenset(each for each in facts if not isinstance(each, _Unfenced))
     if form.words.get("what") == "commit_group":
@@ -121,26 +140,23 @@ def _behind_call(values: Values, facts: frozenset[_Fact], index: int) -> frozens
     return frozenset(each for each in facts if not isinstance(each, _Flying)) if "wait_group" in done else facts
 
 
-def _multiply(
-    instruction: Instruction,
-    facts: frozenset[_Fact],
-    accessed: tuple[list[Register], list[Register]],
-    used: frozenset[Register],
-) -> tuple[str, str] | None:
+def _multiply(body: Body, index: int, facts: frozenset[_Fact], own: frozenset[int]) -> tuple[str, str] | None:
+    instruction, step = body.flow.instructions[index], body.steps[index]
     if _is_multiply(instruction):
-        own = set(_register_operands(instruction))
-        for fact in facts:
-            if isinstance(fact, _Unfenced) and (fact.register is None or fact.register in own):
-                since = "since the entry" if fact.register is None else f"since {fact.register.name} was written"
+        for unfenced in (each for each in facts if isinstance(each, _Unfenced)):
+            met = unfenced.registers & own
+            if met or not unfenced.registers:
+                since = f"since {_name(body, met)} was written" if met else "since the entry"
                 return "wgmma.fence", f"{instruction.form.name} without wgmma.fence {since} on some path"
         return None
-    touched = used.intersection(accessed[0] + accessed[1])
-    if not touched:
-        return None
     for fact in facts:
-        if isinstance(fact, _Flying) and fact.age >= 0 and (common := touched.intersection(fact.registers)):
-            name = min(each.name for each in common)
+        if isinstance(fact, _Flying) and fact.age >= 0 and not fact.registers.isdisjoint((*step.reads, *step.writes)):
+            name = _name(body, fact.registers.intersection((*step.reads, *step.writes)))
             if fact.age:
                 return "group.wait", f"{name} belongs to a wgmma that no wgmma.wait_group has waited for on some path"
             return "group.commit", f"{name} belongs to a wgmma that no wgmma.commit_group has committed on some path"
     return None
+
+
+def _name(body: Body, numbers: frozenset[int]) -> str:
+    return min(body.numbers.registers[number].name for number in numbers)

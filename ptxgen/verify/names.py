@@ -124,20 +124,21 @@ class _Names:
 
     def _register(
         self, instruction: Instruction | Call, register: Register, rooms: tuple[_Room, ...]
-    ) -> Iterator[Finding]:
+    ) -> tuple[Finding, ...]:
         """Judges a register object once; the body keeps it alive, so its id stays its own."""
         if id(register) in self._known:
-            return
+            return ()
         self._known.add(id(register))
         room = (
             rooms[0] if not register.scope else next((each for each in rooms if each.ordinal == register.scope), None)
         )
         declared = None if room is None else _declaration(register.name, room)
-        if declared is None:
-            yield _finding("register.undeclared", f"register {register.name} is not declared here", instruction.origin)
-        elif declared.type is not register.type:
+        if declared is not None and declared.type is register.type:
+            return ()
+        message = f"register {register.name} is not declared here"
+        if declared is not None:
             message = f"register {register.name} is declared {declared.type}, not {register.type}"
-            yield _finding("register.undeclared", message, instruction.origin)
+        return (_finding("register.undeclared", message, instruction.origin),)
 
 
 def _declaration(name: str, room: _Room) -> Registers | None:

@@ -85,11 +85,11 @@ def _meetings(
             return frozenset()
         return facts | {index} if index in writers else facts
 
-    for index, facts in states(values.body.flow, frozenset(), after):
-        if index in readers:
-            wrote = next((each for each in sorted(facts) if _may_meet(values, each, index)), None)
-            if wrote is not None:
-                yield index, wrote
+    ending = {n for n, each in enumerate(instructions) if each.form.opcode == CALL or is_fence(each.form)}
+    for index, facts in states(values.body.flow, frozenset(), after, ending | writers, readers):
+        wrote = next((each for each in sorted(facts) if _may_meet(values, each, index)), None)
+        if wrote is not None:
+            yield index, wrote
 
 
 def _is_async_fence(form: Form) -> bool:

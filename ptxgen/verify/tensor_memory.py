@@ -151,7 +151,7 @@ def _paths(values: Values, indices: list[int]) -> Iterator[Finding]:
         return facts
 
     said: set[int] = set()
-    for index, facts in states(body.flow, frozenset(), after):
+    for index, facts in states(body.flow, frozenset(), after, range(len(instructions)), range(len(instructions))):
         found = _wrong(values, index, facts, loaded, watched) if facts else None
         if found is not None and index not in said:
             said.add(index)

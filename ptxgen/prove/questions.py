@@ -1,0 +1,208 @@
+"""What the event graphs of a program are asked: whether obligations are kept, no phase is confused, nobody waits for
+ever. Each question can also be asked as if an atom were left out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from itertools import product
+
+from attrs import field, frozen
+
+from ptxgen.errors import Finding, Place
+from ptxgen.order.atoms import Arrive, AtomProgram, Expect, Issue, Obligation, Ring, Side, Wait
+from ptxgen.prove.clusters import representatives
+from ptxgen.prove.constants import finding
+from ptxgen.prove.events import event_graph, handover_graph, tail_graphs
+from ptxgen.prove.graph import FAR, Cycle, Graph, Member
+
+Ends = tuple[tuple[Member, int], ...]
+
+
+@frozen(eq=False)
+class Way:
+    """From a node to another one, past one of `fences` where there must be one."""
+
+    source: int
+    sink: int
+    fences: tuple[int, ...] | None = None
+
+
+@frozen(eq=False)
+class Question:
+    """Whether each of `ways` of a graph orders its ends at most `limit` steps apart; `told` says what is wrong where
+    they are so many steps apart. Of those with the same `subject` one is told."""
+
+    graph: Graph
+    ways: tuple[Way, ...]
+    limit: int
+    told: Callable[[int], Finding] = field(repr=False)
+    subject: tuple[int, int] | None = None
+
+    @property
+    def apart(self) -> int:
+        """How many steps apart the ends of the worst way are."""
+        return max(map(self.length, self.ways), default=FAR)
+
+    def length(self, way: Way, without: int = 0) -> int:
+        """How many steps apart the ends of a way are; as if the atoms `without` were left out, where nothing is asked
+        of a way that begins or ends there."""
+        graph, limit, owners = self.graph, self.limit, self.graph.owners
+        if (owners[way.source] | owners[way.sink]) & without:
+            return limit
+        if way.fences is None:
+            return graph.best(way.source, way.sink, limit, 0, without)
+        fences = (fence for fence in way.fences if not owners[fence] & without)
+        reached = ((fence, graph.best(way.source, fence, limit, 0, without)) for fence in fences)
+        return min(
+            (graph.best(fence, way.sink, limit, steps, without) for fence, steps in reached if steps < FAR),
+            default=FAR,
+        )
+
+    def used(self, way: Way) -> int:
+        """The atoms on which the length of a way stands, which is within the limit; without any other it still is."""
+        graph, limit = self.graph, self.limit
+        if way.fences is None:
+            return graph.used(way.source, way.sink, limit)
+        for fence in way.fences:
+            steps = graph.best(way.source, fence, limit)
+            if steps < FAR and graph.best(fence, way.sink, limit, steps) <= limit:
+                before, behind = graph.used(way.source, fence, limit), graph.used(fence, way.sink, limit, steps)
+                return graph.owners[fence] | before | behind
+        return 0
+
+
+def failing(questions: Iterable[Question]) -> Iterator[Finding]:
+    """What is wrong."""
+    told: set[tuple[int, int] | None] = set()
+    for question in questions:
+        if question.subject is not None and question.subject in told:
+            continue
+        apart = question.apart
+        if apart > question.limit:
+            told.add(question.subject)
+            yield question.told(apart)
+
+
+def questions_of(program: AtomProgram) -> Iterator[Question]:
+    """Everything that the steady state is asked, the deadlocks that there are among it."""
+    chosen = representatives(program)
+    graph = event_graph(program)
+    cycle = graph.cycle()
+    if cycle is not None:
+        yield _deadlock(graph, cycle)
+        return
+    yield from _obligations(program, graph, chosen, "")
+    yield from _phases(program, graph, chosen)
+    for role, placed, tail in tail_graphs(program):
+        where = f" when the {placed.atom} of {role.name} behind the loop completes the phase"
+        cycle = tail.cycle()
+        if cycle is not None:
+            yield _deadlock(tail, cycle)
+        else:
+            yield from _obligations(program, tail, chosen, where)
+    yield from _handovers(program)
+
+
+def _deadlock(graph: Graph, cycle: Cycle) -> Question:
+    names = [graph.label(node) for node in (*cycle.nodes, cycle.nodes[0])]
+    text = "a cycle of distance 0 or less waits for itself: " + " -> ".join(names)
+    return Question(graph, (), 0, partial(_found, "deadlock", text))
+
+
+def _found(code: str, text: str, _: int) -> Finding:
+    """What is wrong however many steps the ends are apart."""
+    return finding(code, text)
+
+
+def _obligations(program: AtomProgram, graph: Graph, chosen: tuple[int, ...], where: str) -> Iterator[Question]:
+    lines = {p.atom.op: p.line for r in program.roles for p in (*r.body, *r.tail) if isinstance(p.atom, Issue)}
+    for number, obligation in enumerate(program.obligations):
+        places = obligation.ctas or tuple((cta, cta, cta) for cta in range(program.cluster))
+        for first, place, second in (found for found in places if found[0] in chosen):
+            blocks = f" from block {first} to block {second}" if first != second else ""
+            sources = graph.completions.get((obligation.source, obligation.event, first, place), ())
+            sinks = graph.issues.get((obligation.sink, second), ())
+            told = partial(_uncovered, obligation, blocks + where, lines.get(obligation.sink))
+            if not sources or not sinks:
+                missing = obligation.source if not sources else obligation.sink
+                told = partial(_found, "covered", f"{obligation.label}: no role issues {missing}")
+            ways = tuple(_ways(graph, obligation, sources, sinks, graph.issues.get((obligation.source, first), ())))
+            if ways or not sources or not sinks or obligation.distance < 0:
+                yield Question(graph, ways, obligation.distance, told, (graph.number, number))
+
+
+def _uncovered(obligation: Obligation, where: str, line: Place | None, apart: int) -> Finding:
+    fence = f" past a {obligation.fence.value} fence" if obligation.fence else ""
+    found = "no path orders them" if apart >= FAR else f"they are ordered only {apart} steps apart"
+    text = (
+        f"{obligation.label}: {obligation.source} ({obligation.event.value}) is not before {obligation.sink} "
+        f"{obligation.distance} steps later{fence}{where}; {found}"
+    )
+    return finding("covered", text, line)
+
+
+def _ways(graph: Graph, obligation: Obligation, sources: Ends, sinks: Ends, issuers: Ends) -> Iterator[Way]:
+    for source in sources:
+        for sink in sinks:
+            if not obligation.own or _same_owner(source[0], sink[0], sources, issuers):
+                fences = None
+                if obligation.fence is not None:
+                    thread = sink[0] if obligation.remote else source[0]
+                    fences = graph.fences.get((thread, obligation.fence), ())
+                yield Way(source[1], sink[1], fences)
+
+
+def _same_owner(source: Member, sink: Member, sources: Ends, issuers: Ends) -> bool:
+    """Whether a thread keeps what passes from source to sink for itself: one thread, or its unit where several issue
+    what completes once."""
+    own = [sum(1 for member, _ in ends if member.unit == source.unit) for ends in (sources, issuers)]
+    return source == sink or (own[0] < own[1] and source.unit == sink.unit)
+
+
+def _phases(program: AtomProgram, graph: Graph, chosen: tuple[int, ...]) -> Iterator[Question]:
+    for ring in (ring for ring in program.rings if is_refilled(program, ring.name)):
+        for side, cta in product(Side, chosen):
+            phase = graph.phases[ring.name, side, cta]
+            lag = ring.depth if side is Side.EMPTY else 0
+            for member, wait in graph.waits.get((ring.name, side, cta), ()):
+                seen = _phase(ring, side, member, "may still see the phase before the last one")
+                yield Question(graph, (Way(phase, wait),), ring.depth + lag, partial(_found, "seen", seen))
+                kept = _phase(ring, side, member, "may miss its phase: the next but one can complete")
+                yield Question(graph, (Way(wait, phase),), ring.depth - lag, partial(_found, "kept", kept))
+            for arrival in graph.arrivals.get((ring.name, side, cta), ()):
+                text = f"{graph.label(arrival)}: may arrive before the phase of the slot's last use is complete"
+                told = partial(_found, "arrivals", f"ring {ring.name}, {side.value}: {text}")
+                yield Question(graph, (Way(phase, arrival),), ring.depth, told)
+
+
+def is_refilled(program: AtomProgram, ring: str) -> bool:
+    """Whether a slot of a ring may have a second phase: where some role uses the ring in a body that repeats."""
+    return any(
+        role.periodic and isinstance(placed.atom, Wait | Arrive | Expect) and placed.atom.ring == ring
+        for role in program.roles
+        for placed in (*role.body, *role.tail)
+    )
+
+
+def _phase(ring: Ring, side: Side, member: Member, text: str) -> str:
+    return f"ring {ring.name}: the wait for {side.value} in {member.role} {text} (depth {ring.depth})"
+
+
+def _handovers(program: AtomProgram) -> Iterator[Question]:
+    for role in program.roles:
+        if not role.alternates or role.units < 2:
+            continue
+        graph = handover_graph(program, role)
+        cycle = graph.cycle()
+        if cycle is not None:
+            yield _deadlock(graph, cycle)
+            continue
+        for (name, side, cta), waits in graph.waits.items():
+            lag = program.ring(name).depth if side is Side.EMPTY else 0
+            phase = graph.phases[name, side, cta]
+            own = tuple(Way(phase, wait) for member, wait in waits if member.role == role.name and member.unit)
+            if own:
+                text = "the unit that takes the next item may wait before the last item's phases are complete"
+                text = f"ring {name}, {side.value}, alternating role {role.name}: {text}; turns are wanted"
+                yield Question(graph, own, 1 + lag, partial(_found, "seen", text))
