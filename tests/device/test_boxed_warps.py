@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from attrs import evolve
 
-from ptxgen.compute import Element, bf16, f16, f32, s8, tf32
+from ptxgen.compute import Element, bf16, f16, s8, tf32
 from ptxgen.kernels import Layout, Machine, Matmul, MatmulSpec, MatmulTiling, parse_epilogue
 from ptxgen.plan import sms
 from ptxgen.runtime import compute_capability
@@ -70,7 +70,7 @@ def test_five_hundred_random_products(part: int) -> None:
 
 @pytest.mark.parametrize("layout", Layout, ids=lambda layout: layout.value)
 def test_the_same_bits_as_the_simulator_and_as_warps_that_copy(layout: Layout) -> None:
-    spec = MatmulSpec(layout, output=f32)
+    spec = MatmulSpec(layout)
     found = []
     for target, tiling in (("sm_90", BASE), ("sm_90", evolve(BASE, boxed=False)), ("sm_90a", evolve(LARGE, drain=0))):
         product = Matmul(spec, target, tiling)
