@@ -24,6 +24,11 @@ from ptxgen.prove.trees.windows import window_faults
 from ptxgen.prove.trees.workspaces import passing_faults, workspace_faults
 from ptxgen.tile import Program
 
+STREAMED = Finding(
+    "synchronisation.unjudged",
+    Severity.ERROR,
+    "tiles whose slabs the blocks of a work list share are not judged in a program; derive them from a plan",
+)
 Traces = Mapping[tuple[str, int], tuple[Step, ...]]
 
 
@@ -36,8 +41,11 @@ def check_program(program: Program) -> Verdict:
     of representative threads; each requirement must hold on every path, past the fences that proxies and registers
     want, no thread waits for ever, and no wait can take one phase of a barrier for another. Only the first case of a
     fault is told, with its sizes, on the line of the op that would come too early. Blocks that sum parts of a tile are
-    laid out together, with the barriers of their clusters and the flags by which they pass tiles on.
+    laid out together, with the barriers of their clusters and the flags by which they pass tiles on. Tiles that blocks
+    which stay share slab by slab are not judged here, and said so.
     """
+    if program.grid.work_list is not None and program.grid.work_list.slabs is not None:
+        return Verdict((STREAMED,))
     found = [*declared(program), *window_faults(program), *memory_faults(program), *launch_faults(program)]
     found += [*reach_faults(program), *order_faults(program), *workspace_faults(program)]
     if not found:
