@@ -10,28 +10,32 @@ utmost, where torch can compile. A result is held against float64 in 256 rows.
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import ceil
-from statistics import median, quantiles
+from statistics import quantiles
 from typing import Any
 
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
+from benchmarks.on_gpu import (
+    ON_GPU,
+    SIDES,
+    Set,
+    Side,
+    check,
+    graph_of,
+    medians,
+    ours,
+    ours_by,
+    sets_of,
+    theirs,
+    torch,
+    turns,
+)
 from benchmarks.reading import readers
-from ptxgen.compute import f16
-from ptxgen.kernels import Layout, Matmul, MatmulSpec, MatmulTiling
-from ptxgen.kernels.epilogue import Activate, Activation, Bias
+from ptxgen.kernels import MatmulTiling
 from ptxgen.runtime import Launch
 
-torch = pytest.importorskip("torch")
-pytestmark = [
-    pytest.mark.device,
-    pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU"),
-    pytest.mark.filterwarnings("default"),
-]
-SPEC = MatmulSpec(Layout.NT, epilogue=(Bias(element=f16), Activate(Activation.RELU)))
-TURNS, ROWS = 30, 256
-CACHE_BYTES, MOST_SETS = 128 << 20, 24
+pytestmark = ON_GPU
 COMPUTE_BOUND = (
     (2048, 2048, 2048), (4096, 4096, 4096), (8192, 8192, 8192), (3000, 3000, 3000), (4096, 1024, 4096),
     (16384, 4096, 1024),
@@ -43,86 +47,6 @@ MEMORY_BOUND = ((16, 8192, 8192), (4096, 4096, 64))
 BOXED = MatmulTiling(i=128, j=256, k=64, warps=8, depth=3, isolate=False, drain=32, boxed=True)
 WARPS_LEAST, WARPS_SIZE = 400, 8192
 BOUNDS = {(4096, 4096, 4096): 0.75, (8192, 8192, 8192): 0.75}
-Set = dict[str, Any]
-Side = Callable[[list[Set]], Callable[[], None]]
-
-
-def sets_of(m: int, n: int, k: int) -> list[Set]:
-    """Operands and poisoned results, as many as do not fit the cache together."""
-    count = min(MOST_SETS, max(2, ceil(CACHE_BYTES / (2 * (m * k + n * k + m * n)))))
-    bias = torch.randn(n, device="cuda", dtype=torch.float16)
-    return [
-        {
-            "A": torch.randn(m, k, device="cuda", dtype=torch.float16),
-            "B": torch.randn(n, k, device="cuda", dtype=torch.float16),
-            "bias": bias,
-            "D": torch.full((m, n), float("nan"), device="cuda", dtype=torch.float16),
-        }
-        for _ in range(count)
-    ]
-
-
-def ours(target: str) -> Side:
-    """What launches the plan chosen for the shape once for each set."""
-    return ours_by(target, None)
-
-
-def ours_by(target: str, tiling: MatmulTiling | None) -> Side:
-    """What launches a plan once for each set."""
-    return launching(Matmul(SPEC, target, tiling))
-
-
-def launching(product: Matmul) -> Side:
-    """What launches a product once for each set, with the arrays of the set that it has."""
-
-    def of(sets: list[Set]) -> Callable[[], None]:
-        wanted = [array.name for array in product.compute.arrays if array.name in sets[0]]
-        launches = []
-        for arrays in sets:
-            own = {name: arrays[name] for name in wanted}
-            kernel = product.kernel_for(own)
-            made = kernel.prepare(own)
-            launches.append(
-                kernel.loaded.prepare(
-                    *made.arguments,
-                    grid=made.blocks,
-                    block=made.threads,
-                    cluster=made.cluster,
-                    shared_bytes=made.shared_bytes,
-                    overlapped=made.overlapped,
-                )
-            )
-
-        def work() -> None:
-            for launch in launches:
-                launch.on_stream(torch.cuda.current_stream())
-                launch()
-
-        return work
-
-    return of
-
-
-def theirs(work: Callable[[Set], Any]) -> Side:
-    def of(sets: list[Set]) -> Callable[[], None]:
-        def every() -> None:
-            for arrays in sets:
-                work(arrays)
-
-        return every
-
-    return of
-
-
-SIDES: dict[str, Side] = {
-    "warpgroups": ours("sm_90a"),
-    "warps": ours("sm_90"),
-    "cuBLAS": theirs(lambda s: torch.mm(s["A"], s["B"].T)),
-    "cuBLASLt": theirs(lambda s: torch._addmm_activation(s["bias"], s["A"], s["B"].T)),
-    "unfused": theirs(lambda s: torch.relu_(torch.mm(s["A"], s["B"].T).add_(s["bias"]))),
-}
-
-
 UNCOMPILED: list[str] = []
 
 
@@ -145,45 +69,6 @@ def graph_of_compiled(sets: list[Set]) -> Any | None:
         UNCOMPILED.append(f"{type(error).__name__}: {str(error).strip().splitlines()[0] if str(error).strip() else ''}")
         print(f"\nno column of torch.compile: {UNCOMPILED[0]}")
         return None
-
-
-def graph_of(work: Callable[[], None]) -> Any:
-    side = torch.cuda.Stream()
-    with torch.cuda.stream(side):
-        work()
-    torch.cuda.synchronize()
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph, stream=side):
-        work()
-    return graph
-
-
-def milliseconds(graph: Any) -> float:
-    begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-    begin.record()
-    graph.replay()
-    end.record()
-    end.synchronize()
-    return float(begin.elapsed_time(end))
-
-
-def turns(graphs: dict[str, Any], sets: list[Set]) -> dict[str, list[float]]:
-    """Microseconds of a launch of each side, a replay of each in turn."""
-    times: dict[str, list[float]] = {name: [] for name in graphs}
-    for _ in range(TURNS):
-        for name, graph in graphs.items():
-            times[name].append(1e3 * milliseconds(graph) / len(sets))
-    return times
-
-
-def medians(times: dict[str, list[float]]) -> dict[str, float]:
-    return {name: median(own) for name, own in times.items()}
-
-
-def check(arrays: Set) -> None:
-    wanted = torch.relu(arrays["A"][:ROWS].double() @ arrays["B"].double().T + arrays["bias"].double())
-    assert not bool(torch.isnan(arrays["D"]).any())
-    assert float((arrays["D"][:ROWS].double() - wanted).norm() / wanted.norm()) < 1e-3
 
 
 @pytest.mark.parametrize("shape", [*COMPUTE_BOUND, *LATENCY_BOUND, *MEMORY_BOUND], ids=lambda s: "x".join(map(str, s)))

@@ -16,15 +16,10 @@ from typing import Any
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from benchmarks.test_device import CACHE_BYTES, MOST_SETS, ROWS, TURNS, graph_of, milliseconds
+from benchmarks.on_gpu import CACHE_BYTES, MOST_SETS, ON_GPU, ROWS, TURNS, graph_of, milliseconds, torch
 from ptxgen import grouped_matmul
 
-torch = pytest.importorskip("torch")
-pytestmark = [
-    pytest.mark.device,
-    pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU"),
-    pytest.mark.filterwarnings("default"),
-]
+pytestmark = ON_GPU
 SHAPES = ((8, 8192, 4096, 4096), (64, 8192, 2048, 2048), (128, 4096, 1536, 4096), (256, 2048, 2048, 7168))
 Set = dict[str, Any]
 

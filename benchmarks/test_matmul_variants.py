@@ -10,20 +10,13 @@ import pytest
 from attrs import evolve
 from pytest_benchmark.fixture import BenchmarkFixture
 
+from benchmarks.on_gpu import ON_GPU, Set, Side, graph_of, launching, medians, theirs, torch, turns
 from ptxgen.compute import Element, bf16, e4m3, f16
 from ptxgen.kernels import Layout, Matmul, MatmulSpec, MatmulTiling, parse_epilogue
 from ptxgen.kernels.epilogue import Activate, Activation, Bias
 from ptxgen.plan import grouped, sms
 
-torch = pytest.importorskip("torch")
-
-from benchmarks.test_device import Set, Side, graph_of, launching, medians, theirs, turns  # noqa: E402
-
-pytestmark = [
-    pytest.mark.device,
-    pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU"),
-    pytest.mark.filterwarnings("default"),
-]
+pytestmark = ON_GPU
 SETS = 2
 DTYPES = {f16: torch.float16, bf16: torch.bfloat16}
 WORST_SHARE, MOST_COST, LEAST_GAIN = 0.95, 1.05, 1.5

@@ -15,21 +15,14 @@ from multiprocessing import get_context
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
+from benchmarks.on_gpu import ON_GPU, SPEC, check, graph_of, medians, ours_by, sets_of, theirs, torch, turns
 from ptxgen.kernels.matmul_menu import Sizes
 from ptxgen.kernels.processors import processor_named
 from ptxgen.runtime import device_name
 from ptxgen.tune import Refusal, Tuner, Tuning
 from ptxgen.tune.on_device import OnGpu
 
-torch = pytest.importorskip("torch")
-
-from benchmarks.test_device import SPEC, check, graph_of, medians, ours_by, sets_of, theirs, turns  # noqa: E402
-
-pytestmark = [
-    pytest.mark.device,
-    pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU"),
-    pytest.mark.filterwarnings("default"),
-]
+pytestmark = ON_GPU
 SHAPES = (
     (2048, 2048, 2048), (4096, 4096, 4096), (8192, 8192, 8192), (3000, 3000, 3000), (4096, 1024, 4096),
     (16384, 4096, 1024), (1024, 1024, 1024), (3072, 768, 768), (128, 4096, 4096), (512, 4096, 4096),
