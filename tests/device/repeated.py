@@ -29,6 +29,14 @@ SITES = (
 )
 
 
+def drawn_sizes(chance: Random, units: tuple[int, ...] = (1, 2, 8, 8, 8, 64), rows: int = 900) -> dict[str, int]:
+    """Sizes that are multiples of a unit, some of them tiny, K also 0; three products where they are batched."""
+    unit = chance.choice(units)
+    most = (("M", rows), ("N", 900), ("K", chance.choice((0, 40, 300, 600))))
+    sizes = {name: unit * chance.randint(1, max(1, top // unit)) if top else 0 for name, top in most}
+    return {**sizes, "batches": 3}
+
+
 def check_draws(draw: Draw, first: int, count: int) -> None:
     """Products drawn by the numbers from `first` on, on the GPU against float64; a failure tells which."""
     for number in range(first, first + count):

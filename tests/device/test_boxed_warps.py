@@ -13,7 +13,7 @@ from ptxgen.compute import Element, bf16, f16, s8, tf32
 from ptxgen.kernels import Layout, Machine, Matmul, MatmulSpec, MatmulTiling, parse_epilogue
 from ptxgen.plan import sms
 from ptxgen.runtime import compute_capability
-from tests.device.repeated import check_draws, check_runs, check_sleeps
+from tests.device.repeated import check_draws, check_runs, check_sleeps, drawn_sizes
 from tests.kernels.cases import bits, random_inputs
 
 BASE = MatmulTiling(i=64, j=64, k=64, warps=4, depth=3, isolate=False, boxed=True)
@@ -52,10 +52,7 @@ def draw(chance: Random) -> tuple[Matmul, dict[str, int]]:
     layout = chance.choice(list(Layout))
     epilogue = parse_epilogue("" if element is s8 or target == "sm_90a" else chance.choice(EPILOGUES))
     spec = MatmulSpec.of(element, layout=layout, epilogue=epilogue, batched=chance.random() < 0.2)
-    unit = chance.choice((1, 2, 8, 8, 16, 64))
-    most = (("M", 900), ("N", 900), ("K", chance.choice((0, 40, 300, 600))))
-    sizes = {name: unit * chance.randint(1, max(1, top // unit)) if top else 0 for name, top in most}
-    return Matmul(spec, target, tiling), {**sizes, "batches": 3}
+    return Matmul(spec, target, tiling), drawn_sizes(chance, (1, 2, 8, 8, 16, 64))
 
 
 def test_random_products() -> None:

@@ -14,7 +14,7 @@ from ptxgen.compute import f16, f32
 from ptxgen.kernels import Layout, Machine, Matmul, MatmulSpec, MatmulTiling, default_tiling, parse_epilogue
 from ptxgen.plan import BlockOrder, evict_first, evict_last, grouped, hilbert, sms
 from ptxgen.runtime import compute_capability
-from tests.device.repeated import check_draws, check_runs, check_sleeps
+from tests.device.repeated import check_draws, check_runs, check_sleeps, drawn_sizes
 from tests.kernels.cases import bits, random_inputs
 
 TOGETHER = (
@@ -80,10 +80,7 @@ def draw(chance: Random) -> tuple[Matmul, dict[str, int]]:
         epilogue=parse_epilogue(chance.choice(EPILOGUES)),
         batched=chance.random() < 0.2,
     )
-    unit = chance.choice((1, 2, 8, 8, 8, 64))
-    most = (("M", 900), ("N", 900), ("K", chance.choice((0, 40, 300, 600))))
-    sizes = {name: unit * chance.randint(1, max(1, top // unit)) if top else 0 for name, top in most}
-    return Matmul(spec, "sm_90a", tiling), {**sizes, "batches": 3}
+    return Matmul(spec, "sm_90a", tiling), drawn_sizes(chance)
 
 
 def test_random_products() -> None:

@@ -14,7 +14,7 @@ from ptxgen.compute import bf16, e4m3, f16, f32, s8
 from ptxgen.kernels import Layout, Machine, Matmul, MatmulSpec, MatmulTiling, parse_epilogue
 from ptxgen.plan import BlockOrder, MultiplyBy, grouped, sms
 from ptxgen.runtime import compute_capability
-from tests.device.repeated import check_draws, check_runs
+from tests.device.repeated import check_draws, check_runs, drawn_sizes
 from tests.kernels.cases import bits, random_inputs
 
 TILINGS = (
@@ -69,10 +69,7 @@ def draw(chance: Random) -> tuple[Matmul, dict[str, int]]:
     if spec.input is bf16 and spec.output is f16:
         spec = evolve(spec, output=bf16)
     spec = evolve(spec, epilogue=parse_epilogue(chance.choice(EPILOGUES)))
-    unit = chance.choice((1, 8, 8, 8, 64))
-    most = (("M", 900), ("N", 900), ("K", chance.choice((0, 40, 300, 600))))
-    sizes = {name: unit * chance.randint(1, max(1, top // unit)) if top else 0 for name, top in most}
-    return Matmul(spec, "sm_90a", tiling), {**sizes, "batches": 3}
+    return Matmul(spec, "sm_90a", tiling), drawn_sizes(chance, (1, 8, 8, 8, 64))
 
 
 def test_random_products() -> None:
