@@ -177,14 +177,18 @@ class Formulas:
         return total
 
     def _term(self) -> Cases:
-        found = self._factor()
-        while True:
-            if self.words.take("mod"):
-                found = self._remainder(found, self._positive())
-            elif self.words.take("*") or (self._starts_factor() and len(found) == 1 and found[0].value.is_constant):
-                found = self._product(found, self._factor())
-            else:
-                return found
+        """A product; `mod` binds more tightly, so that `2 * i mod 3` is twice a remainder, as isl reads it."""
+        found = self._remainders(self._factor())
+        while self.words.take("*") or (self._starts_factor() and _is_number(found)):
+            known = _is_number(found)
+            right = self._factor()
+            found = self._product(found, self._remainders(right) if known else right)
+        return found
+
+    def _remainders(self, found: Cases) -> Cases:
+        while self.words.take("mod"):
+            found = self._remainder(found, self._positive())
+        return found
 
     def _starts_factor(self) -> bool:
         word = self.words.next
@@ -287,6 +291,10 @@ def _comparison(left: Affine, relation: str, right: Affine) -> Iterable[Constrai
             return [left.equals(right)]
         case _:
             return [left < right, left > right]
+
+
+def _is_number(cases: Cases) -> bool:
+    return len(cases) == 1 and cases[0].value.is_constant
 
 
 def _scaled(cases: Cases, factor: int) -> Cases:
