@@ -197,6 +197,8 @@ class Constraint:
 
 
 def _positive(instance: object, attribute: object, value: int) -> None:
+    if not isinstance(value, int):
+        raise TypeError(f"a divisor is a positive integer, not the {type(value).__name__} {value}")
     if value < 1:
         raise ValueError(f"a divisor is a positive integer, not {value!r}")
 
@@ -280,6 +282,8 @@ ZERO = Affine()
 @lru_cache(maxsize=1 << 12)
 def var(name: str) -> Affine:
     """The expression that is the variable `name`."""
+    if not name or type(name) is not str:
+        raise ValueError(f"a variable is called by a text that is not empty, not by {name!r}")
     return Affine(((name, 1),), 0)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 from attrs import field, frozen
 
@@ -113,11 +113,11 @@ class BitMatrix:
     def select(self, bits: Iterable[int]) -> BitMatrix:
         """The map that keeps only these output bits, in this order."""
         rows = self.rows
-        return BitMatrix.from_rows((rows[b] for b in bits), self.width)
+        return BitMatrix.from_rows((rows[b] for b in _within(bits, self.height, "output")), self.width)
 
     def restrict(self, bits: Iterable[int]) -> BitMatrix:
         """The map of only these input bits, in this order; the others are 0."""
-        return BitMatrix(self.height, tuple(self.columns[b] for b in bits))
+        return BitMatrix(self.height, tuple(self.columns[b] for b in _within(bits, self.width, "input")))
 
     def rank(self) -> int:
         """The number of independent columns: the image has 2**rank elements."""
@@ -160,6 +160,13 @@ class BitMatrix:
 
     def __str__(self) -> str:
         return "\n".join("".join(str(r >> i & 1) for i in range(self.width)) for r in self.rows)
+
+
+def _within(bits: Iterable[int], most: int, kind: str) -> Iterator[int]:
+    for bit in bits:
+        if not 0 <= bit < most:
+            raise ValueError(f"there is no {kind} bit {bit}: the matrix has {most} of them")
+        yield bit
 
 
 def _cancel(image: int, source: int, pivots: dict[int, tuple[int, int]]) -> tuple[int, int]:

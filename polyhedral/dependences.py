@@ -81,12 +81,24 @@ def dependences(statements: Sequence[ScheduledStatement], last_writer: bool = Fa
     They are between instances of which the first runs before the second in the schedules; instances
     of one time run in the order of `statements`, and those of one statement and time in none. With
     `last_writer` flow dependences hold only the write whose value is read. Pairs of a declared
-    reduction that differ in its dimensions only come apart, with `set_aside` set.
+    reduction that differ in its dimensions only come apart, with `set_aside` set. ValueError where a
+    parameter of one statement is called as a dimension of another.
     """
+    _check_names(statements)
     found = [d for source in enumerate(statements) for sink in enumerate(statements) for d in _between(source, sink)]
     if last_writer:
         found = [_last_writer(d, found) if d.kind is Kind.FLOW else d for d in found]
     return tuple(d for d in found if not d.relation.is_empty())
+
+
+def _check_names(statements: Sequence[ScheduledStatement]) -> None:
+    dims = {d: s.name for s in statements for d in s.domain.dims}
+    for s in statements:
+        indices = [i for access in (*s.reads, *s.writes) for i in access.indices]
+        names = {*s.domain.params, *(n for a in (*indices, *s.schedule) for n in a.names)}
+        clash = sorted(names.difference(s.domain.dims).intersection(dims))
+        if clash:
+            raise ValueError(f"{clash[0]} is a parameter of {s.name} and a dimension of {dims[clash[0]]}: rename one")
 
 
 def _between(source: tuple[int, ScheduledStatement], sink: tuple[int, ScheduledStatement]) -> list[Dependence]:

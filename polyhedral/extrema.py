@@ -39,6 +39,9 @@ class PiecewisePoint:
 
     def at(self, params: dict[str, int]) -> tuple[int, ...] | None:
         """The point at these parameters, None where there is none."""
+        missing = [n for piece in self.pieces for n in piece.domain.visible if n not in params]
+        if missing:
+            raise ValueError(f"the point wants a value for the parameter {missing[0]}, which {params} lacks")
         for piece in self.pieces:
             if piece.domain.holds(params):
                 return piece.evaluate(params)

@@ -6,7 +6,7 @@ from attrs import evolve, frozen
 
 from polyhedral.affine import var
 from polyhedral.isl_formula import Case, Formulas, Union, conjunction
-from polyhedral.isl_lexer import Words
+from polyhedral.isl_lexer import NotationError, Words
 from polyhedral.maps import Map
 from polyhedral.sets import Set
 from polyhedral.spaces import Space, UnionMap, UnionSet
@@ -22,7 +22,10 @@ def parse(text: str) -> UnionSet | UnionMap:
     text is something else.
     """
     reader = _Reader(Words(text))
-    found = reader.union()
+    try:
+        found = reader.union()
+    except RecursionError:
+        raise NotationError(f"the text is nested too deeply at {reader.words.next.place}") from None
     if reader.words.next.kind != "end":
         raise reader.words.mistake("the end of the text is due")
     return found

@@ -45,12 +45,21 @@ def system_text(system: System) -> str:
     try:
         return " and ".join(map(condition_text, system.conditions))
     except ValueError:
-        shown = {n: f"e{n[1:]}_" for n in system.names if is_existential(n)}
+        shown = _shown(system)
         rows = [Constraint(system.affine(r), equality=True) for r in system.equalities]
         rows += [Constraint(system.affine(r)) for r in system.inequalities]
         named: dict[str, Affine | int] = {n: Affine(((e, 1),)) for n, e in shown.items()}
         body = " and ".join(condition_text(r.substitute(named)) for r in rows)
         return f"exists ({', '.join(shown.values())} : {body})"
+
+
+def _shown(system: System) -> dict[str, str]:
+    """Names that isl can read for the existentials, none of which is a variable's."""
+    taken = set(map(spelled, system.visible))
+    mark = "_"
+    while any(n.startswith("e") and n.endswith(mark) for n in taken):
+        mark += "_"
+    return {n: f"e{spelled(n[1:])}{mark}" for n in system.names if is_existential(n)}
 
 
 def tuple_text(name: str, dims: Iterable[str]) -> str:

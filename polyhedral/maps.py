@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from attrs import field, frozen
 
 from polyhedral.affine import Affine, as_affine, var
 from polyhedral.isl_text import arrow, body_texts, braces, tuple_text
-from polyhedral.sets import Set, primed_apart
+from polyhedral.sets import Set
 from polyhedral.system import FALSE, Conjunct, System
 
 
@@ -72,8 +72,11 @@ class Map:
 
     def intersect_domain(self, points: Set) -> Map:
         """The pairs that start in `points`."""
-        moved = points.rename(dict(zip(points.dims, self.in_dims, strict=True)))
-        return Map(self.in_dims, self.out_dims, tuple(a & b for a in self.pieces for b in moved.pieces)).normalised()
+        if len(points.dims) != len(self.in_dims):
+            raise ValueError(f"a map from {self.in_dims} has no points over {points.dims} in its domain")
+        own = self.apart(points.params)
+        moved = points.rename(dict(zip(points.dims, own.in_dims, strict=True)))
+        return Map(own.in_dims, own.out_dims, tuple(a & b for a in own.pieces for b in moved.pieces)).normalised()
 
     def intersect_range(self, points: Set) -> Map:
         """The pairs that end in `points`."""
@@ -83,25 +86,28 @@ class Map:
         """The pairs x, z such that this map has x, y and `other` has y, z for some y; exact over the integers."""
         if len(self.out_dims) != len(other.in_dims):
             raise ValueError(f"a map to {self.out_dims} is not followed by one from {other.in_dims}")
-        middle = [f"{d}~" for d in self.out_dims]
-        first = self.as_set().rename(dict(zip(self.out_dims, middle, strict=True)))
-        second = other.as_set().rename(dict(zip(other.in_dims, middle, strict=True)))
-        out = {d: d if d not in self.in_dims else f"{d}'" for d in other.out_dims}
-        second = second.rename(out)
-        dims = (*self.in_dims, *middle, *out.values())
+        own, after = self.apart(other.params), other.apart(self.params)
+        middle = [f"{d}~" for d in own.out_dims]
+        first = own.as_set().rename(dict(zip(own.out_dims, middle, strict=True)))
+        second = after.as_set().rename(dict(zip(after.in_dims, middle, strict=True)))
+        out_dims = Set(after.out_dims).apart((*own.in_dims, *own.params, *after.params)).dims
+        second = second.rename(dict(zip(after.out_dims, out_dims, strict=True)))
+        dims = (*own.in_dims, *middle, *out_dims)
         joined = Set(dims, tuple(a & b for a in first.pieces for b in second.pieces)).normalised()
-        return Map(self.in_dims, tuple(out.values()), joined.project_out(*middle).pieces)
+        return Map(own.in_dims, out_dims, joined.project_out(*middle).pieces)
 
     def product(self, other: Map) -> Map:
         """The pairs (x, u), (y, v) such that this map has x, y and `other` has u, v."""
-        own = (*self.in_dims, *self.out_dims)
-        names: dict[str, str] = {}
-        for d in (*other.in_dims, *other.out_dims):
-            names[d] = primed_apart(d, (*own, *names.values()))
-        moved = other.as_set().rename(names)
-        in_dims, out_dims = (tuple(names[d] for d in side) for side in (other.in_dims, other.out_dims))
-        pieces = tuple(a & b for a in self.pieces for b in moved.pieces)
-        return Map((*self.in_dims, *in_dims), (*self.out_dims, *out_dims), pieces).normalised()
+        own = self.apart(other.params)
+        moved = other.apart((*own.in_dims, *own.out_dims, *own.params))
+        pieces = tuple(a & b for a in own.pieces for b in moved.pieces)
+        return Map((*own.in_dims, *moved.in_dims), (*own.out_dims, *moved.out_dims), pieces).normalised()
+
+    def apart(self, names: Iterable[str]) -> Map:
+        """The map with primes on the dimensions that are called by one of `names`, as of a set."""
+        moved = self.as_set().apart(names)
+        width = len(self.in_dims)
+        return Map(moved.dims[:width], moved.dims[width:], moved.pieces)
 
     def complement(self) -> Map:
         """The pairs that are not in the map."""
@@ -113,7 +119,9 @@ class Map:
 
     def gist(self, context: System | Map) -> Map:
         """The conditions that are left to test where `context` is known to hold."""
-        return self._of(self.as_set().gist(context if isinstance(context, System) else self._like(context)))
+        if isinstance(context, System):
+            return self._of(self.as_set().gist(context))
+        return self._with(context, Set.gist)
 
     def sample(self, params: Mapping[str, int] | None = None) -> dict[str, int] | None:
         """One pair by name, with parameters where they are not given; None where there is none."""
@@ -128,13 +136,13 @@ class Map:
         return self._of(self.as_set().intersect(*parts))
 
     def __and__(self, other: Map) -> Map:
-        return self._of(self.as_set() & self._like(other))
+        return self._with(other, Set.__and__)
 
     def __or__(self, other: Map) -> Map:
-        return self._of(self.as_set() | self._like(other))
+        return self._with(other, Set.__or__)
 
     def __sub__(self, other: Map) -> Map:
-        return self._of(self.as_set() - self._like(other))
+        return self._with(other, Set.__sub__)
 
     def is_empty(self) -> bool:
         """Whether there is no pair for any value of the parameters."""
@@ -142,15 +150,15 @@ class Map:
 
     def is_subset(self, other: Map) -> bool:
         """Whether each pair is in `other`, for every value of the parameters."""
-        return self.as_set().is_subset(self._like(other))
+        return Set.is_subset(*self._alike(other))
 
     def equals(self, other: Map) -> bool:
         """Whether both have the same pairs for every value of the parameters."""
-        return self.as_set().equals(self._like(other))
+        return Set.equals(*self._alike(other))
 
     def is_injective(self) -> bool:
         """Whether no two inputs share an output, for every value of the parameters."""
-        twin = [f"{d}'" for d in self.in_dims]
+        twin = Set(self.in_dims).apart((*self.in_dims, *self.out_dims, *self.params)).dims
         copy = self.as_set().rename(dict(zip(self.in_dims, twin, strict=True)))
         pairs = [a & b for a in self.pieces for b in copy.pieces]
         return all(
@@ -166,11 +174,19 @@ class Map:
         for point in self.as_set().points(params):
             yield point[:width], point[width:]
 
-    def _like(self, other: Map) -> Set:
+    def _with(self, other: Map, join: Callable[[Set, Set], Set]) -> Map:
+        joined = join(*self._alike(other))
+        width = len(self.in_dims)
+        return Map(joined.dims[:width], joined.dims[width:], joined.pieces)
+
+    def _alike(self, other: Map) -> tuple[Set, Set]:
+        """The pairs of both over the same dimensions, none of which is a parameter of either."""
+        if not isinstance(other, Map):
+            raise TypeError(f"wanted a Map, got the {type(other).__name__} {other}")
         if (len(self.in_dims), len(self.out_dims)) != (len(other.in_dims), len(other.out_dims)):
             raise ValueError(f"maps {self.in_dims} -> {self.out_dims} and {other.in_dims} -> {other.out_dims} differ")
-        own = (*self.in_dims, *self.out_dims)
-        return other.as_set().rename(dict(zip((*other.in_dims, *other.out_dims), own, strict=True)))
+        own = self.as_set().apart(other.params)
+        return own, other.as_set().rename(dict(zip((*other.in_dims, *other.out_dims), own.dims, strict=True)))
 
     def _of(self, pairs: Set) -> Map:
         return Map(self.in_dims, self.out_dims, pairs.pieces)

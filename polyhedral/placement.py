@@ -13,7 +13,7 @@ from polyhedral.statement import Option, Statement
 from polyhedral.system import System
 from polyhedral.tree import Block, Guard, Leaf, Let, Loop, Node
 
-Index: TypeAlias = Affine | FloorDiv | Remainder
+Index: TypeAlias = Affine | FloorDiv | Remainder | int
 
 
 @frozen
@@ -49,7 +49,7 @@ def placed(statement: Statement, places: Mapping[str, Index]) -> Statement:
 
 def _says(name: str, index: Index) -> System | Condition:
     match index:
-        case Affine():
+        case Affine() | int():
             return var(name).equals(index)
         case FloorDiv():
             return definition(name, index)

@@ -61,6 +61,9 @@ def meet(points: Set, dims: tuple[str, ...], other: Set) -> Set:
 
 
 def _into(other: Set, dims: tuple[str, ...]) -> tuple[System, ...]:
+    if len(other.dims) != len(dims):
+        due = f"{len(dims)} are due, those of the bands around and of the instances"
+        raise ValueError(f"{other} has {len(other.dims)} dimensions, where {due}")
     return other.pieces if other.dims == dims else other.rename(dict(zip(other.dims, dims, strict=True))).pieces
 
 
@@ -168,7 +171,7 @@ def _leaves(node: ScheduleNode, branches: list[_Branch]) -> list[_Branch]:
 
 def _extended(extension: UnionMap, branches: list[_Branch]) -> Iterable[_Branch]:
     """New instances at the times, all members of the bands around, that the branches reach."""
-    for _, space, relation in extension.parts:
+    for _, space, relation in extension.parts if branches else ():
         first = branches[0]
         own = tuple(_free(d, {*first.members, *relation.params}) for d in relation.out_dims)
         dims = (*first.members, *own)

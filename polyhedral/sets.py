@@ -78,8 +78,22 @@ class Set:
 
     def product(self, other: Set) -> Set:
         """The pairs of a point of each, over both lists of dimensions; those of `other` that clash get a prime."""
-        moved = other.rename({d: primed_apart(d, self.dims) for d in other.dims})
-        return Set((*self.dims, *moved.dims), tuple(a & b for a in self.pieces for b in moved.pieces)).normalised()
+        own = self.apart(other.params)
+        moved = other.apart((*own.dims, *own.params))
+        return Set((*own.dims, *moved.dims), tuple(a & b for a in own.pieces for b in moved.pieces)).normalised()
+
+    def apart(self, names: Iterable[str]) -> Set:
+        """The set with primes on the dimensions that are called by one of `names`, a parameter of something else."""
+        taken = set(names)
+        clash = [d for d in self.dims if d in taken]
+        if not clash:
+            return self
+        taken.update(self.dims, self.params)
+        new: dict[str, str] = {}
+        for dim in clash:
+            new[dim] = primed_apart(dim, taken)
+            taken.add(new[dim])
+        return self.rename(new)
 
     def intersect(self, *parts: Conjunct) -> Set:
         """The points that satisfy all parts as well."""
@@ -93,6 +107,9 @@ class Set:
 
     def project_onto(self, *dims: str) -> Set:
         """The set with the other dimensions projected out, in the order asked for."""
+        unknown = [d for d in dims if d not in self.dims]
+        if unknown:
+            raise ValueError(f"cannot project onto {unknown[0]!r}: the set has the dimensions {self.dims}")
         left = self.project_out(*(d for d in self.dims if d not in dims))
         return Set(dims, left.pieces)
 
@@ -119,6 +136,9 @@ class Set:
 
     def contains(self, point: Mapping[str, int]) -> bool:
         """Whether the point, given with the parameters by name, is in the set."""
+        missing = [n for p in self.pieces for n in p.visible if n not in point]
+        if missing:
+            raise ValueError(f"whether a point is in {self} wants a value for {missing[0]}, which {point} lacks")
         return any(p.holds(point) for p in self.pieces)
 
     def disjoint(self) -> Set:
@@ -138,6 +158,8 @@ class Set:
     def gist(self, context: System | Set) -> Set:
         """The conditions that are left to test where `context` is known to hold."""
         if isinstance(context, Set):
+            if context.dims:
+                self._same_dims(context)
             known = context.hull()
             return Set(self.dims, tuple(p.gist(known) for p in self.pieces if not disjoint(p, known)))
         return Set(self.dims, tuple(p.gist(context) for p in self.pieces if not disjoint(p, context)))
@@ -171,18 +193,30 @@ class Set:
         return lexicographic(self, params or {})
 
     def lexmin(self, params: Mapping[str, int] | None = None) -> tuple[int, ...] | None:
-        """The first point in lexicographic order at these parameters, None where there is none."""
-        return next(self.points(params), None)
+        """The first point in lexicographic order at these parameters, None where there is none.
+
+        ValueError where a dimension is not bounded from below.
+        """
+        from polyhedral.extrema import first_points
+
+        return first_points(self._at(params)).at({})
 
     def lexmax(self, params: Mapping[str, int] | None = None) -> tuple[int, ...] | None:
-        """The last point in lexicographic order at these parameters, None where there is none."""
-        mirrored = Set(self.dims, tuple(p.substitute({d: Affine(((d, -1),)) for d in self.dims}) for p in self.pieces))
-        first = mirrored.lexmin(params)
-        return None if first is None else tuple(-v for v in first)
+        """The last point in lexicographic order at these parameters, None where there is none; as `lexmin`."""
+        from polyhedral.extrema import last_points
+
+        return last_points(self._at(params)).at({})
+
+    def _at(self, params: Mapping[str, int] | None) -> Set:
+        values = params or {}
+        missing = [p for p in self.params if p not in values]
+        if missing:
+            raise ValueError(f"the points of {self} want a value for the parameter {missing[0]}")
+        return self.substitute({p: values[p] for p in self.params})
 
     def _same_dims(self, other: Set) -> None:
         if not isinstance(other, Set):
-            raise TypeError(f"wanted a Set, got {other!r}")
+            raise TypeError(f"wanted a Set, got the {type(other).__name__} {other}")
         if self.dims != other.dims:
             raise ValueError(f"sets over {self.dims} and {other.dims} do not combine: their dimensions differ")
 

@@ -41,12 +41,20 @@ def _one_each(parts: Iterable[tuple[Space, Set]]) -> tuple[tuple[Space, Set], ..
         if len(points.dims) != space.width:
             raise ValueError(f"a set over {points.dims} is not one of {space.width} dimensions, as {space} says")
         old = found.get(space)
-        found[space] = points if old is None else old | _renamed(points, old.dims)
+        found[space] = points if old is None else Set.__or__(*_alike(old, points))
     return tuple(sorted((item for item in found.items() if not item[1].is_empty()), key=lambda item: item[0].text(())))
 
 
-def _renamed(points: Set, dims: tuple[str, ...]) -> Set:
-    return points if points.dims == dims else points.rename(dict(zip(points.dims, dims, strict=True)))
+def _alike(one: Set, other: Set) -> tuple[Set, Set]:
+    """Both over the same dimensions, none of which is a parameter of either."""
+    own = one.apart(other.params)
+    same = own.dims == other.dims
+    return own, other if same else other.rename(dict(zip(other.dims, own.dims, strict=True)))
+
+
+def _wanted(kind: type, other: object) -> None:
+    if not isinstance(other, kind):
+        raise TypeError(f"wanted a {kind.__name__}, got the {type(other).__name__} {other}")
 
 
 def wrapped(first: Space, second: Space) -> Space:
@@ -77,6 +85,7 @@ class UnionSet:
         return tuple(s for s, _ in self.parts)
 
     def __or__(self, other: UnionSet) -> UnionSet:
+        _wanted(UnionSet, other)
         return UnionSet(self.parts + other.parts)
 
     def __and__(self, other: UnionSet) -> UnionSet:
@@ -86,7 +95,8 @@ class UnionSet:
         return self._with(other, lambda a, b: a - b)
 
     def _with(self, other: UnionSet, join: Callable[[Set, Set], Set]) -> UnionSet:
-        return UnionSet(tuple((s, join(p, _renamed(other.get(s), p.dims))) for s, p in self.parts))
+        _wanted(UnionSet, other)
+        return UnionSet(tuple((s, join(*_alike(p, other.get(s)))) for s, p in self.parts))
 
     def product(self, other: UnionSet) -> UnionSet:
         """The pairs of a point of each, in spaces that wrap both."""
@@ -98,7 +108,7 @@ class UnionSet:
 
     def gist(self, context: UnionSet) -> UnionSet:
         """The conditions that are left to test where `context` is known to hold; spaces that it lacks are gone."""
-        return UnionSet(tuple((s, p.gist(_renamed(context.get(s), p.dims))) for s, p in self.parts))
+        return self._with(context, Set.gist)
 
     def sample(self, params: Mapping[str, int] | None = None) -> tuple[Space, dict[str, int]] | None:
         """The space and the names' values of one point; None where there is none."""
@@ -123,7 +133,9 @@ class UnionSet:
         return self.is_subset(other) and other.is_subset(self)
 
     def __str__(self) -> str:
-        return braces(self.params, [b for s, p in self.parts for b in body_texts(s.text(p.dims), p.pieces)])
+        params = self.params
+        shown = [(s, p.apart(params)) for s, p in self.parts]
+        return braces(params, [b for s, p in shown for b in body_texts(s.text(p.dims), p.pieces)])
 
 
 @frozen
@@ -151,6 +163,7 @@ class UnionMap:
 
     def apply(self, points: UnionSet) -> UnionSet:
         """The images of `points`."""
+        _wanted(UnionSet, points)
         return UnionSet(tuple((b, m.apply(points.get(a))) for a, b, m in self.parts))
 
     def intersect_domain(self, points: UnionSet) -> UnionMap:
@@ -170,6 +183,7 @@ class UnionMap:
         return reduce(Map.__or__, own)
 
     def _with(self, other: UnionMap, join: Callable[[Map, Map], Map]) -> UnionMap:
+        _wanted(UnionMap, other)
         pairs = dict.fromkeys((a, b) for a, b, _ in self.parts)
         return self._kept((a, b, join(self.get(a, b), other.get(a, b))) for a, b in pairs)
 
@@ -214,10 +228,11 @@ class UnionMap:
         return UnionMap(tuple(p for p in parts if not p[2].is_empty()))
 
     def __or__(self, other: UnionMap) -> UnionMap:
+        _wanted(UnionMap, other)
         return UnionMap(self.parts + other.parts)
 
     def __str__(self) -> str:
-        texts = [
-            b for a, c, m in self.parts for b in body_texts(arrow(a.text(m.in_dims), c.text(m.out_dims)), m.pieces)
-        ]
-        return braces(self.params, texts)
+        params = self.params
+        shown = [(a, c, m.apart(params)) for a, c, m in self.parts]
+        texts = [b for a, c, m in shown for b in body_texts(arrow(a.text(m.in_dims), c.text(m.out_dims)), m.pieces)]
+        return braces(params, texts)

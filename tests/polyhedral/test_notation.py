@@ -30,6 +30,7 @@ TEXTS = (
     "{ [i, j, k] : i, j, k <<= 2, j, 5; B[i, j] : i, 2j >> j, i }",
     "{ [i] : 0 <= i < 10 implies i > 3; C[i, j] : (i = 3 or j > 2 implies i > j) and j < 9 }",
     "{ [i] : -floor(-i/4) >= 2 and 4*floor((i)/4) <= 12 }",
+    "[e0_, e1_] -> { [i] : exists (a, b : 3a + 2e1_ <= i + 5b <= 4a - 2 + e0_ and b >= a) }",
     "{ [i] : 2i mod 5 = 2 and -2 * (i + 1) mod 3 >= 5 - i; B[i, j] : j = 2 * 3 mod 5 + 2 i mod 3 * 2 }",
 )
 

@@ -1,0 +1,78 @@
+"""Mistakes of callers: each error names the thing, what was wanted and what came; nothing is a wrong answer."""
+
+from collections.abc import Callable
+
+import pytest
+
+from polyhedral import (
+    Access,
+    BitMatrix,
+    NotationError,
+    ScheduledStatement,
+    Set,
+    bank_conflict_degree,
+    const,
+    dependences,
+    first_points,
+    parse,
+    parse_schedule,
+    scan_schedule,
+    var,
+)
+
+X, Y, N = var("i"), var("j"), var("N")
+TRIANGLE = Set.of(("i", "j"), X >= 0, X < N, Y >= 0, Y <= X)
+BAND = 'domain: "{ S[i] : 0 <= i < 4 }"\nchild:\n  schedule: "[{ S[i] -> [(i)] }]"\n'
+
+
+def captured() -> object:
+    writes = ScheduledStatement("S", Set.of(("i",), X >= 0, X < 9), (), (Access("A", (X,)),), (const(0), X))
+    reads = ScheduledStatement("T", Set.of(("j",), Y >= 0, Y < 9), (Access("A", (Y + X,)),), (), (const(1), Y))
+    return dependences([writes, reads])
+
+
+MISTAKES: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
+    "point": (lambda: TRIANGLE.contains({"i": 1, "j": 0}), ValueError, "wants a value for N"),
+    "lexmin": (lambda: TRIANGLE.lexmin({"M": 1}), ValueError, "want a value for the parameter N"),
+    "first": (lambda: first_points(TRIANGLE).at({}), ValueError, "wants a value for the parameter N"),
+    "divisor": (lambda: X // Y, TypeError, "a divisor is a positive integer, not the Affine j"),  # type: ignore[operator]
+    "modulus": (lambda: X % 2.0, TypeError, "a divisor is a positive integer, not the float 2.0"),  # type: ignore[operator]
+    "empty name": (lambda: var(""), ValueError, "not by ''"),
+    "number as name": (lambda: var(3), ValueError, "not by 3"),  # type: ignore[arg-type]
+    "depth": (lambda: parse("{ [i] : " + "(" * 9999 + "i > 0" + ")" * 9999 + " }"), NotationError, "too deeply at"),
+    "minus signs": (lambda: parse("{ [i] : " + "-" * 9999 + "i > 0 }"), NotationError, "too deeply at"),
+    "captured": (captured, ValueError, "i is a parameter of T and a dimension of S"),
+    "output bit": (lambda: BitMatrix.identity(3).select([-1]), ValueError, "no output bit -1: the matrix has 3"),
+    "input bit": (lambda: BitMatrix.identity(3).restrict([3]), ValueError, "no input bit 3: the matrix has 3"),
+    "lanes": (lambda: bank_conflict_degree(BitMatrix.identity(3), 5, range(2)), ValueError, "no input bit 3"),
+    "isolate": (
+        lambda: scan_schedule(parse_schedule(BAND + '  options: "{ isolate[[a] -> [x]] : x > 2 }"')),
+        ValueError,
+        r"\{ \[a, x\] : x >= 3 \} has 2 dimensions, where 1 are due",
+    ),
+    "extension": (
+        lambda: scan_schedule(parse_schedule(BAND + '  child:\n    extension: "{ [] -> T[k] : 0 <= k < 3 }"')),
+        ValueError,
+        "has 1 dimensions, where 2 are due",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_the_error_names_what_is_wrong(name: str) -> None:
+    call, kind, text = MISTAKES[name]
+    with pytest.raises(kind, match=text):
+        call()
+
+
+def test_first_and_last_points_where_the_other_side_is_open() -> None:
+    below = Set.of(("i", "j"), X >= 3, Y >= -X)
+    assert below.lexmin() == (3, -3)
+    assert Set.of(("i", "j"), X <= 2 * N, Y <= X + 1).lexmax({"N": 2}) == (4, 5)
+    with pytest.raises(ValueError, match="not bounded"):
+        below.lexmax()
+
+
+def test_an_extension_of_what_does_not_run_adds_nothing() -> None:
+    tree = 'domain: "{ S[i] : false }"\nchild:\n  extension: "{ [] -> T[k] : 0 <= k < 3 }"'
+    assert str(scan_schedule(parse_schedule(tree))) == str(scan_schedule(parse_schedule('domain: "{ }"')))
