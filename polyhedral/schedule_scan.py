@@ -54,6 +54,24 @@ class _Branch:
         return evolve(self, points=meet(self.points, dims, other))
 
 
+@frozen
+class _Around:
+    """What is around a node: the order so far, and the branches that came through the last band, None where none is."""
+
+    order: tuple[str | int, ...] = ()
+    reached: tuple[_Branch, ...] | None = None
+
+    def times(self) -> Set:
+        """The times at which the bands around run something."""
+        members = tuple(o for o in self.order if isinstance(o, str))
+        if self.reached is None:
+            return Set(members, (UNIVERSE,))
+        return Set(members, tuple(p for b in self.reached for p in b.points.project_onto(*members).pieces)).coalesced()
+
+
+NOTHING_AROUND = _Around()
+
+
 def meet(points: Set, dims: tuple[str, ...], other: Set) -> Set:
     """The points whose dimensions `dims`, in this order, are in `other`."""
     moved = _into(other, dims)
@@ -141,42 +159,53 @@ def _params(node: ScheduleNode) -> set[str]:
             assert_never(node)
 
 
-def _leaves(node: ScheduleNode, branches: list[_Branch]) -> list[_Branch]:
+def _leaves(node: ScheduleNode, branches: list[_Branch], around: _Around = NOTHING_AROUND) -> list[_Branch]:
     branches = [b for b in branches if b.points.pieces]
     match node:
         case Leaf():
             return branches
         case Domain(_, child) | Mark(_, child):
-            return _leaves(child, branches)
+            return _leaves(child, branches, around)
         case Context(context, child):
             several = len(context.pieces) > 1 and not context.dims
-            return _leaves(child, [b.within((), context.disjoint()) for b in branches] if several else branches)
+            met = [b.within((), context.disjoint()) for b in branches] if several else branches
+            return _leaves(child, met, around)
         case Filter(only, child):
-            return _leaves(child, [b.within(b.own, only.get(b.space)) for b in branches])
+            return _leaves(child, [b.within(b.own, only.get(b.space)) for b in branches], around)
         case Sequence(children) | Unordered(children):
             placed = [
                 (number, [evolve(b, order=(*b.order, number), options=(*b.options, Option.DEFAULT)) for b in branches])
                 for number in range(len(children))
             ]
-            return [b for number, own in placed for b in _leaves(children[number], own)]
+            return [
+                b
+                for number, own in placed
+                for b in _leaves(children[number], own, evolve(around, order=(*around.order, number)))
+            ]
         case Extension(extension, child):
-            return _leaves(child, [*branches, *_extended(extension, branches)])
+            return _leaves(child, [*branches, *_extended(extension, branches, around)], around)
         case Expansion(expansion, child):
-            return _leaves(child, [e for b in branches for e in _expanded(expansion, b)])
+            return _leaves(child, [e for b in branches for e in _expanded(expansion, b)], around)
         case Band():
-            return _leaves(node.child, [p for b in branches for p in _timed(node, b)])
+            start = len([o for o in around.order if isinstance(o, str)])
+            order = (*around.order, *(f"t.{start + number}" for number in range(len(node.members))))
+            found = [p for b in branches for p in _timed(node, b)]
+            return _leaves(node.child, found, _Around(order, tuple(found)))
         case _:
             assert_never(node)
 
 
-def _extended(extension: UnionMap, branches: list[_Branch]) -> Iterable[_Branch]:
-    """New instances at the times, all members of the bands around, that the branches reach."""
-    for _, space, relation in extension.parts if branches else ():
-        first = branches[0]
-        own = tuple(_free(d, {*first.members, *relation.params}) for d in relation.out_dims)
-        dims = (*first.members, *own)
-        moved = _into(relation.as_set(), dims)
-        yield evolve(first, space=space, points=Set(dims, moved).normalised())
+def _extended(extension: UnionMap, branches: list[_Branch], around: _Around) -> Iterable[_Branch]:
+    """New instances at those times, all members of the bands around, at which these run something."""
+    order, times = around.order, around.times()
+    options = branches[0].options if branches else (Option.DEFAULT,) * len(order)
+    for _, space, relation in extension.parts:
+        own = tuple(_free(d, {*times.dims, *times.params, *relation.params}) for d in relation.out_dims)
+        dims = (*times.dims, *own)
+        points = Set(dims, _into(relation.as_set(), dims))
+        if not points.project_out(*own).is_subset(times):
+            points = meet(points, times.dims, times)
+        yield _Branch(space, points.normalised(), order, options)
 
 
 def _expanded(expansion: UnionMap, branch: _Branch) -> Iterable[_Branch]:
@@ -198,6 +227,9 @@ def _timed(band: Band, branch: _Branch) -> list[_Branch]:
         for space, _, relation in member.parts:
             if space == branch.space:
                 pieces += _into(relation.as_set(), (*branch.own, name))
+        if not pieces:
+            instances = branch.space.text(branch.own)
+            raise ValueError(f"a band gives {instances} no time: each member is due for it, but one is {member}")
         dims = (*points.dims[: start + number], name, *branch.own)
         points = Set(dims, tuple(p & q for p in points.pieces for q in pieces)).normalised()
         order = (*order, name)

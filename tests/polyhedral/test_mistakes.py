@@ -38,7 +38,7 @@ MISTAKES: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     "divisor": (lambda: X // Y, TypeError, "a divisor is a positive integer, not the Affine j"),  # type: ignore[operator]
     "modulus": (lambda: X % 2.0, TypeError, "a divisor is a positive integer, not the float 2.0"),  # type: ignore[operator]
     "empty name": (lambda: var(""), ValueError, "not by ''"),
-    "number as name": (lambda: var(3), ValueError, "not by 3"),  # type: ignore[arg-type]
+    "number as name": (lambda: var(3), ValueError, "not by 3"),
     "depth": (lambda: parse("{ [i] : " + "(" * 9999 + "i > 0" + ")" * 9999 + " }"), NotationError, "too deeply at"),
     "minus signs": (lambda: parse("{ [i] : " + "-" * 9999 + "i > 0 }"), NotationError, "too deeply at"),
     "captured": (captured, ValueError, "i is a parameter of T and a dimension of S"),
@@ -57,6 +57,12 @@ MISTAKES: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     ),
 }
 
+MISTAKES["no time"] = (
+    lambda: scan_schedule(parse_schedule(BAND.replace("S[i] ->", "T[i] ->"))),
+    ValueError,
+    r"a band gives S\[i\] no time",
+)
+
 
 @pytest.mark.parametrize("name", MISTAKES)
 def test_the_error_names_what_is_wrong(name: str) -> None:
@@ -71,8 +77,3 @@ def test_first_and_last_points_where_the_other_side_is_open() -> None:
     assert Set.of(("i", "j"), X <= 2 * N, Y <= X + 1).lexmax({"N": 2}) == (4, 5)
     with pytest.raises(ValueError, match="not bounded"):
         below.lexmax()
-
-
-def test_an_extension_of_what_does_not_run_adds_nothing() -> None:
-    tree = 'domain: "{ S[i] : false }"\nchild:\n  extension: "{ [] -> T[k] : 0 <= k < 3 }"'
-    assert str(scan_schedule(parse_schedule(tree))) == str(scan_schedule(parse_schedule('domain: "{ }"')))
