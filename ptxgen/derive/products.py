@@ -21,6 +21,8 @@ from ptxgen.order.ops import Op, Touch, TouchKind
 from ptxgen.plan import MultiplyBy
 from ptxgen.tile import Buffer, Factor, Fill, Multiply, MultiplyRow, Space
 
+MOST_UNROLLED = 1024
+
 
 def product(draft: Draft, statement: Statement, step: MultiplyBy) -> Product:
     """The statement as a matrix product; PlanError where it is none, or the instruction's types are others."""
@@ -99,11 +101,18 @@ def depth_of(draft: Draft, work: Product) -> int:
 
 
 def unrolled_steps(draft: Draft, work: Product) -> tuple[dict[str, int], ...]:
-    """Where each unrolled step starts inside the block's tile, by dim, in the order of execution."""
+    """Where each unrolled step starts inside the block's tile, by dim, in the order of execution. PlanError where they
+    are too many to be written out."""
     starts: list[dict[str, int]] = [{}]
     sizes: dict[str, int] = {}
     for _, dim, size in draft.space.unrolled(work.statement):
         outer = sizes.get(dim, draft.space.block_extent(dim))
+        if len(starts) * (outer // size) > MOST_UNROLLED:
+            raise PlanError(
+                f"{dim} goes in steps of {size} through a tile of {outer}, each written out: a tile has at most "
+                f"{MOST_UNROLLED} multiplications",
+                line=work.step.line,
+            )
         starts = [{**s, dim: s.get(dim, 0) + at} for s in starts for at in range(0, outer, size)]
         sizes[dim] = size
     return tuple(starts)

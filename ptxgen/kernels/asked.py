@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 from attrs import evolve, frozen
 
+from isa.targets import UnknownTarget
 from ptxgen.compute import Element, f32, f64, s32
 from ptxgen.errors import LaunchError, PlanError, UnsupportedError
 from ptxgen.kernels.epilogue import Activate, Activation, Bias, Keep, Piece, Residual
@@ -116,7 +117,7 @@ def planned() -> Iterator[None]:
     """What no plan carries out is an error of the call that asks for it."""
     try:
         yield
-    except (PlanError, UnsupportedError) as error:
+    except (PlanError, UnsupportedError, UnknownTarget) as error:
         raise LaunchError(f"there is no kernel for this product: {error}") from error
 
 
@@ -190,7 +191,7 @@ def _is_turned(name: str, view: View) -> bool:
     """Whether the last dimension but one is the one that lies together."""
     *_, rows, columns = view.shape
     *_, down, across = view.strides
-    if across == 1 or columns <= 1:
+    if across == 1 or columns <= 1 or view.is_empty:
         return False
     if down == 1 or rows <= 1:
         return True

@@ -22,6 +22,7 @@ from ptxgen.runtime import Launch, compute_capability, device_count
 from ptxgen.tile import ParameterKind
 
 KEPT = 1024
+NEEDED = ("A", "B", "ends")
 ALIGNMENT_MASK = 15
 
 
@@ -100,7 +101,7 @@ def _called(given: Mapping[str, Any], wishes: tuple[Any, ...], stream: object) -
     arrays like them."""
     a, out = given["A"], given["D"]
     library = library_of("a", a)
-    arrays = {name: array for name, array in given.items() if array is not None}
+    arrays = {name: array for name, array in given.items() if array is not None or name in NEEDED}
     if library.on_host:
         return _of_numpy(arrays, Wish(*wishes))
     parts: list[Any] = []

@@ -26,6 +26,7 @@ from ptxgen.kernels.matmul_compute import Layout, MatmulSpec
 from ptxgen.kernels.matmul_drain import BARRIERS_BYTES, DEPTH, by_boxes, by_rows, fitting
 from ptxgen.kernels.matmul_finish import Finish, fits_beside
 from ptxgen.kernels.matmul_split import check_split, joined, joins_in_cluster, passed_on
+from ptxgen.kernels.tiling_bounds import from_one, from_zero, two_from_one
 from ptxgen.plan import (
     BlockOrder,
     By,
@@ -96,29 +97,29 @@ class MatmulTiling:
     residual ahead instead. An epilogue with sums over rows is finished in whole tiles. `default_tiling` gives one for
     an epilogue and a target."""
 
-    i: int = 128
-    j: int = 128
-    k: int = 32
+    i: int = field(default=128, validator=from_one)
+    j: int = field(default=128, validator=from_one)
+    k: int = field(default=32, validator=from_one)
     warps: int = 4
-    depth: int = 2
+    depth: int = field(default=2, validator=from_one)
     prefetch: bool = True
-    fragment_depth: int = 2
+    fragment_depth: int = field(default=2, validator=from_one)
     isolate: bool = True
     raster: BlockOrder = field(factory=lambda: grouped(8))
     workers: int | Workers | None = None
-    cluster: tuple[int, int] = (1, 1)
-    drain: int = 0
+    cluster: tuple[int, int] = field(default=(1, 1), validator=two_from_one)
+    drain: int = field(default=0, validator=from_zero)
     swap: bool = False
     overlap: bool = False
     turns: bool = False
     evict: tuple[Eviction | None, Eviction | None, Eviction | None] = (None, None, None)
     maps_early: bool = False
-    split: int = 1
+    split: int = field(default=1, validator=from_one)
     boxed: bool = False
     stream: bool = False
-    drain_depth: int = DEPTH
+    drain_depth: int = field(default=DEPTH, validator=from_one)
     piecewise: bool = False
-    residual_depth: int = 0
+    residual_depth: int = field(default=0, validator=from_zero)
 
     @property
     def walking(self) -> str:
@@ -208,7 +209,7 @@ def matmul_plan(compute: Compute, spec: MatmulSpec, facts: Iterable[Fact], tilin
         return _by_warpgroups(plan, spec, tiling, product)
     if has_warpgroups(target) and tiling.fits_warpgroups:
         tiling = _by_warps_instead(tiling, spec, generation)
-    boxed = tiling.boxed and fits_boxes(plan, "A", "B")
+    boxed = tiling.boxed and fits_boxes(plan, "A", "B") and _least_span(spec, tiling) >= LEAST_SPAN_BYTES
     if tiling.boxed and not boxed:
         tiling = _copied_instead(tiling, spec, generation, target)
     rows, columns = tiling.warp_tile
@@ -220,7 +221,7 @@ def matmul_plan(compute: Compute, spec: MatmulSpec, facts: Iterable[Fact], tilin
         plan = _boxed(plan, spec, tiling)
         copied = ["A", "B"]
     else:
-        copied = [name for name in ("A", "B") if generation.past_registers and copies_words(plan, name)]
+        copied = _copied(plan, tiling, generation)
         plan = _staged(plan, spec, tiling, generation, copied)
     plan = _in_fragments(plan, spec, tiling, generation).multiply("AB", generation.instruction, at="step.k")
     plan = _shifted(plan, tiling, generation, copied, boxed=boxed).unroll("step.k")
@@ -424,11 +425,23 @@ def copies_words(plan: Plan, name: str) -> bool:
     return count * width >= LEAST_COPY_BYTES
 
 
+def _copied(plan: Plan, tiling: MatmulTiling, generation: Generation) -> list[str]:
+    """The operands whose tiles are copied past the registers; of slabs that are streamed and prefetched both or none,
+    since an item that goes on in another block prefetches the two alike."""
+    found = [name for name in ("A", "B") if generation.past_registers and copies_words(plan, name)]
+    return [] if tiling.stream and tiling.prefetch and len(found) == 1 else found
+
+
+def _least_span(spec: MatmulSpec, tiling: MatmulTiling) -> int:
+    return min(row_spans(spec, tiling).values())
+
+
 def _staged(plan: Plan, spec: MatmulSpec, tiling: MatmulTiling, generation: Generation, copied: list[str]) -> Plan:
     rows, columns = tiling.warp_tile
     by_rows = {name: loaded_by(spec, name, generation) == ldmatrix(4) for name in ("A", "B")}
+    swizzled = [name for name, span in row_spans(spec, tiling).items() if name in copied and span >= LEAST_SPAN_BYTES]
     layouts: dict[str, LayoutWish | Swizzle] = {
-        name: swizzle(span) if name in copied and (by_rows[name] or spec.input.bits == 8) else free
+        name: swizzle(span) if name in swizzled and (by_rows[name] or spec.input.bits == 8) else free
         for name, span in row_spans(spec, tiling).items()
     }
     if generation.instruction.orders:

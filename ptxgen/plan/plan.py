@@ -372,6 +372,9 @@ class Plan:
         Refuses an op that is not there or is written by hand already, and code that touches nothing that it writes.
         """
         checks = self._checks(caller())
+        for names in (reads, writes):
+            if isinstance(names, str):
+                raise checks.refused(f"reads and writes are lists of buffers, got {names!r}")
         step = ByHand(op, code, tuple(reads), tuple(writes), issued, completes, checks.line, model)
         Uses(checks).written_by_hand(step)
         return self._with(step)

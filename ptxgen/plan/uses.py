@@ -8,6 +8,7 @@ from math import prod
 from attrs import frozen
 
 from ptxgen.compute import ArrayKind, Binary, BinaryOp, Element, Load, ReductionOp, Statement
+from ptxgen.plan.by_hand import Completes, Issued
 from ptxgen.plan.checks import Checks
 from ptxgen.plan.instructions import MatrixInstruction
 from ptxgen.plan.nest import PieceLoop, pieces_at, placement, tile_levels
@@ -251,8 +252,12 @@ class Uses:
             raise checks.refused(f"{step.op} is written by hand already")
         if not callable(step.code):
             raise checks.refused(f"code is a function that writes instructions, got {step.code!r}")
+        if step.model is not None and not callable(step.model):
+            raise checks.refused(f"model is a function on numpy arrays, got {step.model!r}")
         for name in (*step.reads, *step.writes):
             checks.word("a buffer", name, str, "a buffer's name")
+        checks.word("issued", step.issued, Issued, "an Issued")
+        checks.word("completes", step.completes, Completes, "a Completes")
         if not step.writes:
             raise checks.refused(f"{step.op} by hand writes nothing: what nobody sees need not run")
 

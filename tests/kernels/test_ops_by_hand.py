@@ -3,8 +3,10 @@ declare the simulator finds."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
@@ -226,3 +228,20 @@ def test_steps_that_make_no_sense_are_refused() -> None:
     assert any(
         "by_hand(A.shared, put, reads=A.registers, writes=A.shared, each lane, at issue)" in each for each in line
     )
+
+
+@pytest.mark.parametrize(
+    ("word", "given", "wanted"),
+    [
+        ("reads", "A.registers", "reads and writes are lists of buffers, got 'A.registers'"),
+        ("completes", "at issue", "completes is a Completes, got 'at issue'"),
+        ("issued", "each lane", "issued is an Issued, got 'each lane'"),
+        ("model", 3, "model is a function on numpy arrays, got 3"),
+    ],
+)
+def test_words_of_another_kind_are_refused_where_they_are_written(word: str, given: object, wanted: str) -> None:
+    words: dict[str, Any] = {"reads": ["A.registers"], "writes": ["A.shared"], word: given}
+    with pytest.raises(PlanError, match=re.escape(wanted)) as refused:
+        volta().by_hand("A.shared", put, **words)
+    assert refused.value.line is not None
+    assert refused.value.line.file == __file__
