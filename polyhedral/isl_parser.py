@@ -184,6 +184,8 @@ class _Reader:
 
     def _entry(self, found: _Tuple, formulas: Formulas, parameters: bool) -> _Tuple:
         word, after = self.words.next, self.words.ahead(1).text
+        if parameters and word.kind == "name" and word.text in formulas.known:
+            raise self.words.mistake(f"the parameter {word.text!r} is named twice in {list(found.dims)}")
         if word.kind == "name" and word.text not in formulas.known and after in (",", "]", "="):
             name = self.words.read().text
             formulas.known.add(name)

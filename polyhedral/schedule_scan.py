@@ -56,10 +56,14 @@ class _Branch:
 
 @frozen
 class _Around:
-    """What is around a node: the order so far, and the branches that came through the last band, None where none is."""
+    """What is around a node: the order so far, and the branches that came through the last band, None where none is.
+
+    `known` are the contexts, each over the members of the bands around it.
+    """
 
     order: tuple[str | int, ...] = ()
     reached: tuple[_Branch, ...] | None = None
+    known: tuple[Set, ...] = ()
 
     def times(self) -> Set:
         """The times at which the bands around run something."""
@@ -169,7 +173,7 @@ def _leaves(node: ScheduleNode, branches: list[_Branch], around: _Around = NOTHI
         case Context(context, child):
             several = len(context.pieces) > 1 and not context.dims
             met = [b.within((), context.disjoint()) for b in branches] if several else branches
-            return _leaves(child, met, around)
+            return _leaves(child, met, evolve(around, known=(*around.known, context)))
         case Filter(only, child):
             return _leaves(child, [b.within(b.own, only.get(b.space)) for b in branches], around)
         case Sequence(children) | Unordered(children):
@@ -189,8 +193,8 @@ def _leaves(node: ScheduleNode, branches: list[_Branch], around: _Around = NOTHI
         case Band():
             start = len([o for o in around.order if isinstance(o, str)])
             order = (*around.order, *(f"t.{start + number}" for number in range(len(node.members))))
-            found = [p for b in branches for p in _timed(node, b)]
-            return _leaves(node.child, found, _Around(order, tuple(found)))
+            found = [p for b in branches for p in _timed(node, b, around.known)]
+            return _leaves(node.child, found, _Around(order, tuple(found), around.known))
         case _:
             assert_never(node)
 
@@ -218,7 +222,7 @@ def _expanded(expansion: UnionMap, branch: _Branch) -> Iterable[_Branch]:
             yield evolve(branch, space=space, points=joined.project_out(*branch.own))
 
 
-def _timed(band: Band, branch: _Branch) -> list[_Branch]:
+def _timed(band: Band, branch: _Branch, known: tuple[Set, ...]) -> list[_Branch]:
     start = len(branch.members)
     points, order = branch.points, branch.order
     for number, member in enumerate(band.members):
@@ -230,11 +234,29 @@ def _timed(band: Band, branch: _Branch) -> list[_Branch]:
         if not pieces:
             instances = branch.space.text(branch.own)
             raise ValueError(f"a band gives {instances} no time: each member is due for it, but one is {member}")
+        _check_whole(member, branch, known)
         dims = (*points.dims[: start + number], name, *branch.own)
         points = Set(dims, tuple(p & q for p in points.pieces for q in pieces)).normalised()
         order = (*order, name)
     timed = evolve(branch, points=points, order=order, options=(*branch.options, *[Option.DEFAULT] * len(band.members)))
     return _with_options(band, timed, len(branch.options))
+
+
+def _check_whole(member: UnionMap, branch: _Branch, known: tuple[Set, ...]) -> None:
+    """ValueError where a member gives a time to some instances of the space only."""
+    own = tuple(p for space, _, m in member.parts if space == branch.space for p in _into(m.domain(), branch.own))
+    if any(p.is_universe for p in own):
+        return
+    dims = branch.points.dims
+    left = branch.points - Set(dims, own)
+    for context in known:
+        left = meet(left, dims[: len(context.dims)], context)
+    lost = left.sample()
+    if lost is not None:
+        instance = branch.space.text(str(lost[d]) for d in branch.own)
+        at = "".join(f" at {p} = {lost[p]}" for p in left.params)
+        due = f"each member is due for all of {branch.space.text(branch.own)}"
+        raise ValueError(f"a band gives {instance}{at} no time: {due}, but one is {member}")
 
 
 def _with_options(band: Band, branch: _Branch, first: int) -> list[_Branch]:
@@ -314,7 +336,7 @@ def _with_map_options(branch: _Branch, options: UnionMap) -> list[_Branch]:
             continue
         member = relation.out_dims[0]
         for number in range(width):
-            times = Set(relation.in_dims, relation.as_set().substitute({member: number}).pieces)
+            times = relation.as_set().substitute({member: number})
             times = times if not relation.out_dims[1:] else times.project_out(*relation.out_dims[1:])
             if times.is_empty():
                 continue

@@ -102,6 +102,7 @@ class Set:
 
     def project_out(self, *names: str) -> Set:
         """The set without these dimensions, exact over the integers; parameters may be projected out too."""
+        self._have(names, "project out")
         left = tuple(d for d in self.dims if d not in names)
         return Set(left, tuple(p.project_out(*names) for p in self.pieces)).normalised().coalesced()
 
@@ -118,7 +119,10 @@ class Set:
         return Set(tuple(names.get(d, d) for d in self.dims), tuple(p.rename(names) for p in self.pieces))
 
     def substitute(self, values: Mapping[str, Affine | int]) -> Set:
-        """The set with parameters replaced, or the slice at values of dimensions (which are then no dimensions)."""
+        """The set with parameters replaced, or the slice at values of dimensions (which are then no dimensions).
+
+        A name that does not occur changes nothing, as a set keeps no list of parameters that it does not depend on.
+        """
         left = tuple(d for d in self.dims if d not in values)
         return Set(left, tuple(p.substitute(values) for p in self.pieces)).normalised()
 
@@ -184,6 +188,7 @@ class Set:
         """Lower and upper (expression, divisor) terms of a dimension in a set of one piece."""
         if len(self.pieces) != 1:
             raise ValueError(f"bounds are asked of a set of one piece, not of {len(self.pieces)}: {self}")
+        self._have((name,), "bound")
         return self.pieces[0].bounds(name)
 
     def points(self, params: Mapping[str, int] | None = None) -> Iterator[tuple[int, ...]]:
@@ -213,6 +218,13 @@ class Set:
         if missing:
             raise ValueError(f"the points of {self} want a value for the parameter {missing[0]}")
         return self.substitute({p: values[p] for p in self.params})
+
+    def _have(self, names: Iterable[str], what: str) -> None:
+        known = {*self.dims, *self.params}
+        unknown = [n for n in names if n not in known]
+        if unknown:
+            there = f"the dimensions {self.dims} and the parameters {self.params}"
+            raise ValueError(f"cannot {what} {unknown[0]!r}: the set has {there}")
 
     def _same_dims(self, other: Set) -> None:
         if not isinstance(other, Set):

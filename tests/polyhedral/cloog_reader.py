@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from polyhedral import Affine, Constraint, Set, System, parse_map, parse_set, var
+
+BOXES: dict[str, dict[int, int]] = {"constbound": {1: 60}, "equality2": {0: 100}, "vasilache": {0: 1, 1: 1}}
+"""Inputs with too many instances to run: the greatest value kept of dimensions, by their number."""
 
 
 class NotTaken(Exception):
@@ -25,6 +29,14 @@ class Scanning:
     context: Set
     statements: tuple[Set, ...]
     widths: tuple[int, ...]
+
+    def within(self, box: Mapping[int, int]) -> Scanning:
+        """The input with only the instances whose dimensions are at most what `box` says of their numbers."""
+        cut = tuple(
+            points.intersect(*(var(d) <= box[k] for k, d in enumerate(points.dims[width:]) if k in box))
+            for points, width in zip(self.statements, self.widths, strict=True)
+        )
+        return evolve(self, statements=cut)
 
 
 class _Lines:

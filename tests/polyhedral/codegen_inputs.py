@@ -42,10 +42,28 @@ class Both:
     params: tuple[str, ...]
 
 
-def both(path: Path) -> Both:
-    """The loops of a file in isl's notation: a schedule tree (`.st`) or a context, schedule and options (`.in`)."""
+def both(path: Path, box: Mapping[int, int] | None = None) -> Both:
+    """The loops of a file in isl's notation: a schedule tree (`.st`) or a context, schedule and options (`.in`).
+
+    With a box the domain of a tree is first cut down to instances whose dimensions are at most what it says of them.
+    """
     text = "\n".join(line for line in path.read_text().split("\n") if not line.startswith("#"))
-    return _of_tree(text) if path.suffix == ".st" else _of_map(text)
+    return _of_tree(_within(text, box or {})) if path.suffix == ".st" else _of_map(text)
+
+
+def _within(text: str, box: Mapping[int, int]) -> str:
+    if not box:
+        return text
+    (domain,) = re.findall('domain: "([^"]*)"', text)
+    sets: list[isl.Set] = []
+    isl.UnionSet(domain).foreach_set(sets.append)
+    cut = isl.UnionSet("{ }")
+    for points in sets:
+        for number, most in box.items():
+            if number < points.dim(isl.dim_type.set):
+                points = points.upper_bound_val(isl.dim_type.set, number, isl.Val(most))
+        cut = cut.union(points)
+    return text.replace(domain, str(cut))
 
 
 def _of_tree(text: str) -> Both:
@@ -132,6 +150,20 @@ def parameter_values(both: Both, least: tuple[int, ...] = (0, 1, 2, 4, 7, 11)) -
             if values is not None and both.context.contains(values) and values not in seen:
                 seen.append(values)
                 yield values
+
+
+def values_of_an_instance(both: Both) -> list[dict[str, int]]:
+    """Values of the parameters at which some instance runs, as isl finds them; none where there is no instance."""
+    known = isl.Set(str(both.context)).params()
+    point = both.times.domain().params().intersect(known).sample_point()
+    if point.is_void():
+        return []
+    space, kind = point.get_space(), isl.dim_type.param
+    found = {
+        str(space.get_dim_name(kind, k)): int(point.get_coordinate_val(kind, k).to_python())
+        for k in range(space.dim(kind))
+    }
+    return [{p: found.get(p, 0) for p in both.params}]
 
 
 def times_of(relation: isl.UnionMap, values: Mapping[str, int]) -> Times:

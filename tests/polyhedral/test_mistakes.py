@@ -13,6 +13,7 @@ from polyhedral import (
     bank_conflict_degree,
     const,
     dependences,
+    execute,
     first_points,
     parse,
     parse_schedule,
@@ -62,6 +63,30 @@ MISTAKES["no time"] = (
     ValueError,
     r"a band gives S\[i\] no time",
 )
+TWICE = '"[N] -> [{ S[i] -> [(i)] }, { S[i] -> [(2i)] : i < 3 or N > 5 }]"'
+MISTAKES |= {
+    "some times": (
+        lambda: scan_schedule(parse_schedule(BAND.replace("(i)] }", "(i)] : i < 2 or i = 3 }"))),
+        ValueError,
+        r"a band gives S\[2\] no time: each member is due for all of S\[i\], but one is .* S\[i\]",
+    ),
+    "some times of a parameter": (
+        lambda: scan_schedule(parse_schedule(BAND.replace('"[{ S[i] -> [(i)] }]"', TWICE))),
+        ValueError,
+        r"a band gives S\[3\] at N = -?\d+ no time",
+    ),
+    "no dimension to project": (
+        lambda: TRIANGLE.project_out("j", "zz"),
+        ValueError,
+        r"cannot project out 'zz': the set has the dimensions \('i', 'j'\) and the parameters \('N',\)",
+    ),
+    "no name to bound": (lambda: TRIANGLE.bounds("zz"), ValueError, "cannot bound 'zz': the set has the dimensions"),
+    "a parameter twice": (
+        lambda: parse("[N, M, N] -> { [i] : 0 <= i < N }"),
+        NotationError,
+        r"the parameter 'N' is named twice in \['N', 'M'\] at 7",
+    ),
+}
 
 
 @pytest.mark.parametrize("name", MISTAKES)
@@ -69,6 +94,21 @@ def test_the_error_names_what_is_wrong(name: str) -> None:
     call, kind, text = MISTAKES[name]
     with pytest.raises(kind, match=text):
         call()
+
+
+@pytest.mark.parametrize(
+    ("context", "member"), [("N <= 4", "i < 4"), ("N >= 9", "N > 8"), ("0 < N < 3", "i < 2 or i > 2")]
+)
+def test_a_band_may_leave_out_what_the_context_excludes(context: str, member: str) -> None:
+    text = BAND.replace("{ S[i] : 0 <= i < 4", "[N] -> { S[i] : 0 <= i < N and i < 12").replace("child:\n", "", 1)
+    head, _, band = text.partition("\n")
+    band = band.replace("[{ S[i] -> [(i)]", f"[N] -> [{{ S[i] -> [(i)] : {member}").replace(
+        "  schedule", "    schedule"
+    )
+    tree = f'{head}\nchild:\n  context: "[N] -> {{ [] : {context} }}"\n  child:\n{band}'
+    value = {"N <= 4": 4, "N >= 9": 9, "0 < N < 3": 2}[context]
+    found = list(execute(scan_schedule(parse_schedule(tree)), {"N": value}))
+    assert [dims["i"] for _, dims in found] == list(range(value))
 
 
 def test_first_and_last_points_where_the_other_side_is_open() -> None:
