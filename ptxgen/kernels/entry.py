@@ -113,7 +113,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, tuple):
         return [None, *map(_plain, value)]
     if has(type(value)):
-        return [[type(value).__name__], *(_plain(getattr(value, each.name)) for each in fields(type(value)))]
+        return [[type(value).__name__], *(_plain(getattr(value, each.name)) for each in fields(type(value)) if each.eq)]
     return value
 
 

@@ -32,6 +32,7 @@ from ptxgen.kernels.views import View, is_on_device
 from ptxgen.kernels.workspaces import DeviceWorkspaces, on_the_cpu
 from ptxgen.lower import lower
 from ptxgen.plan import Plan
+from ptxgen.prove.declarations import contradictions
 from ptxgen.prove.trees import check_program
 from ptxgen.runtime import Assembler, Cubin, LoadedKernel, assemble, load, resident_ctas
 from ptxgen.runtime.driver import stream_handle
@@ -293,9 +294,9 @@ def build(program: Program) -> GeneratedKernel:
     KernelError with what the judge finds, on the lines of the text or of the source; UnsupportedError for what cannot
     be lowered.
     """
-    verdict = check_program(program)
-    if not verdict.accepted:
-        raise KernelError(verdict.findings, f"{program.name} for {program.target} is refused:")
+    findings = contradictions(program) or check_program(program).findings
+    if findings:
+        raise KernelError(findings, f"{program.name} for {program.target} is refused:")
     made = Built(program, lower(program))
     return GeneratedKernel(lambda: made)
 

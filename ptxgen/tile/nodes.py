@@ -591,6 +591,7 @@ class Parameter:
     element: Element | None = None
     alignment: int = 1
     written: bool = False
+    line: SourceLine | None = field(default=None, eq=False, kw_only=True, repr=False)
 
 
 @frozen
@@ -702,6 +703,7 @@ class Fact:
 
     value: Affine
     modulus: int
+    line: SourceLine | None = field(default=None, eq=False, kw_only=True, repr=False)
 
     def __str__(self) -> str:
         return f"{self.value} % {self.modulus} == 0"
@@ -717,6 +719,7 @@ class Role:
     body: Node
     elected: bool = False
     registers: int | None = None
+    line: SourceLine | None = field(default=None, eq=False, kw_only=True, repr=False)
 
 
 @frozen
@@ -741,6 +744,7 @@ class TensorBox:
     promotion: int = 0
     early: bool = False
     bounded: int | None = None
+    line: SourceLine | None = field(default=None, eq=False, kw_only=True, repr=False)
 
     @property
     def rank(self) -> int:
@@ -762,6 +766,16 @@ class Ring:
 
 
 @frozen
+class Told:
+    """What a text tells its readers of what else it says: a size of `subject`, and on which line."""
+
+    subject: str
+    count: int
+    unit: str
+    line: SourceLine
+
+
+@frozen
 class Program:
     """A kernel at tile level: parameters in launch order, the grid, buffers in order of definition and one tree per
     role. `facts` and the parameters' alignments are what a launcher must test. All threads do what `enter` says behind
@@ -780,6 +794,7 @@ class Program:
     enter: tuple[Entering, ...] = ()
     overlapped: bool = False
     workspaces: tuple[Workspace, ...] = ()
+    told: tuple[Told, ...] = field(default=(), eq=False, kw_only=True, repr=False)
 
     @property
     def warps(self) -> int:

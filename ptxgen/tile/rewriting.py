@@ -155,7 +155,7 @@ def with_buffer(program: Program, name: str, **changes: Any) -> Program:
     new = evolve(old, **changes)
     buffers = tuple(new if buffer is old else buffer for buffer in program.buffers)
     roles = tuple(evolve(role, body=_with_buffer(role.body, old, new)) for role in program.roles)
-    return evolve(program, buffers=buffers, roles=roles)
+    return evolve(program, buffers=buffers, roles=roles, told=())
 
 
 def _with_buffer(node: Node, old: Buffer, new: Buffer) -> Node:

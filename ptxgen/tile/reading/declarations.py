@@ -46,7 +46,7 @@ def parameter(line: Line) -> Parameter:
             cursor.take("bytes")
         written = cursor.took(", written")
     cursor.end()
-    return Parameter(name, kind, element, alignment, written)
+    return Parameter(name, kind, element, alignment, written, line=line.place)
 
 
 def fact(line: Line) -> Fact:
@@ -58,7 +58,7 @@ def fact(line: Line) -> Fact:
     modulus = cursor.integer("a modulus")
     cursor.take("==", "0")
     cursor.end()
-    return Fact(value, modulus)
+    return Fact(value, modulus, line=line.place)
 
 
 def grid(lines: Iterable[Line], heading: Line) -> Grid:
@@ -214,7 +214,7 @@ def tensor_box(line: Line) -> TensorBox:
         cursor.take("bytes at once to L2")
         early = cursor.took(", fetched early")
     cursor.end()
-    return TensorBox(name, op, array, tuple(order), extents, span, promotion, early, bounded)
+    return TensorBox(name, op, array, tuple(order), extents, span, promotion, early, bounded, line=line.place)
 
 
 def workspace(line: Line) -> Workspace:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from attrs import define, field
 
-from ptxgen.tile.nodes import ClusterArrive, ClusterWait, Code, Entering, GridRelease, GridWait, Program, Role
+from ptxgen.tile.nodes import ClusterArrive, ClusterWait, Code, Entering, GridRelease, GridWait, Program, Role, Told
 from ptxgen.tile.reading.bodies import body, node
 from ptxgen.tile.reading.cursor import Line, lines_of
 from ptxgen.tile.reading.declarations import buffer, fact, grid, parameter, ring, tensor_box, workspace
 from ptxgen.tile.reading.regions import Scope
 
 ROLE = re.compile(r"[A-Za-z_][\w.#]*(?: \d+)?")
+TOLD = re.compile(r"(?<= )(\d+) (warps|shared bytes|bytes|values a lane)(?=,|$)")
 OVERLAPPED = ", launches overlapped"
 SECTIONS = ("parameters", "requires", "grid", "buffers", "rings", "tensor maps", "workspaces", "all threads")
 HEADINGS = ", ".join((*SECTIONS, "role NAME, N warps"))
@@ -21,8 +22,8 @@ HEADINGS = ", ".join((*SECTIONS, "role NAME, N warps"))
 
 def read(text: str, file: str = "<tile program>", codes: Iterable[Code] = ()) -> Program:
     """The program that `show` prints as `text`; every node keeps its line. What a line tells for the reader alone is
-    passed over: the warps and bytes of the program, the bytes and values of a buffer. `codes` are what is written by
-    hand, of which the text has the names.
+    no part of it, but kept as `told`: the warps and bytes of the program, the bytes and values of a buffer. `codes` are
+    what is written by hand, of which the text has the names.
 
     PtxSyntaxError, with the line and what was wanted there, for anything else.
     """
@@ -56,7 +57,15 @@ def read(text: str, file: str = "<tile program>", codes: Iterable[Code] = ()) ->
         tuple(map(_entering, found.of("all threads"))),
         overlapped,
         tuple(map(workspace, found.of("workspaces"))),
+        told=(*_told("the program", lines[0]), *(t for line in found.of("buffers") for t in _told("", line))),
     )
+
+
+def _told(subject: str, line: Line) -> Iterator[Told]:
+    """The sizes that a line tells, of the program or of the buffer whose name comes first."""
+    name = subject or line.cursor().name("a buffer's name")
+    for count, unit in TOLD.findall(line.text):
+        yield Told(name, int(count), unit, line.place)
 
 
 @define
@@ -97,7 +106,7 @@ def _role(line: Line, scope: Scope) -> Role:
         registers = cursor.integer("registers of a thread")
         cursor.take("registers a thread")
     cursor.end()
-    return Role(name, warps, body(line.below, scope), elected, registers)
+    return Role(name, warps, body(line.below, scope), elected, registers, line=line.place)
 
 
 def _entering(line: Line) -> Entering:
