@@ -33,6 +33,7 @@ from ptxgen.derive.sequencing import sequenced
 from ptxgen.derive.signature import SumOrder, signature, split_order
 from ptxgen.derive.space import GROUP_BITS, IndexSpace
 from ptxgen.derive.splitting import check_split
+from ptxgen.derive.streaming import MixedSteps, mixed
 from ptxgen.derive.turning import copies, of_units, own_buffers, rotations, unit_count
 from ptxgen.errors import InternalError, PlanError
 from ptxgen.order.ops import Op
@@ -240,7 +241,10 @@ def derive_part(space: IndexSpace, facts: Facts, paths: dict[str, Path], full: b
     synchronised, verdict = pruned(proposed, needed, threads)
     if verdict.findings:
         raise refused(space.plan, verdict)
-    bodies = {role: scan_program(synchronised, role, context(space)) for role in draft.roots}
+    try:
+        bodies = {role: scan_program(synchronised, role, context(space)) for role in draft.roots}
+    except MixedSteps as found:
+        raise mixed(space.plan, found) from None
     if space.persistent is not None:
         bodies = {role: walking(body) for role, body in bodies.items()}
     bodies = {role: counting(body, synchronised, role) for role, body in bodies.items()}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ptxgen.compute import Compute, ComputeBuilder, Element, f16
+from ptxgen.errors import PlanError
 from ptxgen.kernels.alignment import fits_boxes
 from ptxgen.plan import (
     Fact,
@@ -26,6 +27,7 @@ from ptxgen.plan import (
 )
 
 ROW_BYTES = 128
+SWIZZLED_SPANS = (32, 64, 128)
 WARPS = 4
 
 
@@ -54,11 +56,18 @@ def transpose_plan(compute: Compute, facts: Iterable[Fact], target: str, tile: i
 
 def by_boxes(plan: Plan, tile: int, depth: int = 4, workers: int | Workers = sms) -> Plan:
     """Blocks that stay: one thread has boxes of X copied into a ring, 4 warps turn each in registers, by matrices where
-    elements have 16 bits, and a thread of theirs has it stored by boxes in two pieces."""
-    halves = plan.compute.array("X").element.bits == 16
+    elements have 16 bits, and a thread of theirs has it stored by boxes in two pieces. PlanError for a tile whose rows
+    no swizzle spans."""
+    element = plan.compute.array("X").element
+    row, halves = tile * element.byte_count, element.bits == 16
+    if tile > 0 and row not in SWIZZLED_SPANS:
+        raise PlanError(
+            f"transpose_plan: a tile of {tile}x{tile} {element} has rows of {row} bytes, tensor copies swizzle rows of "
+            f"{', '.join(map(str, SWIZZLED_SPANS))}: take tile={ROW_BYTES // element.byte_count}"
+        )
     plan = plan.tile("cta", i=tile, j=tile).persist("cta", workers=workers)
     plan = plan.tile("warp", i=tile // WARPS).place("warp", onto=warps)
-    span = swizzle(tile * plan.compute.array("X").element.byte_count)
+    span = swizzle(row)
     plan = plan.stage("X", at="cta", into=shared(depth, span), by=tensor)
     plan = plan.stage("X", at="cta", into=fragments(1), by=ldmatrix(4) if halves else ld(16))
     plan = plan.roles(load=role("X.shared", warps=1), turn=role())

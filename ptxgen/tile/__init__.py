@@ -93,6 +93,6 @@ __all__ = [
     "MapOperand", "MatrixOrder", "MatrixRows", "Meet", "Multiply", "MultiplyRow", "Node", "Ordering", "Outside",
     "Parameter", "ParameterKind", "Program", "ProxyFence", "Quotient", "Raster", "Reduce", "Region", "RegisterFence",
     "Release", "RequirementKind", "Retire", "Ring", "Role", "Segmented", "Sequence", "SharedLayout", "Side", "Space",
-    "Synchronisation", "TensorBox", "Told", "Wait", "When", "WorkList", "Workspace", "bit_count", "coordinate_bits", "granule",
-    "is_power", "matrix_rows", "power_below", "rank_name", "show", "turns_name", "zero",
+    "Synchronisation", "TensorBox", "Told", "Wait", "When", "WorkList", "Workspace", "bit_count", "coordinate_bits",
+    "granule", "is_power", "matrix_rows", "power_below", "rank_name", "show", "turns_name", "zero",
 ]  # fmt: skip

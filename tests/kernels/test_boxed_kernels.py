@@ -14,6 +14,7 @@ from isa.mechanisms import IssuedBy
 from ptxgen.compute import Compute, Element, f16, f32
 from ptxgen.derive.derivation import threads_of
 from ptxgen.derive.space import IndexSpace
+from ptxgen.errors import PlanError
 from ptxgen.kernels import (
     GeneratedKernel,
     chained_compute,
@@ -28,7 +29,7 @@ from ptxgen.kernels.binding import arrays_in_memory, bind, facts_of
 from ptxgen.kernels.chained import by_warpgroups
 from ptxgen.order.atoms import Advance, Arrive, Expect, Retire, Wait
 from ptxgen.order.synchronisation import Synchronisation
-from ptxgen.plan import Fact, Plan, Stage, Transport
+from ptxgen.plan import Fact, Plan, Stage, Transport, aligned, multiple
 from ptxgen.prove.checker import Verdict
 from ptxgen.prove.proof import check_meetings
 from ptxgen.simulate import Report
@@ -83,6 +84,16 @@ def test_transposition(size: tuple[int, int], element: Element) -> None:
     assert verify(kernel.module) == ()
     if element is f16:
         assert report.conflicts == 0
+
+
+@pytest.mark.parametrize(("element", "tile", "row", "instead"), [(f16, 8, 16, 64), (f16, 48, 96, 64), (f32, 4, 16, 32)])
+def test_transposition_of_a_tile_that_no_swizzle_spans(element: Element, tile: int, row: int, instead: int) -> None:
+    width = 16 // element.byte_count
+    facts: list[Fact] = [multiple(name, width) for name in ("ldx", "ldy", "M", "N")]
+    with pytest.raises(PlanError) as refused:
+        transpose_plan(transpose_compute(element), [*facts, *aligned("X", "Y", bytes=16)], TARGET, tile)
+    wanted = f"has rows of {row} bytes, tensor copies swizzle rows of 32, 64, 128: take tile={instead}"
+    assert str(refused.value) == f"transpose_plan: a tile of {tile}x{tile} {element} {wanted}"
 
 
 @pytest.mark.parametrize("size", ((1, 8), (5, 304), (4, 256), (9, 1536), (17, 520)), ids=str)

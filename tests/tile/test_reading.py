@@ -48,7 +48,7 @@ def test_every_node_keeps_its_line() -> None:
     assert any(isinstance(node, Ordering) for _, node in spots(program))
 
 
-def test_what_is_told_for_the_reader_may_be_stale() -> None:
+def test_what_is_told_for_the_reader_is_no_part_of_the_program() -> None:
     text = show(transposing())
     changed = text.replace("2 warps, 512 shared bytes", "0 warps, 1 shared bytes")
     assert read(changed) == read(text)

@@ -6,13 +6,16 @@ from ptxgen.errors import Finding
 from ptxgen.prove.declarations.maps import map_faults
 from ptxgen.prove.declarations.products import product_faults
 from ptxgen.prove.declarations.sizes import size_faults
+from ptxgen.prove.declarations.vectors import vector_faults
 from ptxgen.tile import Program
 
 
 def contradictions(program: Program) -> tuple[Finding, ...]:
     """Where a program contradicts itself, synchronisation apart, each on its line of the text: sizes that are told,
     warps and tiles of products, and what tensor maps and vectors need."""
-    return (*size_faults(program), *product_faults(program), *map_faults(program))
+    return (
+        *size_faults(program), *product_faults(program), *map_faults(program), *vector_faults(program),
+    )  # fmt: skip
 
 
 __all__ = ["contradictions"]

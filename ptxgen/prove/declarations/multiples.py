@@ -30,6 +30,11 @@ class Known:
         whole = self._facts.get(value)
         return found if whole is None or not found else max(found, whole.modulus)
 
+    def line_of(self, value: Affine) -> Place | None:
+        """The line of the fact about a value, if there is one."""
+        fact = self._facts.get(value)
+        return fact.line if fact else None
+
     def faults(self, memory: Buffer, unit_bytes: int, dims: Iterable[int], asker: Asker) -> Iterator[Finding]:
         """Whether the address of an array, and its strides along `dims`, are multiples of `unit_bytes`, which `asker`
         wants: else on the line of the parameter or fact."""
@@ -43,7 +48,6 @@ class Known:
             stride = memory.in_memory.strides[place]
             bytes_known = self.divisor(stride) * width
             if bytes_known % unit_bytes:
-                fact = self._facts.get(stride)
                 wanted = f"{what}, wants {stride} % {unit_bytes // width} == 0, {unit_bytes} bytes"
                 text = f"the strides {stride} of {memory.array} are multiples of {bytes_known} bytes, but {wanted}"
-                yield Finding("declaration.stride", Severity.ERROR, text, (fact.line if fact else None) or line)
+                yield Finding("declaration.stride", Severity.ERROR, text, self.line_of(stride) or line)

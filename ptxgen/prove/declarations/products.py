@@ -79,8 +79,8 @@ def _term_faults(products: tuple[Multiply, ...]) -> Iterator[Finding]:
         for side, place in ((node.a, node.a.column_dimension), (node.b, node.b.row_dimension))
     }
     for node, (name, (start, end), extent) in _uncovered(spans, extents).items():
-        text = f"{node.repeats[2]} of {node.row.shape} along k take {start} .. {end - 1} of {name}, whose tile has "
-        yield _refused(node, f"{text}{extent}, and nothing takes up what is beside them or all of it once")
+        text = f"{node.repeats[2]} of {node.row.shape} take {start} .. {end - 1} of {name} along k, whose tile has "
+        yield _refused(node, f"{text}{extent}; wanted parts that make up all of it, each once")
 
 
 def _span(node: Multiply, side: Factor, place: int) -> Span:
