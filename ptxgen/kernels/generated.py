@@ -291,8 +291,8 @@ def generate(plan: Plan) -> GeneratedKernel:
 def build(program: Program) -> GeneratedKernel:
     """The kernel of a tile program, whoever wrote it: judged, lowered and verified.
 
-    KernelError with where it contradicts itself, else with what the judge of its synchronisation finds, on the lines of the text or of the source; UnsupportedError for what cannot
-    be lowered.
+    KernelError with where it contradicts itself, else with what the judge of its synchronisation finds, on the lines of
+    the text or of the source; UnsupportedError for what cannot be lowered.
     """
     findings = contradictions(program) or check_program(program).findings
     if findings:
