@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from polyhedral import Statement, System, execute, scan, var
+from polyhedral import Set, Statement, System, execute, scan, var
 from tests.polyhedral.cloog_reader import BOXES, NotTaken, Scanning, read
 from tests.polyhedral.oracle import isl_points, isl_set
 
@@ -54,8 +54,10 @@ def parameter_values(scanning: Scanning) -> list[dict[str, int]]:
             sample = (piece & System.of(*(var(p) >= least for p in scanning.params))).sample()
             values = None if sample is None else {p: sample.get(p, least) for p in scanning.params}
             found += [values] if values is not None and scanning.context.contains(values) else []
-    samples = [s.sample() for s in scanning.statements]
-    found += [{p: s.get(p, 0) for p in scanning.params} for s in samples[:1] if s is not None]
+    for points in scanning.statements[:1]:
+        known = Set(points.dims, tuple(p & c for p in points.pieces for c in scanning.context.pieces))
+        sample = known.sample()
+        found += [] if sample is None else [{p: sample.get(p, 0) for p in scanning.params}]
     return [v for number, v in enumerate(found) if v not in found[:number]]
 
 
@@ -99,7 +101,7 @@ def inputs(folder: Path) -> dict[str, Path]:
 
 @pytest.mark.parametrize("name", QUICK)
 def test_an_input_runs_in_order(name: str, shared_folder: Path) -> None:
-    assert sum(check(name, inputs(shared_folder)[name])) > 0
+    assert any(check(name, inputs(shared_folder)[name])) == (name not in WITHOUT_INSTANCES)
 
 
 @pytest.mark.slow
