@@ -60,7 +60,9 @@ def test_every_choice_beside_it(name: str) -> None:
     assert "cp.async.bulk.tensor" in outcome.kernel.listing.text
 
 
-@pytest.mark.parametrize("layout", Layout, ids=lambda layout: layout.value)
+@pytest.mark.parametrize(
+    "layout", [Layout.NT, *(pytest.param(each, marks=pytest.mark.slow) for each in Layout if each is not Layout.NT)]
+)
 @pytest.mark.parametrize("element", [f16, bf16, tf32, s8, f64], ids=str)
 def test_every_type_and_layout(element: Element, layout: Layout) -> None:
     tiling = evolve(SMALL, k=max(16, 128 // element.byte_count), depth=2, i=32, j=64)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+from typing import Any
 
 import pytest
 from attrs import evolve
@@ -48,12 +49,17 @@ def test_there_are_sixty_shapes() -> None:
     assert len(set(SHAPES)) >= 60
 
 
-@pytest.mark.parametrize("sizes", SHAPES, ids=named)
+def some(sizes: tuple[Sizes, ...], every: int) -> list[Any]:
+    """Every so manyeth in the ordinary tests, the others among the slow ones."""
+    return [pytest.param(one, marks=[pytest.mark.slow] if place % every else []) for place, one in enumerate(sizes)]
+
+
+@pytest.mark.parametrize("sizes", some(SHAPES, 6), ids=named)
 def test_the_choice_is_the_first_of_the_whole_menu(sizes: Sizes) -> None:
     assert chosen(SPEC, TARGET, sizes, row()) == ranked(SPEC, TARGET, sizes, row())[0]
 
 
-@pytest.mark.parametrize("sizes", FEW, ids=named)
+@pytest.mark.parametrize("sizes", some(FEW, 4), ids=named)
 @pytest.mark.parametrize("target", ("sm_90a", "sm_90", "sm_80", "sm_70"))
 def test_so_it_is_of_other_products(target: str, sizes: Sizes) -> None:
     for spec in OTHERS:
