@@ -10,13 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import ceil
-from statistics import median
 from typing import Any
 
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from benchmarks.on_gpu import CACHE_BYTES, MOST_SETS, ON_GPU, ROWS, TURNS, graph_of, milliseconds, torch
+from benchmarks.on_gpu import CACHE_BYTES, MOST_SETS, ON_GPU, ROWS, TURNS, graph_of, medians, milliseconds, torch
 from ptxgen import grouped_matmul
 
 pytestmark = ON_GPU
@@ -90,7 +89,7 @@ def test_experts(benchmark: BenchmarkFixture, shape: tuple[int, int, int, int]) 
     benchmark.pedantic(turn, rounds=TURNS, warmup_rounds=3)
     for name in sides:
         judge(sets[name][0])
-    found = {name: median(each) for name, each in times.items()}
+    found = medians(times)
     _, m, n, k = shape
     rate = 2e-6 * m * n * k / found["ours"]
     told = ", ".join(f"{name} {value:.1f}" for name, value in found.items())
