@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from attrs import frozen
 
 from isa.fragments import Fragment, fragment
 from ptxgen.compute import Element
-from ptxgen.tile import LANE_BITS, Coordinate, Distribution, MatrixOrder, bit_count, coordinate_bits, is_power, zero
+from ptxgen.tile import (
+    LANE_BITS,
+    Coordinate,
+    Distribution,
+    MatrixOrder,
+    bit_count,
+    coordinate_bits,
+    granule,
+    is_power,
+    zero,
+)
 
 LINE_BYTES = 128
 SECTOR_BYTES = 32
@@ -140,7 +152,8 @@ def operand_distribution(
 ) -> Distribution:
     """The distribution of a tile of `shape` whose dimensions `dims` are the rows and columns of operand `piece`.
 
-    Value bits are the fragment's own, then the repeats along rows, then along columns. Bit 0 of a fragment's tile
+    Value bits are the fragment's own, then the repeats along rows, then along columns; those that move granules of an
+    extent that is no power of two come last, as cropping wants them. Bit 0 of a fragment's tile
     number is a group of m, bit 1 one of n; an operand without that dimension (its axis has no groups) holds copies.
     """
     rank = len(shape)
@@ -155,9 +168,12 @@ def operand_distribution(
         return tuple(map(sum, zip(*parts, strict=True))) if parts else zero(rank)
 
     repeats = [unit(rank, dims[0], p) for p in rows.repeats] + [unit(rank, dims[1], p) for p in columns.repeats]
-    return Distribution(
-        shape, (*map(image, piece.value_bits), *repeats), tuple(map(image, piece.lane_bits)), warp_images
-    )
+    values = sorted((*map(image, piece.value_bits), *repeats), key=partial(_moves_granules, shape))
+    return Distribution(shape, tuple(values), tuple(map(image, piece.lane_bits)), warp_images)
+
+
+def _moves_granules(shape: tuple[int, ...], image: Coordinate) -> bool:
+    return any(at >= granule(extent) for at, extent in zip(image, shape, strict=True) if not is_power(extent))
 
 
 def fragment_of(name: str, operand: str, element: Element, order: MatrixOrder | None) -> Fragment:

@@ -122,7 +122,7 @@ def walks(spec: MatmulSpec, target: str, base: MatmulTiling) -> Iterator[MatmulT
 def _sums(tiling: MatmulTiling, groups: bool) -> int:
     """The elements of the result that a warpgroup holds, or a warp."""
     if groups:
-        return GROUP_ROWS * (tiling.i if tiling.swap else tiling.j)
+        return tiling.group_rows * (tiling.i if tiling.swap else tiling.j)
     rows, columns = tiling.warp_tile
     return rows * columns
 

@@ -298,7 +298,8 @@ def _slab(product: Product, tiling: MatmulTiling, *, by_groups: bool) -> Slab:
     beyond = (tiling.i - down) / columns + (tiling.j - across) / rows
     share = 1.0 if by_groups else row.share_of_boxed if tiling.boxed else row.share_of_warps
     if by_groups:
-        read = tiling.warps // 4 // tiling.units * (GROUP_ROWS + (tiling.i if tiling.swap else tiling.j))
+        products = tiling.warps // 4 // tiling.units * (tiling.group_rows // GROUP_ROWS)
+        read = products * (GROUP_ROWS + (tiling.i if tiling.swap else tiling.j))
     else:
         read = tiling.warps * sum(tiling.warp_tile)
     return Slab(

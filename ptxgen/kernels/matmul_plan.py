@@ -94,8 +94,9 @@ class MatmulTiling:
     by tensor copies, `drain_depth` pieces are on their way at once, of fewer columns where else not all results find
     room. With `piecewise` each of them is finished just before it leaves, and what registers hold beside the sums of a
     bias or residual is loaded as the tile begins; with a `residual_depth` tensor copies bring so many pieces of a
-    residual ahead instead. An epilogue with sums over rows is finished in whole tiles. `default_tiling` gives one for
-    an epilogue and a target."""
+    residual ahead instead. An epilogue with sums over rows is finished in whole tiles. `group_rows` are the rows of the
+    tile that a warpgroup has (columns, with `swap`), 64 for each of its products. `default_tiling` gives one for an
+    epilogue and a target."""
 
     i: int = field(default=128, validator=from_one)
     j: int = field(default=128, validator=from_one)
@@ -120,6 +121,7 @@ class MatmulTiling:
     drain_depth: int = field(default=DEPTH, validator=from_one)
     piecewise: bool = False
     residual_depth: int = field(default=0, validator=from_zero)
+    group_rows: int = field(default=GROUP_ROWS, validator=from_one)
 
     @property
     def walking(self) -> str:
@@ -139,12 +141,13 @@ class MatmulTiling:
 
     @property
     def fits_warpgroups(self) -> bool:
-        """Whether each warpgroup of four warps can take 64 rows of the tile (columns, with `swap`), and one product all
-        that lies across, and nobody asks for warps."""
+        """Whether each warpgroup of four warps can take `group_rows` of the tile, and one product all that lies across
+        64 of them, and nobody asks for warps."""
         along, across = (self.j, self.i) if self.swap else (self.i, self.j)
         fits = across in range(COLUMN_STEP, MOST_COLUMNS + 1, COLUMN_STEP)
         together = self.warps // self.units
-        return along == GROUP_ROWS * (together // 4) and together % 4 == 0 and fits and not self.boxed
+        shared_out = along == self.group_rows * (together // 4) and self.group_rows % GROUP_ROWS == 0
+        return shared_out and together % 4 == 0 and fits and not self.boxed
 
     @property
     def units(self) -> int:
@@ -188,6 +191,7 @@ class MatmulTiling:
             + (f", {self.drain_depth} pieces on their way" if self.drain and self.drain_depth != DEPTH else "")
             + (", finished in pieces" if self.piecewise else "")
             + (f", {self.residual_depth} pieces of residuals ahead" if self.residual_depth else "")
+            + (f", {self.group_rows} rows a warpgroup" if self.group_rows != GROUP_ROWS else "")
         )
 
 
@@ -239,7 +243,8 @@ def by_warpgroups(plan: Plan, spec: MatmulSpec, tiling: MatmulTiling) -> MatrixI
         return "warps are asked for, which have their slabs brought as boxes"
     if not tiling.fits_warpgroups:
         along = "columns" if tiling.swap else "rows"
-        return f"a tile of {tiling.i}x{tiling.j} on {tiling.warps} warps is none of 64 {along} for each four warps"
+        each = f"{tiling.group_rows} {along} for each four warps"
+        return f"a tile of {tiling.i}x{tiling.j} on {tiling.warps} warps is none of {each}"
     left, right = spec.inputs[::-1] if tiling.swap else spec.inputs
     across = tiling.i if tiling.swap else tiling.j
     product = warpgroup_product(plan.target, across, left, spec.accumulate, right)
@@ -286,7 +291,7 @@ def _by_warpgroups(plan: Plan, spec: MatmulSpec, tiling: MatmulTiling, product: 
     plan = _on_blocks(plan.tile("cta", **spec.outer, i=tiling.i, j=tiling.j, k=tiling.k), tiling)
     if tiling.cluster != (1, 1):
         plan = plan.cluster(i=tiling.cluster[0], j=tiling.cluster[1])
-    plan = plan.tile("group", **{"j" if tiling.swap else "i": GROUP_ROWS}).place("group", onto=warpgroups)
+    plan = plan.tile("group", **{"j" if tiling.swap else "i": tiling.group_rows}).place("group", onto=warpgroups)
     for name, span in row_spans(spec, tiling).items():
         plan = plan.stage(name, at="cta.k", into=shared(tiling.depth, swizzle(span)), by=tensor)
     finish = _finish(plan, spec, tiling)
@@ -317,7 +322,7 @@ def _finish(plan: Plan, spec: MatmulSpec, tiling: MatmulTiling) -> Finish:
     read = {name: piece for piece, name in named if name and isinstance(piece, (Residual, Bias))}
     boxed = [name for name, piece in read.items() if isinstance(piece, Residual) and not unmapped(plan, name)]
     brought = dict.fromkeys(boxed, tiling.residual_depth) if tiling.residual_depth and not tiling.swap else {}
-    sums = GROUP_ROWS * (tiling.i if tiling.swap else tiling.j) // GROUP_LANES
+    sums = tiling.group_rows * (tiling.i if tiling.swap else tiling.j) // GROUP_LANES
     rest = sorted((name for name in read if name not in brought), key=lambda name: isinstance(read[name], Bias))
     held = {name: _held_of(read[name], sums, tiling) for name in rest}
     budget = ROLE_REGISTERS.get(tiling.warps // 4, (0, MOST_REGISTERS))[1]

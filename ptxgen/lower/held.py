@@ -1,9 +1,11 @@
-"""Operand A of a warpgroup's products in registers: which of them an instruction takes."""
+"""What a warpgroup's products have in registers, sums and operand A: which of them an instruction takes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 
+from isa.fragments import Fragment, Place
 from isa.layouts import warpgroup_layout
 from ptxgen.build import Value
 from ptxgen.errors import UnsupportedError
@@ -13,31 +15,44 @@ from ptxgen.tile import LANE_BITS, Coordinate, Distribution, Factor, Multiply, M
 
 
 def held_operand(context: Context, node: Multiply) -> Callable[[int, int], tuple[Value, ...]]:
-    """The registers for each repeat along m and step along k. UnsupportedError unless each thread holds what the
+    """The registers of A for each repeat along m and step along k. UnsupportedError unless each thread holds what the
     instruction takes from it, in whole registers (isa.layouts)."""
-    region = node.a.region
+    piece = warpgroup_layout(node.row.shape, "a", node.row.input.label)
+    return _held(context, node.a, (node.row.m, node.row.k), piece, node.row)
+
+
+def held_sums(context: Context, node: Multiply) -> Callable[[int, int], tuple[Value, ...]]:
+    """The registers of the sums for each repeat along m and along n; UnsupportedError likewise."""
+    piece = warpgroup_layout(node.row.shape, "d", node.row.accumulate.label)
+    return _held(context, node.c, (node.row.m, node.row.n), piece, node.row)
+
+
+def _held(
+    context: Context, factor: Factor, steps: tuple[int, int], piece: Fragment, row: MultiplyRow
+) -> Callable[[int, int], tuple[Value, ...]]:
+    region = factor.region
     registers = context.tiles.slot(region.buffer, constant_slot(region, context.bindings))
-    numbers = _numbers(node.a, node.row)
+    numbers = _numbers(factor, piece, row)
     start = constant_origin(region)
 
-    def operand(m_step: int, k_step: int) -> tuple[Value, ...]:
+    @cache
+    def operand(row_step: int, column_step: int) -> tuple[Value, ...]:
         corner = list(start)
-        corner[node.a.row_dimension] += m_step * node.row.m
-        corner[node.a.column_dimension] += k_step * node.row.k
+        corner[factor.row_dimension] += row_step * steps[0]
+        corner[factor.column_dimension] += column_step * steps[1]
         return tuple(registers[number] for number in numbers(tuple(corner)))
 
     return operand
 
 
-def _numbers(a: Factor, row: MultiplyRow) -> Callable[[Coordinate], tuple[int, ...]]:
+def _numbers(factor: Factor, piece: Fragment, row: MultiplyRow) -> Callable[[Coordinate], tuple[int, ...]]:
     """For the corner of what one instruction takes, the numbers of the registers that hold it."""
-    held = a.region.buffer.distribution
-    piece = warpgroup_layout(row.shape, "a", row.input.label)
+    held = factor.region.buffer.distribution
     places = {coordinate: value for value, coordinate in enumerate(value_coordinates(held))}
-    width = values_per_register(row.input)
+    width = values_per_register(factor.region.buffer.element)
 
-    def placed(bit: tuple[int, int, int]) -> Coordinate:
-        where = {a.row_dimension: bit[1], a.column_dimension: bit[2]}
+    def placed(bit: Place) -> Coordinate:
+        where = {factor.row_dimension: bit[1], factor.column_dimension: bit[2]}
         return tuple(where.get(d, 0) for d in range(held.rank))
 
     own = Distribution(held.shape, tuple(map(placed, piece.value_bits)), (), ())
@@ -54,8 +69,8 @@ def _numbers(a: Factor, row: MultiplyRow) -> Callable[[Coordinate], tuple[int, .
         )
         if not fits or not whole or -1 in values:
             raise UnsupportedError(
-                f"{a.region.buffer.name}: the registers do not hold what {row.instruction} takes from each thread: "
-                f"{held}"
+                f"{factor.region.buffer.name}: the registers do not hold what {row.instruction} takes from each "
+                f"thread: {held}"
             )
         return tuple(value // width for value in values[::width])
 

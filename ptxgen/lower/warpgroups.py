@@ -12,9 +12,9 @@ from ptxgen.errors import UnsupportedError
 from ptxgen.lower.bases import shared_thread_base
 from ptxgen.lower.boxes import tile_address
 from ptxgen.lower.context import Context
-from ptxgen.lower.held import held_operand
+from ptxgen.lower.held import held_operand, held_sums
 from ptxgen.lower.multiply import serpentine
-from ptxgen.lower.registers import constant_origin, constant_slot, values_per_register
+from ptxgen.lower.registers import constant_origin
 from ptxgen.lower.rings import slot_of
 from ptxgen.lower.threads import ThreadMap
 from ptxgen.tile import Coordinate, Distribution, Factor, Multiply, MultiplyRow, Space
@@ -67,21 +67,17 @@ def described(factor: Factor, side: int, inner: int, extent: int, depth: int, co
 def lower_warpgroup_multiply(context: Context, node: Multiply) -> None:
     """Issues the products of a step in ascending order of k."""
     row, k = node.row, context.k
-    m, n, depth = node.repeats
+    _, n, depth = node.repeats
     left = _left(context, node)
     b = described(node.b, node.b.column_dimension, node.b.row_dimension, row.n, row.k, (n, depth))
-    sums = node.c.region.buffer
-    registers = context.tiles.slot(sums, constant_slot(node.c.region, context.bindings))
-    own = row.m * row.n // 128 // values_per_register(row.accumulate)
+    sums = held_sums(context, node)
     first = _address(context, node.b, ThreadMap())
     multiply = k.function(row.instruction)
     added = context.once(("added",), lambda: k.setp.ne.b32(1, 0))
     for m_step, n_step, k_step in serpentine(node.repeats):
-        number = m_step + m * n_step
-        into = registers[number * own : (number + 1) * own]
         right = _descriptor(context, first, b, b.repeats[n_step] + b.steps[k_step])
         scale = 0 if node.fresh and k_step == 0 else added
-        multiply(into, left.operand(m_step, k_step), right, scale, *_modifiers(row, left.lies, b))
+        multiply(sums(m_step, n_step), left.operand(m_step, k_step), right, scale, *_modifiers(row, left.lies, b))
 
 
 @frozen
