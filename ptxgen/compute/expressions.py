@@ -30,7 +30,8 @@ class BinaryOp(Enum):
 
 
 class UnaryOp(Enum):
-    """A function of one number. EXP2 and RECIPROCAL may be the target's approximations (2 ulp)."""
+    """A function of one number. EXP2 and RECIPROCAL of f32 may be the target's approximations (2 ulp), to
+    which subnormal numbers are zero, given or found."""
 
     NEGATE = "-"
     EXP2 = "exp2"

@@ -37,7 +37,7 @@ from ptxgen.tile import (
 
 MAP_UNIT_BYTES = 16
 PATTERN_ROWS = 8
-PROMOTED_BYTES = 256
+PROMOTED_BYTES = 128
 TENSOR_COPY = "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
 
 

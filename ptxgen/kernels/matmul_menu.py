@@ -145,6 +145,8 @@ def is_legal(spec: MatmulSpec, target: str, tiling: MatmulTiling) -> bool:
         return False
     if tiling.boxed and not copies_tensors(target):
         return False
+    if tiling.turns and tiling.residual_depth:
+        return False
     if spec.grouped and (tiling.split > 1 or (tiling.turns and spec.grouped is Grouping.TERMS)):
         return False
     if tiling.stream and (tiling.workers is None or tiling.turns or tiling.split > 1 or spec.summed in (f16, s32)):

@@ -39,8 +39,8 @@ BINARY = {
 }
 UNARY = {
     (UnaryOp.NEGATE, Element.F32): "neg.f32",
-    (UnaryOp.EXP2, Element.F32): "ex2.approx.f32",
-    (UnaryOp.RECIPROCAL, Element.F32): "rcp.approx.f32",
+    (UnaryOp.EXP2, Element.F32): "ex2.approx.ftz.f32",
+    (UnaryOp.RECIPROCAL, Element.F32): "rcp.approx.ftz.f32",
     (UnaryOp.NEGATE, Element.F64): "neg.f64",
     (UnaryOp.RECIPROCAL, Element.F64): "rcp.rn.f64",
 }

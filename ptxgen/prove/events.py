@@ -73,7 +73,7 @@ class _Builder:
         self.fences: dict[tuple[Member, FenceKind], list[int]] = {}
         self.waits: dict[tuple[str, Side, int], list[tuple[Member, int]]] = {}
         self.arrivals: dict[tuple[str, Side, int], list[int]] = {}
-        self.joins: dict[tuple[int, int], int] = {}
+        self.joins: dict[tuple[int, int, int], int] = {}
         self.gatherings: dict[int, int] = {}
         self.passed: dict[tuple[str, int], int] = {}
         self.noted: set[tuple[str, EventKind, int, int]] = set()
@@ -161,7 +161,7 @@ class _Builder:
         tail = place >= len(role.body)
         match atom:
             case Join():
-                key = (owner, member.cta)
+                key = (owner, member.cta, member.unit if role.alternates else 0)
                 if key not in self.joins:
                     self.joins[key] = self.node(placed, self.places[member.cta], owner)
                 return self.joins[key]

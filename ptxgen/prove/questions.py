@@ -117,6 +117,7 @@ def _found(code: str, text: str, _: int) -> Finding:
 
 def _obligations(program: AtomProgram, graph: Graph, chosen: tuple[int, ...], where: str) -> Iterator[Question]:
     lines = {p.atom.op: p.line for r in program.roles for p in (*r.body, *r.tail) if isinstance(p.atom, Issue)}
+    alternating = frozenset(role.name for role in program.roles if role.alternates)
     for number, obligation in enumerate(program.obligations):
         places = obligation.ctas or tuple((cta, cta, cta) for cta in range(program.cluster))
         for first, place, second in (found for found in places if found[0] in chosen):
@@ -127,7 +128,8 @@ def _obligations(program: AtomProgram, graph: Graph, chosen: tuple[int, ...], wh
             if not sources or not sinks:
                 missing = obligation.source if not sources else obligation.sink
                 told = partial(_found, "covered", f"{obligation.label}: no role issues {missing}")
-            ways = tuple(_ways(graph, obligation, sources, sinks, graph.issues.get((obligation.source, first), ())))
+            issuers = graph.issues.get((obligation.source, first), ())
+            ways = tuple(_ways(graph, obligation, sources, sinks, issuers, alternating))
             if ways or not sources or not sinks or obligation.distance < 0:
                 yield Question(graph, ways, obligation.distance, told, (graph.number, number))
 
@@ -142,9 +144,16 @@ def _uncovered(obligation: Obligation, where: str, line: Place | None, apart: in
     return finding("covered", text, line)
 
 
-def _ways(graph: Graph, obligation: Obligation, sources: Ends, sinks: Ends, issuers: Ends) -> Iterator[Way]:
+def _ways(
+    graph: Graph, obligation: Obligation, sources: Ends, sinks: Ends, issuers: Ends, alternating: frozenset[str]
+) -> Iterator[Way]:
+    """The ways that an obligation asks about: of a role whose units take items in turn, each of which uses what the role
+    alone has in a copy of its own, those within a unit."""
     for source in sources:
         for sink in sinks:
+            apart = source[0].role == sink[0].role and source[0].unit != sink[0].unit
+            if apart and source[0].role in alternating:
+                continue
             if not obligation.own or _same_owner(source[0], sink[0], sources, issuers):
                 fences = None
                 if obligation.fence is not None:

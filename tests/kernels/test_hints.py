@@ -68,12 +68,12 @@ def test_operands_come_to_l2_in_256_bytes_and_results_as_they_are() -> None:
     arrays = product.with_outputs(random_inputs(product.compute, dict(zip("MNK", SIZE, strict=True))))
     kernel = product.kernel_for(arrays)
     assert [(box.array, box.promotion, box.early) for box in kernel.entry.boxes] == [
-        ("A", 256, False),
-        ("B", 256, False),
+        ("A", 128, False),
+        ("B", 128, False),
         ("D", 0, False),
     ]
     pairs = [found for found in prepare(kernel.entry, arrays, {}).arguments if isinstance(found, tuple)]
-    assert [made.promotion for _, made in pairs if isinstance(made, TensorMap)] == [256, 256, 0]
+    assert [made.promotion for _, made in pairs if isinstance(made, TensorMap)] == [128, 128, 0]
 
 
 def test_the_tile_program_and_the_entry_say_it() -> None:
@@ -81,7 +81,7 @@ def test_the_tile_program_and_the_entry_say_it() -> None:
     text = show(program)
     assert "evict_last in L2" in text
     assert "D_global_map for D.global: D in boxes of 64x64 over d1, d0, swizzled over 128 bytes, fetched early" in text
-    assert "swizzled over 128 bytes, 256 bytes at once to L2, fetched early" in text
+    assert "swizzled over 128 bytes, 128 bytes at once to L2, fetched early" in text
     entry = entry_of(program)
     assert from_json(to_json(entry)) == entry
 

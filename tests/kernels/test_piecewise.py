@@ -10,10 +10,12 @@ import pytest
 from attrs import evolve
 
 from ptxgen.compute import Element, bf16, f16, f32
+from ptxgen.errors import PlanError
 from ptxgen.kernels import Layout, Matmul, MatmulSpec, MatmulTiling, Outcome, parse_epilogue
 from ptxgen.kernels.binding import bind
 from ptxgen.kernels.entry import program_arrays
 from ptxgen.kernels.epilogue import PIECES, Keep, Residual
+from ptxgen.kernels.matmul_menu import is_legal
 from ptxgen.plan import Drain, Finish, Stage
 from ptxgen.tile import Copy, Loop, Map, Node, Program, ProxyFence, RequirementKind
 from ptxgen.tile.machine import MachineFault, run
@@ -244,3 +246,14 @@ def test_no_wait_arrival_or_fence_inside_a_tile_is_needless() -> None:
     assert len(mutants) >= 10
     for mutant in mutants:
         assert faults(mutant.program), f"{mutant.role}: {mutant.removed}"
+
+
+def test_tiles_in_turn_bring_no_pieces_ahead() -> None:
+    spec = MatmulSpec(Layout.NT, epilogue=parse_epilogue("residual"))
+    turned = MatmulTiling(
+        i=64, j=128, k=64, warps=8, workers=2, drain=32, depth=3, isolate=False, turns=True, piecewise=True,
+        residual_depth=2,
+    )  # fmt: skip
+    assert not is_legal(spec, "sm_90a", turned)
+    with pytest.raises(PlanError, match="residual_depth=2 with turns"):
+        on_cpu(spec, turned, (128, 128, 64))

@@ -225,7 +225,8 @@ class Machine:
                 old = groups[: len(groups) - pending] if pending else groups
                 return all(f.done or (reads_only and f.read) for group in old for f in group)
             case Join():
-                peers = [t for t in self.threads if t.role is thread.role and t.cta == thread.cta]
+                together = [t for t in self.threads if t.role is thread.role and t.cta == thread.cta]
+                peers = [t for t in together if t.unit == thread.unit or not t.role.alternates]
                 return all(t.joins > thread.joins or self.waits_to_join(t, thread.joins) for t in peers)
             case _:
                 return True

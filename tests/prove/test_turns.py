@@ -9,7 +9,7 @@ import pytest
 from attrs import evolve
 
 from polyhedral import var
-from ptxgen.order.atoms import Arrive, AtomProgram, Issue, PassTurn, Retire, TakeTurn, Turn
+from ptxgen.order.atoms import Arrive, AtomProgram, Issue, Join, PassTurn, Placed, Retire, TakeTurn, Turn
 from ptxgen.order.synchronisation import Synchronisation, Synchronised
 from ptxgen.order.threads import Threads
 from ptxgen.prove.checker import check
@@ -52,6 +52,16 @@ def test_without_turns_a_unit_sees_a_phase_too_early() -> None:
         assert set(verdict.codes) == {"synchronisation.seen"}
         assert "turns are wanted" in str(verdict)
         assert shown(alternating(depth, 0, turns=False), 300), depth
+
+
+@pytest.mark.parametrize("place", [WAIT, WAIT + 1, PRODUCT + 1])
+def test_a_meeting_is_one_of_a_unit_and_orders_nothing_of_the_next_one(place: int) -> None:
+    program = alternating(2, 0, turns=False)
+    math = program.roles[1]
+    meeting = evolve(math, body=(*math.body[:place], Placed(Join(1)), *math.body[place:]))
+    met = program.replaced(math, meeting)
+    assert "turns are wanted" in str(check(met))
+    assert shown(met, 300)
 
 
 def test_counts_are_those_of_one_unit() -> None:

@@ -37,7 +37,7 @@ def evaluate_expression(
 ) -> Floats:
     """The value of `node` in arithmetic of `kind`, with `operand(i)` for Operand(i), asked at most once each and only
     where it is needed: of a selection whose condition is the same for all elements only the side taken is evaluated.
-    EXP2 is the correctly rounded value, RECIPROCAL 1/x rounded once."""
+    EXP2 is the correctly rounded value, RECIPROCAL 1/x rounded once; subnormal numbers of f32 are zero to both."""
     held: dict[int, Floats] = {}
 
     def value(inner: Expression) -> Floats:
@@ -107,11 +107,18 @@ def unary(op: UnaryOp, value: Floats) -> Floats:
         case UnaryOp.NEGATE:
             return np.negative(value)
         case UnaryOp.EXP2:
-            return np.asarray(np.exp2(value.astype(np.float64)), value.dtype)
+            return flushed(np.asarray(np.exp2(flushed(value).astype(np.float64)), value.dtype))
         case UnaryOp.RECIPROCAL:
-            return np.asarray(np.divide(value.dtype.type(1.0), value))
+            return flushed(np.asarray(np.divide(value.dtype.type(1.0), flushed(value))))
         case _:
             assert_never(op)
+
+
+def flushed(value: Floats) -> Floats:
+    """Zeros of the same sign for subnormal numbers of f32."""
+    if value.dtype != np.float32:
+        return value
+    return np.where(np.abs(value) < np.finfo(np.float32).tiny, np.copysign(value.dtype.type(0), value), value)
 
 
 def compare(comparison: Comparison, left: Floats, right: Floats) -> NDArray[np.bool_]:
