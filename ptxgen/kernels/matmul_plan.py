@@ -317,8 +317,8 @@ def _finish(plan: Plan, spec: MatmulSpec, tiling: MatmulTiling) -> Finish:
     """How the statements behind the product are finished: in whole tiles or in the pieces in which they leave."""
     if tiling.turns and tiling.residual_depth:
         raise PlanError(
-            f"residual_depth={tiling.residual_depth} with turns: warpgroups that take tiles in turn would read pieces of "
-            "each other's tiles from one ring; ask for one of both"
+            f"residual_depth={tiling.residual_depth} with turns: warpgroups that take tiles in turn would read pieces "
+            "of each other's tiles from one ring; ask for one of both"
         )
     wished = _piece(tiling, _drain(plan, spec, tiling))
     if not tiling.piecewise or not wished or spec.totals:

@@ -147,8 +147,8 @@ def _uncovered(obligation: Obligation, where: str, line: Place | None, apart: in
 def _ways(
     graph: Graph, obligation: Obligation, sources: Ends, sinks: Ends, issuers: Ends, alternating: frozenset[str]
 ) -> Iterator[Way]:
-    """The ways that an obligation asks about: of a role whose units take items in turn, each of which uses what the role
-    alone has in a copy of its own, those within a unit."""
+    """The ways that an obligation asks about: of a role whose units take items in turn those within a unit, which has a
+    copy of its own of what the role alone uses."""
     for source in sources:
         for sink in sinks:
             apart = source[0].role == sink[0].role and source[0].unit != sink[0].unit
