@@ -224,6 +224,7 @@ WRONG_TURNS = {
     "one unit takes each item": (TURNS.replace("items 1, 3, 5, ...", "each item"), "count"),
     "another count": (TURNS.replace("and 0 bytes, empty by 4", "and 0 bytes, empty by 1"), "count"),
     "one slot": (TURNS.replace("turns of AB x 2", "turns of AB x 1"), "deadlock"),
+    "no turns": ("\n".join(line for line in TURNS.splitlines() if "turns of AB" not in line), "seen"),
     "a turn too late": (TURNS.replace("turns of AB{t0 + 1} empty", "turns of AB{t0 + 2} empty"), "deadlock"),
 }  # fmt: skip
 

@@ -245,7 +245,8 @@ def _awaited(run: Execution, ring: Ring, block: int) -> Iterator[Finding]:
 
 
 def _in_phase(run: Execution, ring: Ring, block: int) -> Iterator[Finding]:
-    """Phases that a wait may confuse with the one before or the next but one, and arrivals that may come too early."""
+    """Phases that a wait may confuse with the one before or the next but one, and arrivals that may come too early. A
+    wait must begin behind the phase before the last one, since it ends at once where that is open."""
     happens, depth = run.happens, ring.depth
 
     def before(side: Side, number: int, event: int) -> bool:
@@ -261,7 +262,7 @@ def _in_phase(run: Execution, ring: Ring, block: int) -> Iterator[Finding]:
         side, event = step.node.side, run.issued[member][number]
         free = step.rank - (depth if side is Side.EMPTY else 0)
         name = f"ring {ring.name}: {happens.events[event].label} in {member.role}"
-        if not before(side, free - depth, event):
+        if not before(side, free - depth, run.reached_at[member][number]):
             yield finding("seen", f"{name} may still see the phase before the last one (depth {depth})", step.node.line)
         if late(side, free + depth, event):
             yield finding("kept", f"{name} may miss its phase: the next but one can complete", step.node.line)

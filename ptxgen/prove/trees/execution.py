@@ -74,9 +74,10 @@ class Flag:
 @define(eq=False)
 class Execution:
     """The events of a run. `steps[role, block]` is what the role does there, `issued[member]` the event of each step
-    that a member takes part in, `completed[place, member, step]` when what it issued at a step is complete at the tiles
-    of block `place`, `fences[member]` its fences, `phases` the completions of barriers, `gathered` those of clusters'
-    barriers, `ends[member]` its end, `flags` what happens at flags in memory.
+    that a member takes part in, of a wait its end, `reached_at[member]` the one before, `completed[place, member,
+    step]` when what it issued at a step is complete at the tiles of block `place`, `fences[member]` its fences,
+    `phases` the completions of barriers, `gathered` those of clusters' barriers, `ends[member]` its end, `flags` what
+    happens at flags in memory.
 
     Blocks are those of one cluster of tiles, of each part of its sums: block number b has rank b mod the cluster's size
     in its cluster, and the blocks of a part come before those of the next one."""
@@ -85,6 +86,7 @@ class Execution:
     steps: Mapping[tuple[str, int], tuple[Step, ...]]
     happens: Happens = field(factory=Happens)
     issued: dict[Member, dict[int, int]] = field(factory=dict)
+    reached_at: dict[Member, dict[int, int]] = field(factory=dict)
     completed: dict[tuple[int, Member, int], Done] = field(factory=dict)
     fences: dict[tuple[Member, type[Ordering]], list[tuple[int, int]]] = field(factory=dict)
     phases: dict[Barrier, int] = field(factory=dict)

@@ -82,6 +82,7 @@ class _Thread:
         self.arrived = sum(isinstance(node, ClusterArrive) for node in self.run.program.enter)
         for number, step in enumerate(self.run.steps[member.role, member.block]):
             if performs(member, step.node):
+                self.run.reached_at.setdefault(member, {})[number] = self.last
                 self.last = self.take(number, step)
                 self.run.issued.setdefault(member, {})[number] = self.last
         self.run.ends[member] = happens.add(f"{member.role}{self.run.where(member.block)} ends", None, self.last)
