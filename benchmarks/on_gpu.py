@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import ceil
+from random import Random
 from statistics import median
 from typing import Any
 
@@ -28,7 +29,7 @@ Side = Callable[[list[Set]], Callable[[], None]]
 
 
 def sets_of(m: int, n: int, k: int) -> list[Set]:
-    """Operands and poisoned results, as many as do not fit the cache together."""
+    """Operands and poisoned results, ours and those of a library, as many as do not fit the cache together."""
     count = min(MOST_SETS, max(2, ceil(CACHE_BYTES / (2 * (m * k + n * k + m * n)))))
     bias = torch.randn(n, device="cuda", dtype=torch.float16)
     return [
@@ -36,7 +37,7 @@ def sets_of(m: int, n: int, k: int) -> list[Set]:
             "A": torch.randn(m, k, device="cuda", dtype=torch.float16),
             "B": torch.randn(n, k, device="cuda", dtype=torch.float16),
             "bias": bias,
-            "D": torch.full((m, n), float("nan"), device="cuda", dtype=torch.float16),
+            **{name: torch.full((m, n), float("nan"), device="cuda", dtype=torch.float16) for name in ("D", "theirs")},
         }
         for _ in range(count)
     ]
@@ -97,9 +98,9 @@ def theirs(work: Callable[[Set], Any]) -> Side:
 SIDES: dict[str, Side] = {
     "warpgroups": ours("sm_90a"),
     "warps": ours("sm_90"),
-    "cuBLAS": theirs(lambda s: torch.mm(s["A"], s["B"].T)),
-    "cuBLASLt": theirs(lambda s: torch._addmm_activation(s["bias"], s["A"], s["B"].T)),
-    "unfused": theirs(lambda s: torch.relu_(torch.mm(s["A"], s["B"].T).add_(s["bias"]))),
+    "cuBLAS": theirs(lambda s: torch.mm(s["A"], s["B"].T, out=s["theirs"])),
+    "cuBLASLt": theirs(lambda s: torch._addmm_activation(s["bias"], s["A"], s["B"].T, out=s["theirs"])),
+    "unfused": theirs(lambda s: torch.relu_(torch.mm(s["A"], s["B"].T, out=s["theirs"]).add_(s["bias"]))),
 }
 
 
@@ -124,11 +125,14 @@ def milliseconds(graph: Any) -> float:
 
 
 def turns(graphs: dict[str, Any], sets: list[Set]) -> dict[str, list[float]]:
-    """Microseconds of a launch of each side, a replay of each in turn."""
+    """Microseconds of a launch of each side, a replay of each in every turn, in an order drawn anew for each: what runs
+    before leaves the device warm, and its clock lower."""
     times: dict[str, list[float]] = {name: [] for name in graphs}
+    chance, order = Random(TURNS), list(graphs)
     for _ in range(TURNS):
-        for name, graph in graphs.items():
-            times[name].append(1e3 * milliseconds(graph) / len(sets))
+        chance.shuffle(order)
+        for name in order:
+            times[name].append(1e3 * milliseconds(graphs[name]) / len(sets))
     return times
 
 

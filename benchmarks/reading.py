@@ -62,7 +62,7 @@ GRIDS = ((132, 65536, 3), (132, 32768, 6), (264, 32768, 3), (264, 16384, 6), (52
 
 def readers(arrays: list[Any]) -> dict[str, list[Launch]]:
     """For each grid, a launch for each array that reads the whole of it, of a size that the pieces divide."""
-    read = load(READER)["read"]
+    read = load(READER, stays=True)["read"]
     found = {}
     for blocks, piece, stages in GRIDS:
         shared = piece * stages

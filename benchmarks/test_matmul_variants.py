@@ -54,7 +54,7 @@ def sets_of(size: int, element: Element, layout: Layout) -> list[Set]:
             "bias": drawn((1, size), element)[0],
             "R": drawn((size, size)),
             "E": torch.full((size, size), nan, device="cuda", dtype=torch.float16),
-            "D": torch.full((size, size), nan, device="cuda", dtype=DTYPES[element]),
+            **{name: torch.full((size, size), nan, device="cuda", dtype=DTYPES[element]) for name in ("D", "theirs")},
         }
         for _ in range(SETS)
     ]
@@ -86,7 +86,7 @@ def test_types_and_layouts(benchmark: BenchmarkFixture, element: Element, layout
     def library(s: Set) -> Any:
         a = s["A"].T if layout.a_transposed else s["A"]
         b = s["B"].T if layout.b_transposed else s["B"]
-        return torch._addmm_activation(s["bias"], a, b)
+        return torch._addmm_activation(s["bias"], a, b, out=s["theirs"])
 
     found = took(sets, {"ours": ours(spec), "cuBLASLt": theirs(library)})
     wanted = library(sets[0]).float()
