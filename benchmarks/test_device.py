@@ -3,8 +3,9 @@
 A is M x K and B is N x K in rows, f16 drawn from N(0, 1); sums in f32, results and bias in f16, results poisoned.
 Every side is a CUDA graph of launches over rotating buffers, more of them than the L2 cache holds; a time is that of a
 replay by device events over its launches, the median of turns in each of which the order is drawn anew. cuBLAS
-(`torch.mm`) multiplies alone; cuBLASLt fuses (`torch._addmm_activation`); `unfused` is three kernels; `compiled` is what
-torch.compile makes of them, tuned to the utmost, where torch can compile. A result is held against float64 in 256 rows.
+(`torch.mm`) multiplies alone; cuBLASLt fuses (`torch._addmm_activation`); `unfused` is three kernels; `compiled` is
+what torch.compile makes of them, tuned to the utmost, where torch can compile. A result is held against float64 in 256
+rows.
 """
 
 from __future__ import annotations
