@@ -31,6 +31,8 @@ TILINGS = (
     MatmulTiling(i=64, j=40, k=16, warps=4, depth=6),
     MatmulTiling(i=128, j=128, k=96, warps=8, depth=2),
     MatmulTiling(i=128, j=144, k=32, warps=8, depth=3),
+    MatmulTiling(i=256, j=160, k=64, warps=8, depth=3, group_rows=128),
+    MatmulTiling(i=128, j=96, k=64, warps=4, depth=3, group_rows=128),
 )
 EPILOGUES = ("", "bias,relu", "bias,gelu,residual", "row_bias,keep,silu")
 CLUSTERS = ((1, 1), (1, 1), (2, 1), (1, 2))
