@@ -29,7 +29,7 @@ Case = tuple[MatmulTiling, Layout, Element, Workers | None, int]
 SOME: tuple[Case, ...] = ((ALONE, Layout.TN, bf16, sms, 32), (ALONE, Layout.NT, f32, None, 0))
 MORE: tuple[Case, ...] = (
     (TALL, Layout.NT, f16, sms, 32),
-    (TALL, Layout.NN, f32, None, 0),
+    (evolve(TALL, j=96), Layout.NN, f32, None, 0),
     (SWAPPED, Layout.NT, f16, None, 64),
     (evolve(TALL, j=128), Layout.TT, f16, sms, 64),
 )
