@@ -119,7 +119,8 @@ def uneven_steps(domain: Set, what: str, advance: Synchronisation) -> Iterator[s
     atom, loop = advance.atom, domain.dims[-1]
     assert isinstance(atom, Advance)
     around = tuple(piece.split_on(loop)[1] for piece in domain.pieces)
-    if not advance.domain.equals(Set(domain.dims[:-1], around)):
+    outer = Set(domain.dims[:-1], around)
+    if advance.domain.dims != outer.dims or not advance.domain.equals(outer):
         yield f"is not advanced wherever {what} is run"
     steps = System.of(var(loop) >= 0, (var(loop) + 1) * atom.by.divisor <= atom.by.affine)
     if not Set(domain.dims, tuple(piece & steps for piece in around)).equals(domain):
