@@ -34,7 +34,7 @@ from ptxgen.derive.signature import SumOrder, signature, split_order
 from ptxgen.derive.space import GROUP_BITS, IndexSpace
 from ptxgen.derive.splitting import check_split
 from ptxgen.derive.streaming import MixedSteps, mixed
-from ptxgen.derive.turning import copies, of_units, own_buffers, rotations, unit_count
+from ptxgen.derive.turning import check_units, copies, of_units, own_buffers, rotations, unit_count
 from ptxgen.errors import InternalError, PlanError
 from ptxgen.order.ops import Op
 from ptxgen.order.requirements import Requirement, requirements
@@ -111,6 +111,7 @@ def derive(plan: Plan) -> Derivation:
     """
     space, facts = IndexSpace(plan), Facts.of(plan)
     check_split(space)
+    check_units(space)
     blocks = space.blocks_of(plan.compute.statements)
     probe = Draft(space, facts, full=True)
     ragged = [dim for dim in blocks if not probe.divides(dim)]

@@ -36,19 +36,22 @@ from ptxgen.tile.trees import flattened
 
 
 def rotations(space: IndexSpace) -> tuple[Rotation, ...]:
-    """The turns that the plan asks for. PlanError where the units that share every item are one warpgroup, or none."""
+    """The turns that the plan asks for."""
     if space.turns is not None:
         return (Rotation(space.turns.role, space.turns.phases),)
     step = space.rotation
-    if step is None:
-        return ()
-    if not space.grouped or space.warps >> GROUP_BITS < 2:
+    return (Rotation(step.role, step.phases, step.over),) if step else ()
+
+
+def check_units(space: IndexSpace) -> None:
+    """PlanError where units that are to share every item in turns are one warpgroup, or none."""
+    step = space.rotation
+    if step is not None and (not space.grouped or space.warps >> GROUP_BITS < 2):
         dealt = f"{space.warps >> GROUP_BITS} warpgroup" if space.grouped else f"{space.warps} warps"
         raise PlanError(
             f"{step}: its tiles are dealt to {dealt}, and {step.role} takes turns with two warpgroups or more",
             line=step.line,
         )
-    return (Rotation(step.role, step.phases, step.over),)
 
 
 def unit_count(space: IndexSpace, role: str) -> int:

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from attrs import evolve
+
 from polyhedral import Set
 from ptxgen.errors import UnsupportedError
 from ptxgen.order.atoms import Advance
@@ -16,25 +18,31 @@ from ptxgen.synchronise.counters import steps_in
 from ptxgen.synchronise.rings import RingAtoms
 
 
-def depth_of(rotation: Rotation, phase: str, own: tuple[int, ...], ops: tuple[Op, ...], places: Nest) -> int:
+def counted_in_loop(use: TurnUse, rotation: Rotation, ops: tuple[Op, ...], places: Nest) -> TurnUse:
+    """A phase in the body of the loop `over` that it is taken in rotation in, whose steps are counted."""
+    loops = ops[use.ops[0]].time.loops[: _depth_of(rotation, use, ops, places)]
+    return evolve(use, loops=loops, counter=_counter_of(ops, use.ops[0], len(loops), places))
+
+
+def _depth_of(rotation: Rotation, use: TurnUse, ops: tuple[Op, ...], places: Nest) -> int:
     """How many loops are around the body of the loop `over` in which a phase's ops stand. UnsupportedError unless all
     of them stand in that body or in loops inside it, in the same steps and equally early."""
-    first = ops[own[0]]
+    first = ops[use.ops[0]]
     if rotation.over not in first.time.loops:
         inside = ", ".join(first.time.loops) or "no loop"
         raise UnsupportedError(f"turns over {rotation.over}: {first} ({first.line}) runs in {inside}")
     depth = first.time.loops.index(rotation.over) + 1
-    for number in own[1:]:
+    for number in use.ops[1:]:
         other = ops[number]
-        together = places.paths[number][:depth] == places.paths[own[0]][:depth]
+        together = places.paths[number][:depth] == places.paths[use.ops[0]][:depth]
         if not together or other.time.ahead[:depth] != first.time.ahead[:depth]:
             raise UnsupportedError(
-                f"turns of {phase} over {rotation.over}: {first} ({first.line}) and {other} ({other.line}) are not in "
+                f"{use.name} over {rotation.over}: {first} ({first.line}) and {other} ({other.line}) are not in "
                 f"one body, equally early: no turn goes around both"
             )
         if not steps_around(other, depth).equals(steps_around(first, depth)):
             raise UnsupportedError(
-                f"turns of {phase} over {rotation.over}: {first} ({first.line}) and {other} ({other.line}) do not run "
+                f"{use.name} over {rotation.over}: {first} ({first.line}) and {other} ({other.line}) do not run "
                 f"in the same steps: a turn is taken in all of them"
             )
     return depth
@@ -48,7 +56,7 @@ def steps_around(op: Op, depth: int) -> Set:
     return Set(op.time.loops[:depth], tuple(dict.fromkeys(pieces)))
 
 
-def counter_of(ops: tuple[Op, ...], number: int, depth: int, places: Nest) -> str:
+def _counter_of(ops: tuple[Op, ...], number: int, depth: int, places: Nest) -> str:
     """What counts the steps of a loop through all its rounds: the counter of a ring that the role uses in this loop and
     in no other, else one of its own; none for a loop that has one round."""
     if depth == 1:

@@ -8,12 +8,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from attrs import frozen
 
 from polyhedral import Affine, Set, var
+from ptxgen.errors import UnsupportedError
 from ptxgen.order.atoms import PassTurn, TakeTurn
 from ptxgen.order.nest import Body, Nest
 from ptxgen.order.ops import Op, Time
 from ptxgen.order.synchronisation import Synchronisation, TurnUse, numbered
 from ptxgen.order.threads import SEVERAL, Rotation, Threads
-from ptxgen.synchronise.rotation import counter_of, depth_of, steps_around
+from ptxgen.synchronise.rotation import counted_in_loop, steps_around
 from ptxgen.tile import WARPGROUP
 
 PARTS = ("", ".shared", ".rows", ".global")
@@ -45,11 +46,11 @@ def turn_uses(
         for phase in rotation.phases:
             names = {phase + part for part in PARTS}
             own = tuple(n for n, op in enumerate(ops) if op.role == rotation.role and op.name in names)
-            loops, counter = (), ""
-            if rotation.over:
-                loops = ops[own[0]].time.loops[: depth_of(rotation, phase, own, ops, places)]
-                counter = counter_of(ops, own[0], len(loops), places)
-            found.append(TurnUse(f"turns of {phase}", rotation.role, who.units, own, warps, loops, counter))
+            if not own:
+                names_there = ", ".join(op.name for op in ops if op.role == rotation.role)
+                raise UnsupportedError(f"turns of {phase}: {rotation.role} has no op of it; there are {names_there}")
+            use = TurnUse(f"turns of {phase}", rotation.role, who.units, own, warps)
+            found.append(counted_in_loop(use, rotation, ops, places) if rotation.over else use)
     return tuple(found)
 
 
