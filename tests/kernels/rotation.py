@@ -28,6 +28,7 @@ from ptxgen.plan import (
 )
 from ptxgen.tile import WARPGROUP, Multiply, Node, Program
 from ptxgen.tile.machine import MachineFault, launch
+from ptxgen.tile.machine.walking import walk_tree
 from tests.kernels.test_boxed_kernels import given, made
 from tests.kernels.test_resident import TERMS, Sizes, on_machine
 
@@ -49,6 +50,7 @@ def planned(
     stays = compute.array("A").extents[1].is_constant
     plan = Plan(compute, "sm_90a").assume(*facts).tile("cta", i=i, j=64, n=n, **({} if stays else {"k": 64}))
     plan = plan.persist("cta", workers=workers) if workers else plan.place("cta", onto=blocks)
+    plan = plan.cluster(i=choices["cluster"]) if "cluster" in choices else plan
     plan = plan.tile("group", i=64).place("group", onto=warpgroups)
     at = ("cta", "cta.j") if stays else ("cta.k", "cta.k")
     for name, where, slots in (("A", at[0], 1 if stays else depth), ("B", at[1], depth), ("D", "cta.j", 2)):
@@ -85,11 +87,10 @@ def watched(program: Program, sizes: Sizes, seed: int | None, patch: pytest.Monk
     """A run on the tile machine: for each product the steps in which warps come to it, in the order in which they do,
     each with the warpgroup. Every step counts once through all work items."""
     seen: Seen = {}
-    walk = launch.walk_tree
 
     def walked(body: Node, variables: dict[str, int], tiles: list[dict[str, int]]) -> Iterator[tuple[Any, Any]]:
         steps: dict[str, int] = {}
-        for node, bound in walk(body, variables, tiles):
+        for node, bound in walk_tree(body, variables, tiles):
             if isinstance(node, Multiply):
                 steps[node.op] = steps.get(node.op, -1) + 1
                 seen.setdefault(node.op, []).append((steps[node.op], variables[WARPGROUP]))

@@ -130,12 +130,26 @@ def test_one_warpgroup_takes_no_turns() -> None:
 )
 @pytest.mark.parametrize("terms", [64, 128])
 def test_whole_tiles_are_assembled_without_a_note_and_without_spills(terms: int, choices: dict[str, Any]) -> None:
-    wanted = {"turns": BOTH, "workers": sms} | choices
+    wanted: dict[str, Any] = {"turns": BOTH, "workers": sms} | choices
     compute = chained_compute(f32, terms)
     arrays = given(compute, {"M": 64, "J": 64, "N": 64})
     found = made(compute, lambda c, facts, t: by_warpgroups(Plan(c, t).assume(*facts), **wanted), arrays)
     cubin = found.assembled()
     assert (cubin.spills, cubin.notes) == (0, ())
+
+
+@pytest.mark.slow
+def test_in_clusters_each_block_has_turns_of_its_own() -> None:
+    """Whose tiles of B and D come from each other."""
+    compute, found = chained_compute(f32, TERMS), kernel(cluster=2, workers=2)
+    assert check_program(found.program).accepted
+    assert not shown(found.program)
+    arrays = given(compute, {"M": 296, "J": 136, "N": 72})
+    report = found.simulate(arrays)
+    if report is not None:
+        report.raise_findings()
+    judge(compute, arrays, {}, exact=True, target="sm_90a", orders=found.derivation.signature())
+    assert found.assembled().notes == ()
 
 
 def outcomes(every: int) -> dict[str, int]:

@@ -72,6 +72,7 @@ def altered(atom: Synchronisation) -> Iterator[Synchronisation]:
     yield evolve(atom, rank=atom.rank.substitute({COUNTER: const(0)}))
     yield evolve(atom, domain=atom.domain.intersect(var("cta.j") >= 1))
     yield evolve(atom, time=evolve(atom.time, place=(*atom.time.place[:-2], 0, atom.time.place[-1])))
+    assert isinstance(atom.atom, TakeTurn | PassTurn)
     yield evolve(atom, atom=evolve(atom.atom, turns="turns of nothing"))
     for early in (-1, 1):
         yield evolve(atom, time=evolve(atom.time, ahead=(*atom.time.ahead[:-1], early)))
@@ -96,7 +97,9 @@ def test_a_turn_is_taken_before_the_phase_and_passed_on_behind_it() -> None:
     found = roomy(whole())
     places = {op.name: op.time.place[-1] for op in found.ops if op.time.loops[-1:] == ("cta.j",) and op.role == "math"}
     wide = 0
-    for atom in (a for a in found.atoms if isinstance(a.atom, TakeTurn | PassTurn)):
+    for atom in found.atoms:
+        if not isinstance(atom.atom, TakeTurn | PassTurn):
+            continue
         product = atom.atom.turns.removeprefix("turns of ")
         for name, place in places.items():
             for there in (place - 1, place + 1):
@@ -154,7 +157,7 @@ def test_a_loop_that_no_ring_counts_alone_gets_a_counter_of_its_own() -> None:
     found = discharge(alone, needed, threads, (Rotation("math", ("AB", "PD"), "cta.j"),))
     assert [use.counter for use in found.turns] == [OWN, OWN]
     (advance,) = (a for a in found.atoms if isinstance(a.atom, Advance))
-    assert str(advance.atom) == f"advance {OWN} by {advance.atom.by}"
+    assert str(advance.atom).startswith(f"advance {OWN} by ")
     assert check_meetings(found, needed, needless=False, threads=threads).codes == ()
 
 
