@@ -53,9 +53,9 @@ def turn_faults(synchronised: Synchronised, threads: Mapping[str, Threads], *, n
                 yield finding("turns", f"{atom.atom} by {atom.role} is not done once for every {each}")
             elif not _number(atom, use, whole).is_constant:
                 yield finding("turns", f"{atom.atom} by {atom.role} is for turn {atom.rank}, which no {each} has")
-        if use.loops:
-            yield from rotation_faults(synchronised, use, own, whole)
-        if all(_number(atom, use, whole).is_constant for atom in own):
+        strays = tuple(rotation_faults(synchronised, use, own, whole)) if use.loops else ()
+        yield from strays
+        if not strays and all(_number(atom, use, whole).is_constant for atom in own):
             yield from check(rounds(synchronised, use, threads), needless=needless).findings
 
 

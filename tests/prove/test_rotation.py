@@ -164,6 +164,7 @@ def test_a_loop_that_no_ring_counts_alone_gets_a_counter_of_its_own() -> None:
 def test_counts_units_and_ops_of_a_turn_are_judged() -> None:
     found = whole()
     first, second = found.turns
+    outside = next(number for number, op in enumerate(found.ops) if op.name == "PD.fill")
     for wrong in (
         evolve(first, count=1),
         evolve(first, count=8),
@@ -171,6 +172,7 @@ def test_counts_units_and_ops_of_a_turn_are_judged() -> None:
         evolve(first, loops=("item",)),
         evolve(first, loops=()),
         evolve(first, ops=second.ops),
+        evolve(first, ops=(*first.ops, outside)),
     ):
         assert judged(evolve(found, turns=(wrong, second))), wrong
     assert judged(found, i=256)
