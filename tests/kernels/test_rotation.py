@@ -175,11 +175,11 @@ def test_every_edit() -> None:
 
 
 def test_turns_of_other_numbers_are_refused_in_a_program() -> None:
-    """One that is passed on for the next one holds everybody up; where it is for the one before nobody waits for anybody
-    else, and for the next but one it is told in the same slot."""
+    """One that is passed on for the next one, or the one before, holds everybody up; one that is for the next but one is
+    told in the same slot, which the machine does not see."""
     program = kernel().program
     spot, node = next((s, n) for s, n in spots(program) if isinstance(n, Arrive) and n.ring == "turns of PD")
     for more in (-1, 1, 2):
         other = replaced(program, spot, evolve(node, rank=node.rank + more))
         assert not check_program(other).accepted
-        assert shown(other) == ("tile.deadlock" if more == 1 else "")
+        assert shown(other) == ("tile.deadlock" if more % 2 else "")
