@@ -175,8 +175,8 @@ def test_every_edit() -> None:
 
 
 def test_turns_of_other_numbers_are_refused_in_a_program() -> None:
-    """One that is passed on for the next one, or the one before, holds everybody up; one for the next but one is told in
-    the same slot, which the machine does not see."""
+    """One that is passed on for the next one, or the one before, holds everybody up; one for the next but one is told
+    in the same slot, which the machine does not see."""
     program = kernel().program
     spot, node = next((s, n) for s, n in spots(program) if isinstance(n, Arrive) and n.ring == "turns of PD")
     for more in (-1, 1, 2):
