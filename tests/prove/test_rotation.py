@@ -12,7 +12,7 @@ from polyhedral import const, var
 from ptxgen.derive.derivation import threads_of
 from ptxgen.derive.space import IndexSpace
 from ptxgen.errors import InternalError
-from ptxgen.order.atoms import Advance, Arrive, PassTurn, TakeTurn
+from ptxgen.order.atoms import Advance, Arrive, Join, PassTurn, TakeTurn
 from ptxgen.order.ops import Time
 from ptxgen.order.requirements import requirements
 from ptxgen.order.synchronisation import Synchronisation, Synchronised
@@ -108,6 +108,19 @@ def test_a_turn_is_taken_before_the_phase_and_passed_on_behind_it() -> None:
                 assert around or codes, (atom, name, there)
                 wide += not codes
     assert wide > 8
+
+
+def test_a_meeting_inside_a_phase_waits_for_itself() -> None:
+    """The first unit meets the second one in a phase that this one may not begin before the first one has ended it."""
+    found = roomy(whole())
+    take = next(atom for atom in found.atoms if isinstance(atom.atom, TakeTurn))
+    for more, codes, fault in ((-1, (), ""), (1, ("synchronisation.rotation",), "tile.deadlock")):
+        meeting = evolve(shifted(take, take.time.place[-1] + more), atom=Join(1), rank=const(0))
+        changed = evolve(found, atoms=(*found.atoms, meeting))
+        assert judged(changed) == codes
+        program = program_with(kernel().derivation, 0, changed)
+        assert shown(program) == fault
+        assert ("synchronisation.deadlock" in check_program(program).codes) is bool(fault)
 
 
 def test_what_counts_on_is_judged() -> None:
