@@ -34,13 +34,13 @@ from ptxgen.derive.signature import SumOrder, signature, split_order
 from ptxgen.derive.space import GROUP_BITS, IndexSpace
 from ptxgen.derive.splitting import check_split
 from ptxgen.derive.streaming import MixedSteps, mixed
-from ptxgen.derive.turning import copies, of_units, own_buffers, rotations, unit_count
+from ptxgen.derive.turning import check_units, copies, of_units, own_buffers, rotations, unit_count
 from ptxgen.errors import InternalError, PlanError
 from ptxgen.order.ops import Op
 from ptxgen.order.requirements import Requirement, requirements
 from ptxgen.order.synchronisation import Synchronised
 from ptxgen.order.threads import Threads
-from ptxgen.plan import IntoShared, MultiplyBy, Onto, Order, Place, Plan, Shift, Stage
+from ptxgen.plan import IntoShared, MultiplyBy, Onto, Order, Place, Plan, Shift, Stage, Turns
 from ptxgen.prove.checker import Verdict
 from ptxgen.prove.launches import launch_faults
 from ptxgen.prove.passing import order_faults
@@ -111,6 +111,7 @@ def derive(plan: Plan) -> Derivation:
     """
     space, facts = IndexSpace(plan), Facts.of(plan)
     check_split(space)
+    check_units(space)
     blocks = space.blocks_of(plan.compute.statements)
     probe = Draft(space, facts, full=True)
     ragged = [dim for dim in blocks if not probe.divides(dim)]
@@ -253,8 +254,12 @@ def derive_part(space: IndexSpace, facts: Facts, paths: dict[str, Path], full: b
 
 def refused(plan: Plan, verdict: Verdict) -> PlanError | InternalError:
     """The error of what the checker refuses: roles that wait for each other where ops run early are the plan's fault,
-    all else is ours."""
+    as are units that take turns in a phase in which they wait for each other; all else is ours."""
     told = [str(finding) for finding in verdict.findings]
+    turns = next((step for step in plan.steps if isinstance(step, Turns)), None)
+    if turns is not None and verdict.codes == ("synchronisation.rotation",):
+        text = f"{turns}: a unit would wait in a phase for what another one does only behind its own: {told[0]}"
+        return PlanError(text, line=turns.line)
     shifts = [step for step in plan.steps if isinstance(step, Shift)]
     if shifts and verdict.codes == ("synchronisation.deadlock",):
         text = f"{shifts[-1]}: a role would wait for what comes behind that wait in another one: {told[0]}"

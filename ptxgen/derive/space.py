@@ -95,7 +95,12 @@ class IndexSpace:
     @cached_property
     def turns(self) -> Turns | None:
         """The step that has units of a role take work items in turn, if there is one."""
-        return next((step for step in self.plan.steps if isinstance(step, Turns)), None)
+        return next((step for step in self.plan.steps if isinstance(step, Turns) and step.split_items), None)
+
+    @cached_property
+    def rotation(self) -> Turns | None:
+        """The step that has units of a role share every item and take phases of a loop in rotation, if there is one."""
+        return next((step for step in self.plan.steps if isinstance(step, Turns) and not step.split_items), None)
 
     @property
     def compute(self) -> Compute:

@@ -1,7 +1,8 @@
-"""Units of a role that take work items in turn: who they are, and a tree for each of them.
+"""Units of a role that take turns: who they are, and a tree for each of them where they take work items in turn.
 
 Up to the proof they are one role, whose items each have one unit. Then each unit becomes a role of its own: it takes
-every n-th item, counts past the items of the others, meets at a barrier of its own and has its own buffers.
+every n-th item, counts past the items of the others, meets at a barrier of its own and has its own buffers. Units that
+share every item and take phases of a loop in rotation stay one role with one tree.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from attrs import evolve
 
 from isa.mechanisms import Transaction
-from ptxgen.derive.space import IndexSpace
+from ptxgen.derive.space import GROUP_BITS, IndexSpace
 from ptxgen.errors import PlanError, UnsupportedError
 from ptxgen.order.ops import Op
 from ptxgen.order.threads import Rotation
@@ -36,7 +37,21 @@ from ptxgen.tile.trees import flattened
 
 def rotations(space: IndexSpace) -> tuple[Rotation, ...]:
     """The turns that the plan asks for."""
-    return (Rotation(space.turns.role, space.turns.phases),) if space.turns else ()
+    if space.turns is not None:
+        return (Rotation(space.turns.role, space.turns.phases),)
+    step = space.rotation
+    return (Rotation(step.role, step.phases, step.over),) if step else ()
+
+
+def check_units(space: IndexSpace) -> None:
+    """PlanError where units that are to share every item in turns are one warpgroup, or none."""
+    step = space.rotation
+    if step is not None and (not space.grouped or space.warps >> GROUP_BITS < 2):
+        dealt = f"{space.warps >> GROUP_BITS} warpgroup" if space.grouped else f"{space.warps} warps"
+        raise PlanError(
+            f"{step}: its tiles are dealt to {dealt}, and {step.role} takes turns with two warpgroups or more",
+            line=step.line,
+        )
 
 
 def unit_count(space: IndexSpace, role: str) -> int:

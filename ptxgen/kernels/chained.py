@@ -62,13 +62,20 @@ def chained_plan(compute: Compute, facts: Iterable[Fact], target: str) -> Plan:
 
 
 def by_warpgroups(
-    plan: Plan, i: int = 128, n: int = 128, depth: int = 4, window: int = 1, workers: int | Workers | None = sms
+    plan: Plan,
+    i: int = 128,
+    n: int = 128,
+    depth: int = 4,
+    window: int = 1,
+    workers: int | Workers | None = sms,
+    turns: tuple[str, ...] = (),
 ) -> Plan:
     """A warpgroup for each 64 rows of a block's tile of `i` x `n`; one thread has the tiles of A and B copied into one
     ring and those of D into another. What the inner product leaves in registers is operand A of the outer one.
 
     Where K is a power of two, one tile of A has all of it: it is copied once for each tile of the result, and stays
-    while those of B and D go by.
+    while those of B and D go by. The warpgroups take the products named in `turns` one after the other for each tile of
+    j: "AB" among them only where its tiles stay, since a turn over all slabs of k would keep them from being freed.
     """
     accumulate = plan.compute.array("AB").element
     stays = _stays(plan)
@@ -82,6 +89,8 @@ def by_warpgroups(
     plan = plan.multiply("AB", wgmma(SLAB, accumulate), at="group", in_flight=0 if stays else window)
     plan = plan.stage("P", at="group", into=fragments(1), by=convert(f16))
     plan = plan.multiply("PD", wgmma(n, accumulate), at="group", a="registers")
+    if turns:
+        plan = plan.turns("math", "cta.j", *turns)
     return plan.drain("E", through=None, by=st(16))
 
 

@@ -21,7 +21,7 @@ from ptxgen.lower.context import Context, RoleThreads, origin_of
 from ptxgen.lower.initial import early_reads
 from ptxgen.lower.nodes import lower_node
 from ptxgen.lower.pool import SharedPool, pooled
-from ptxgen.lower.rings import start_barriers
+from ptxgen.lower.rings import name_warpgroup, start_barriers, tells_warpgroups
 from ptxgen.lower.segments import own_tile
 from ptxgen.lower.unrolling import written_out
 from ptxgen.tile import (
@@ -203,6 +203,8 @@ def _lower_body(context: Context, role: Role) -> None:
             context.k.function(f"mov.b{register.type.bits}")(0, into=register)
     prepare_clusters(context, role.body)
     prepare_policies(context, role.body)
+    if tells_warpgroups(role.body):
+        name_warpgroup(context)
     with nullcontext() if context.program.grid.work_list else own_tile(context):
         lower_node(context, role.body)
 

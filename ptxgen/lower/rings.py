@@ -13,9 +13,11 @@ from ptxgen.lower.context import Context
 from ptxgen.lower.pool import BARRIER_BYTES
 from ptxgen.lower.ranks import by_rank
 from ptxgen.lower.turns import Turn
-from ptxgen.tile import Arrive, Arriving, ClusterWait, Expect, Program, Ring, Side, Wait
+from ptxgen.tile import LANE_BITS, WARPGROUP, Arrive, Arriving, ClusterWait, Expect, Node, Program, Ring, Side, Wait
+from ptxgen.tile.trees import ends_of
 
 ALL_LANES = 0xFFFFFFFF
+GROUP_BITS = 2
 
 
 def ring_of(program: Program, name: str) -> Ring:
@@ -84,6 +86,17 @@ def parity_of(context: Context, ring: Ring, side: Side, rank: Affine) -> Number:
         if isinstance(found, int)
         else context.once(("other parity", rank, ring.depth), lambda: context.k.xor.b32(found, 1))
     )
+
+
+def tells_warpgroups(body: Node) -> bool:
+    """Whether warpgroups of a role wait or arrive for other tiles each."""
+    return any(isinstance(node, Wait | Arrive) and WARPGROUP in node.rank.names for node in ends_of(body))
+
+
+def name_warpgroup(context: Context) -> None:
+    """From here on barriers may ask for the number of the thread's warpgroup in its role."""
+    number = context.k.shr.s32(context.thread_number(), LANE_BITS + GROUP_BITS)
+    context.rebind(WARPGROUP, context.symbol(WARPGROUP, number))
 
 
 def lower_wait(context: Context, node: Wait) -> None:

@@ -152,7 +152,8 @@ class Release:
 
 @frozen
 class TakeTurn:
-    """Every thread of the unit that has an item waits for the unit before it to pass the turn."""
+    """Every thread of the unit that has an item, or that comes to the phase, waits for the unit before it to pass the
+    turn."""
 
     turns: str
 
@@ -162,7 +163,7 @@ class TakeTurn:
 
 @frozen
 class PassTurn:
-    """Each warp of the unit that has an item passes the turn on to the next unit."""
+    """Each warp of the unit that has an item, or that was in the phase, passes the turn on to the next unit."""
 
     turns: str
 

@@ -90,13 +90,23 @@ class RingUse:
 @frozen(eq=False)
 class TurnUse:
     """A phase that `units` units of `role` go through in turn, item by item: `ops` are what it has, by number. The turn
-    of tile number n lies in slot n mod `units`; `count` arrivals pass it on."""
+    of tile number n lies in slot n mod `units`; `count` arrivals pass it on.
+
+    Units that share every item do so step by step in the innermost of `loops`: unit u has turn number `units` * n + u
+    in step n, which is counted on from round to round of the loop where there is a `counter`."""
 
     name: str
     role: str
     units: int
     ops: tuple[int, ...]
     count: int
+    loops: tuple[str, ...] = ()
+    counter: str = ""
+
+    @property
+    def depth(self) -> int:
+        """How many loops are around the body that a turn is taken and passed on in."""
+        return len(self.loops) or 1
 
 
 @frozen(eq=False)

@@ -23,10 +23,12 @@ class Threads:
 @frozen
 class Rotation:
     """Units of `role` take work items in turn and go through each of `phases` one after the other: what they do for
-    such a statement is issued for one item before that for the next one begins."""
+    such a statement is issued for one item before that for the next one begins. With `over` they share every item, and
+    in each step of that loop go through each phase one after the other."""
 
     role: str
     phases: tuple[str, ...]
+    over: str = ""
 
 
 SEVERAL = Threads(1, 2)

@@ -42,7 +42,7 @@ from ptxgen.plan.steps import (
     Unroll,
 )
 from ptxgen.plan.streaming import cut_of, streamable, streamed_into
-from ptxgen.plan.turning import turnable
+from ptxgen.plan.turning import named_phases, turnable
 from ptxgen.plan.uses import Uses
 from ptxgen.plan.words import (
     BlockOrder,
@@ -244,16 +244,18 @@ class Plan:
         return self._with(Roles(tuple(roles.items()), checks.line))
 
     def turns(self, role: str, over: str, *phases: Named, split_items: bool = False) -> Plan:
-        """The warpgroups of `role` go through each of the phases, statements of theirs, one after the other. With
-        `split_items` each takes every n-th item of the work list of the level `over` by itself, so that what one does
-        outside the phases runs beside the phases of the others.
+        """The warpgroups of `role` go through each of the phases, statements of theirs, one after the other, so that
+        what one does outside the phases runs beside the phases of the others. In each step of the loop `over` the
+        first warpgroup issues a phase, then the second one does, and so on, and in the next step the first one again.
+        With `split_items` each takes every n-th item of the work list of the level `over` by itself.
 
-        Refuses a role that is not there or has ops of its own, a level that is not persisted, phases without a product
-        that is multiplied, units that share every item, and a second time.
+        Refuses a role that is not there, is one warpgroup or has ops of its own, phases of another role or outside of
+        the loop `over`, a stream, and a second time; with `split_items` a level that is not persisted and phases
+        without a product that is multiplied. Where a warpgroup would wait in a phase for what another one does only
+        behind it, the derivation refuses, with both.
         """
         checks = self._checks(caller())
-        names = tuple(checks.statement(phase).name for phase in phases)
-        step = Turns(role, over, names, split_items, checks.line)
+        step = Turns(role, over, named_phases(checks, role, phases), split_items, checks.line)
         turnable(checks, step)
         return self._with(step)
 

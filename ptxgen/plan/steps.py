@@ -306,8 +306,8 @@ class Stream:
 
 @frozen
 class Turns:
-    """Warpgroups of `role` take the phases in rotation; with `split_items` each takes every n-th item of the work list
-    that the level `over` is dealt by."""
+    """Warpgroups of `role` take the phases in rotation in the loop `over`; with `split_items` each takes every n-th
+    item of the work list that the level `over` is dealt by."""
 
     role: str
     over: str
@@ -316,7 +316,8 @@ class Turns:
     line: SourceLine = field(eq=False)
 
     def __str__(self) -> str:
-        return f"turns({', '.join((self.role, self.over, *self.phases))}, split_items={self.split_items})"
+        split = ("split_items=True",) if self.split_items else ()
+        return f"turns({', '.join((self.role, self.over, *self.phases, *split))})"
 
 
 @frozen

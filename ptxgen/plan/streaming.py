@@ -29,9 +29,8 @@ def streamable(checks: Checks, step: Stream) -> None:
         )
     turns = next((other for other in checks.steps if isinstance(other, Turns)), None)
     if turns is not None:
-        raise checks.refused(
-            f"stream({step.dim}): {turns} deals whole items to units, of which none has a part of a sum"
-        )
+        dealt = "deals whole items to units, of which none has" if turns.split_items else "has units share all, not"
+        raise checks.refused(f"stream({step.dim}): {turns} {dealt} a part of a sum")
     wrong = miscut(cut_of(checks.steps, checks.compute.statements, step)[1])
     if wrong:
         raise checks.refused(f"{step} is no rearrangement of the sum: {wrong}")

@@ -38,8 +38,9 @@ class Verdict:
 def check(program: AtomProgram, *, needless: bool = True) -> Verdict:
     """Tests every property that the steady state shows, and with `needless` also that no atom could be left out.
 
-    Codes of the findings, behind `synchronisation.`: covered, deadlock, seen, kept, arrivals, count, bytes, pending,
-    barrier, budget, enter, needless. Each finding names the requirement and both ops, or the barrier and its roles.
+    Codes of the findings, behind `synchronisation.`: covered, deadlock, rotation (a deadlock of units that take turns),
+    seen, kept, arrivals, count, bytes, pending, barrier, budget, enter, needless. Each finding names the requirement
+    and both ops, or the barrier and its roles.
     """
     questions = tuple(questions_of(program))
     findings = (*constant_faults(program), *cluster_faults(program), *failing(questions))

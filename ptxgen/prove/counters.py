@@ -89,8 +89,8 @@ def _wrong(users: list[Op], waits: list[Synchronisation], own: list[Synchronisat
     for number, ((loops, ops), advance) in enumerate(zip(wanted, advances, strict=True)):
         everything: list[Op | Synchronisation] = [*ops, *(atom for atom in waits if atom.time.loops == loops)]
         later = [op for _, others in rounds[number + 1 :] for op in others]
-        yield from _misplaced(loops, everything, later, advance)
-        yield from (text for op in ops for text in _uneven(op, advance))
+        yield from misplaced(loops, everything, later, advance)
+        yield from (text for op in ops for text in uneven_steps(op.domain, str(op), advance))
     leaving = [wait for wait in waits if _leaves(wait)]
     for wait in leaving:
         if len(wanted) < len(rounds) or any(wait.time.place[0] <= advance.time.place[0] for advance in advances):
@@ -99,7 +99,7 @@ def _wrong(users: list[Op], waits: list[Synchronisation], own: list[Synchronisat
     yield from (f"numbers a tile for {atom}, in a loop without the ring" for atom in strays)
 
 
-def _misplaced(
+def misplaced(
     loops: tuple[str, ...], uses: list[Op | Synchronisation], later: list[Op], advance: Synchronisation
 ) -> Iterator[str]:
     """An advance that does not stand in the body around its loop, behind all uses there and before those of the next
@@ -113,16 +113,18 @@ def _misplaced(
     yield from (f"is advanced behind {use} of the next loop" for use in later if use.time.place < behind)
 
 
-def _uneven(op: Op, advance: Synchronisation) -> Iterator[str]:
-    """An advance that goes on by another number than an op has steps, or not wherever its loop is run."""
-    atom, loop = advance.atom, op.time.loops[-1]
+def uneven_steps(domain: Set, what: str, advance: Synchronisation) -> Iterator[str]:
+    """An advance that goes on by another number than `domain`, of what runs in a loop, has steps, or not wherever the
+    loop is run."""
+    atom, loop = advance.atom, domain.dims[-1]
     assert isinstance(atom, Advance)
-    around = tuple(piece.split_on(loop)[1] for piece in op.domain.pieces)
-    if not advance.domain.equals(Set(op.time.loops[:-1], around)):
-        yield f"is not advanced wherever {op} is run"
+    around = tuple(piece.split_on(loop)[1] for piece in domain.pieces)
+    outer = Set(domain.dims[:-1], around)
+    if advance.domain.dims != outer.dims or not advance.domain.equals(outer):
+        yield f"is not advanced wherever {what} is run"
     steps = System.of(var(loop) >= 0, (var(loop) + 1) * atom.by.divisor <= atom.by.affine)
-    if not Set(op.domain.dims, tuple(piece & steps for piece in around)).equals(op.domain):
-        yield f"goes on by {atom.by}, which is not how often {op} runs in a round"
+    if not Set(domain.dims, tuple(piece & steps for piece in around)).equals(domain):
+        yield f"goes on by {atom.by}, which is not how often {what} runs in a round"
 
 
 def _finding(role: str, counter: str, text: str) -> Finding:

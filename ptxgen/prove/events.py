@@ -80,6 +80,7 @@ class _Builder:
         self.shared: dict[_Scope, int] = {}
         self.reach: dict[Masks, tuple[tuple[int, ...], ...]] = {}
         self.passages: dict[Passage, list[tuple[Member, int]]] = {}
+        self.turns: dict[tuple[str, int, int], int] = {}
         self.phases = {
             (ring.name, side, cta): self.node(f"{side.value} of {ring.name}", self.places[cta])
             for ring in program.rings
@@ -166,7 +167,8 @@ class _Builder:
                     self.joins[key] = self.node(placed, self.places[member.cta], owner)
                 return self.joins[key]
             case _:
-                node = self.node(placed, self.places[member.cta], owner)
+                unit = f" by unit {member.unit}" if rotates(role) else ""
+                node = self.node(placed, unit + self.places[member.cta], owner)
         match atom:
             case Issue():
                 self.issue(member, atom, node)
@@ -189,9 +191,22 @@ class _Builder:
                 self.edge(self.passing(workspace, member.cta), node, 0, Why.WAIT)
             case Release(workspace=workspace, last=False, on=on):
                 self.edge(node, self.passing(workspace, member.cta + on), 0, Why.ARRIVAL)
-            case Commit() | Retire() | Join() | Advance() | TakeTurn() | PassTurn() | Release():
+            case TakeTurn(turns=turns):
+                self.edge(self.turn(turns, member.unit, member.cta), node, 0, Why.ROTATION)
+            case PassTurn(turns=turns):
+                following = (member.unit + 1) % role.units
+                later = int(following == 0)
+                self.edge(node, self.turn(turns, following, member.cta), later, Why.ROTATION)
+            case Commit() | Retire() | Join() | Advance() | Release():
                 pass
         return node
+
+    def turn(self, turns: str, unit: int, cta: int) -> int:
+        """The moment at which a unit of a block has the turn of a phase, passed on by the one before: in a step the
+        first one by the last one's in the step before."""
+        if (turns, unit, cta) not in self.turns:
+            self.turns[turns, unit, cta] = self.node(f"{turns} passed on to unit {unit}", self.places[cta])
+        return self.turns[turns, unit, cta]
 
     def passing(self, workspace: str, cta: int) -> int:
         """The moment at which the block of a part has the tile of a workspace, passed on by that of the part before."""
@@ -334,10 +349,16 @@ def _groups_seen(role: RoleBody) -> _Seen:
 
 
 def members(role: RoleBody, cta: int = 0) -> tuple[Member, ...]:
-    """The representative threads of a role: an elected and another thread of one unit, and of a second unit."""
-    units = range(min(role.units, 2))
+    """The representative threads of a role: an elected and another thread of one unit, and of a second unit; of all
+    units where those take turns in the body."""
+    units = range(role.units if rotates(role) else min(role.units, 2))
     elections = (True,) if role.threads == 1 else (True, False)
     return tuple(Member(role.name, unit, elected, cta) for unit in units for elected in elections)
+
+
+def rotates(role: RoleBody) -> bool:
+    """Whether the units of a role take turns in its body."""
+    return any(isinstance(placed.atom, TakeTurn | PassTurn) for placed in role.body)
 
 
 def retired(role: RoleBody, place: int) -> Iterator[tuple[Issue, int, int]]:

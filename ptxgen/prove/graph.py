@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from enum import Enum
+from itertools import pairwise
 
 from attrs import field, frozen
 
@@ -18,7 +19,7 @@ class Why(Enum):
     """What an edge stands on: a thread's program order, extra order between units, an op's own course, a group that is
     retired, bytes that land, an arrival at a barrier, a wait for it; or that one item of a work list ends and the next
     begins, or that roles meet in a nested loop, which happens at some steps only, so that it can make a deadlock but
-    prove nothing."""
+    prove nothing; nor do turns that units pass on in a loop, which are proved apart."""
 
     ORDER = "order"
     TURN = "turn"
@@ -29,6 +30,7 @@ class Why(Enum):
     WAIT = "wait"
     ITEM = "item"
     NESTED = "nested"
+    ROTATION = "rotation"
 
     __hash__ = object.__hash__
 
@@ -56,9 +58,11 @@ class Edge:
 
 @frozen(eq=False)
 class Cycle:
-    """Nodes in a ring of waits whose distances sum to 0 or less: none of them ever happens."""
+    """Nodes in a ring of waits whose distances sum to 0 or less: none of them ever happens. It `rotates` where units
+    that take turns in a loop wait for each other in it."""
 
     nodes: tuple[int, ...]
+    rotates: bool = False
 
 
 @frozen(eq=False)
@@ -151,7 +155,9 @@ def _cycle(graph: Graph) -> Cycle | None:
                 height[edge.sink], parent[edge.sink], changed = reached, edge.source, edge.sink
         if changed < 0:
             return None
-    return Cycle(_ring_of(parent, changed, scale))
+    nodes = _ring_of(parent, changed, scale)
+    turns = {(edge.source, edge.sink) for edge in graph.edges if edge.why is Why.ROTATION}
+    return Cycle(nodes, any(two in turns for two in pairwise((*nodes, nodes[0]))))
 
 
 def _ring_of(parent: list[int], start: int, count: int) -> tuple[int, ...]:
@@ -171,7 +177,7 @@ def _chains_of(graph: Graph) -> _Chains:
     after: list[list[_Step]] = [[] for _ in graph.labels]
     into: list[list[Edge]] = [[] for _ in graph.labels]
     for edge in graph.edges:
-        if edge.why not in (Why.ITEM, Why.NESTED):
+        if edge.why not in (Why.ITEM, Why.NESTED, Why.ROTATION):
             source_exists, sink_exists = edge.why is not Why.ORDER, edge.why not in (Why.ORDER, Why.GROUP)
             after[edge.source].append((edge.sink, edge.distance, source_exists, sink_exists, edge.of))
             into[edge.sink].append(edge)

@@ -18,9 +18,11 @@ from ptxgen.order.atoms import (
     Issue,
     Join,
     Obligation,
+    PassTurn,
     Release,
     Retire,
     RoleBody,
+    TakeTurn,
     Wait,
     is_synchronisation,
 )
@@ -46,7 +48,7 @@ def needless_atoms(program: AtomProgram, questions: tuple[Question, ...]) -> Ite
     for role, start in zip(program.roles, starts, strict=False):
         seen: Counter[str] = Counter()
         for place, placed in enumerate(role.atoms):
-            if is_synchronisation(placed.atom) and not _for_outside(placed.atom):
+            if is_synchronisation(placed.atom) and not _judged_apart(placed.atom):
                 seen[str(placed.atom)] += 1
                 asked = ((question, way) for question, way, used in standing if used >> start + place & 1)
                 if not _is_wanted(program, role, place, asked, 1 << start + place):
@@ -114,6 +116,7 @@ def _nearest_first(program: AtomProgram, role: RoleBody, place: int) -> AtomProg
     return evolve(program, obligations=tuple(sorted(program.obligations, key=away)))
 
 
-def _for_outside(atom: Atom) -> bool:
-    """Whether what an atom is for lies behind the loop."""
-    return (isinstance(atom, Commit) and atom.for_outside) or (isinstance(atom, Release) and atom.last)
+def _judged_apart(atom: Atom) -> bool:
+    """Whether what an atom is for lies behind the loop, or is the order of turns alone."""
+    for_outside = (isinstance(atom, Commit) and atom.for_outside) or (isinstance(atom, Release) and atom.last)
+    return for_outside or isinstance(atom, TakeTurn | PassTurn)

@@ -161,8 +161,7 @@ def _atoms(synchronised: Synchronised) -> tuple[_Atoms, _Atoms, _Atoms]:
     atoms: dict[Key, list[Synchronisation]] = {}
     tails: dict[Key, list[Synchronisation]] = {}
     loops = {(op.role, path_of(op, depth)) for op in synchronised.ops for depth in range(len(op.time.loops) + 1)}
-    apart = (Advance, TakeTurn, PassTurn)
-    synchronising = (a for a in synchronised.atoms if not isinstance(a.atom, apart) and a not in leaving)
+    synchronising = (a for a in synchronised.atoms if not _is_apart(a, synchronised) and a not in leaving)
     for atom in sorted(synchronising, key=lambda atom: atom.time.place):
         key = (atom.role, tuple(zip(atom.time.place, atom.time.loops, strict=False)))
         if not atom.tail:
@@ -186,6 +185,15 @@ def _atoms(synchronised: Synchronised) -> tuple[_Atoms, _Atoms, _Atoms]:
         {k: tuple(dict.fromkeys(v)) for k, v in tails.items()},
         {k: tuple(v) for k, v in leaves.items()},
     )
+
+
+def _is_apart(atom: Synchronisation, synchronised: Synchronised) -> bool:
+    """Whether an atom is of no body: what counts on, and turns that are taken from item to item."""
+    match atom.atom:
+        case TakeTurn(turns=name) | PassTurn(turns=name):
+            return all(use.name != name or not use.loops for use in synchronised.turns)
+        case what:
+            return isinstance(what, Advance)
 
 
 def _left_by(leaving: Synchronisation, atoms: Mapping[Key, list[Synchronisation]]) -> Key:

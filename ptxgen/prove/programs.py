@@ -17,9 +17,11 @@ from ptxgen.order.atoms import (
     Issue,
     Join,
     Obligation,
+    PassTurn,
     Placed,
     Ring,
     RoleBody,
+    TakeTurn,
     Wait,
 )
 from ptxgen.order.clusters import joined
@@ -95,7 +97,8 @@ def _role(synchronised: Synchronised, part: Part, key: Key, uses: Mapping[str, t
             what = evolve(what, for_outside=True)
         if isinstance(what, Join) and part.only_passes(atom):
             what = evolve(what, for_passing=True)
-        placed[place, 0] = Placed(what, atom.time.ahead[depth - 1] if depth else 0)
+        in_time = isinstance(what, TakeTurn | PassTurn) and not uses
+        placed[place, 0] = Placed(what, atom.time.ahead[depth - 1] if depth and not in_time else 0)
     for place, fence in part.lifted.get(key, {}).items():
         placed[place, -1] = Placed(fence.atom)
     for (place, order), passage in passages(synchronised, key).items():

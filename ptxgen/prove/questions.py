@@ -107,7 +107,7 @@ def questions_of(program: AtomProgram) -> Iterator[Question]:
 def _deadlock(graph: Graph, cycle: Cycle) -> Question:
     names = [graph.label(node) for node in (*cycle.nodes, cycle.nodes[0])]
     text = "a cycle of distance 0 or less waits for itself: " + " -> ".join(names)
-    return Question(graph, (), 0, partial(_found, "deadlock", text))
+    return Question(graph, (), 0, partial(_found, "rotation" if cycle.rotates else "deadlock", text))
 
 
 def _found(code: str, text: str, _: int) -> Finding:

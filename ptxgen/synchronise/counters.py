@@ -42,11 +42,14 @@ def _advance(use: RingUse, op: Op) -> Synchronisation:
 
 def steps_of(op: Op, loop: str) -> FloorDiv:
     """How many steps a loop has in one round. UnsupportedError unless it counts from 0 to one bound."""
-    if len(op.domain.pieces) == 1:
-        lower, upper = op.domain.bounds(loop)
+    return steps_in(op.domain, loop, op)
+
+
+def steps_in(domain: Set, loop: str, op: Op) -> FloorDiv:
+    """The same of a domain in which `op` runs."""
+    if len(domain.pieces) == 1:
+        lower, upper = domain.bounds(loop)
         if len(lower) == len(upper) == 1 and lower[0][0].is_constant and lower[0][0].constant == 0:
             last, divisor = upper[0]
             return FloorDiv(last + divisor, divisor)
-    raise UnsupportedError(
-        f"{op} ({op.line}) runs in {loop} over {op.domain}; roles count on where a loop has one bound"
-    )
+    raise UnsupportedError(f"{op} ({op.line}) runs in {loop} over {domain}; roles count on where a loop has one bound")

@@ -8,7 +8,7 @@ from attrs import evolve
 
 from isa.mechanisms import AtIssue, Group, IssuedBy
 from ptxgen.errors import UnsupportedError
-from ptxgen.order.atoms import Commit
+from ptxgen.order.atoms import Commit, Fence, FenceKind
 from ptxgen.order.nest import Body, Nest, nest
 from ptxgen.order.ops import Op
 from ptxgen.order.requirements import Requirement, check_order
@@ -22,8 +22,9 @@ from ptxgen.synchronise.meetings import meetings
 from ptxgen.synchronise.passing import passing
 from ptxgen.synchronise.registers import own_waits, register_fences
 from ptxgen.synchronise.rings import between_roles, landing, ring_atoms, rings
+from ptxgen.synchronise.rotation import turn_advances
 from ptxgen.synchronise.rounds import check_counts
-from ptxgen.synchronise.turns import turn_atoms, turn_uses
+from ptxgen.synchronise.turns import TurnAtoms, turn_atoms, turn_uses
 
 
 def discharge(
@@ -91,14 +92,24 @@ def discharge(
         _add(atoms, body, {gap: [fence]})
     for part in advances(uses, ops, places):
         _add(atoms, part.body, {part.gap: list(part.atoms)})
-    turns = turn_uses(rotations, ops, threads or {})
+    turns = turn_uses(rotations, ops, threads or {}, places)
+    for part in turn_advances(turns, ops, places):
+        _add(atoms, part.body, {part.gap: list(part.atoms)})
     for turn in turn_atoms(turns, ops, places):
-        _add(atoms, turn.body, {turn.before: [turn.take]})
-        atoms[turn.body][turn.behind] = [turn.passed, *atoms[turn.body].get(turn.behind, ())]
+        _add_turn(atoms.setdefault(turn.body, {}), turn)
     placed = _renumbered(landing(ops, uses), places, atoms)
     counts = tuple(counted(use, placed.atoms, threads or {}) for use in uses)
     check_counts(counts)
     return evolve(placed, rings=counts, enter=entering(uses), turns=turns)
+
+
+def _add_turn(own: dict[int, list[Synchronisation]], turn: TurnAtoms) -> None:
+    """A turn is taken behind all waits, but before the fence of the registers that the phase's products use, and passed
+    on behind the groups that its products are closed in, before anybody waits for them."""
+    here = own.setdefault(turn.before, [])
+    waits = [n for n, atom in enumerate(here, start=1) if atom.atom != Fence(FenceKind.REGISTER)]
+    here.insert(max(waits, default=0), turn.take)
+    _add_behind_commits(own, {turn.behind: [turn.passed]})
 
 
 def _rotating(use: RingUse, ops: tuple[Op, ...], threads: Mapping[str, Threads]) -> RingUse:

@@ -82,11 +82,12 @@ from ptxgen.tile.variables import (
     LEAVING,
     TILE_COUNT,
     TILE_NUMBER,
+    WARPGROUP,
 )
 
 __all__ = [
     "BLOCK_COUNT", "BLOCK_NUMBER", "ITEM_FIRST", "ITEM_SLABS", "JOINING", "LANE_BITS", "LEAVING", "MIDDLE", "ROUND",
-    "TILE_COUNT", "TILE_NUMBER", "Acquire", "Advance", "Arrive", "Arriving", "Buffer", "Carrier",
+    "TILE_COUNT", "TILE_NUMBER", "WARPGROUP", "Acquire", "Advance", "Arrive", "Arriving", "Buffer", "Carrier",
     "ClusterArrive", "ClusterWait", "Code", "Commit", "Coordinate", "Copy", "Counter", "Covered", "CroppingError",
     "Distribution", "Entering", "Eviction", "Expect", "Fact", "Factor", "Fill", "ForEachItem", "GlobalPlacement",
     "Grid", "GridDim", "GridRelease", "GridWait", "HandWritten", "Iteration", "Leaf", "Let", "Loop", "Map",

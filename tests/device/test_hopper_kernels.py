@@ -98,13 +98,31 @@ def resident(chance: Random) -> Case:
     return compute, plan, sizes_of(chance, "MJN", 400)
 
 
+def rotating(chance: Random) -> Case:
+    """The same on several warpgroups that take products, or what is between them too, in rotation."""
+    compute = chained_compute(chance.choice((f16, f32)), chance.choice((64, 128)))
+    groups = chance.choice((2, 2, 4))
+    choices: dict[str, Any] = {
+        "i": 64 * groups,
+        "n": 64 if groups > 2 else chance.choice((64, 128)),
+        "depth": chance.choice((1, 2, 3)) if groups == 2 else 2,
+        "workers": chance.choice((None, sms, 1, 5)),
+        "turns": chance.choice((("AB", "PD"), ("AB", "PD"), ("AB",), ("PD",), ("AB", "P", "PD"))),
+    }
+
+    def plan(facts: Iterable[Fact]) -> Plan:
+        return by_warpgroups(Plan(compute, TARGET).assume(*facts), **choices)
+
+    return compute, plan, sizes_of(chance, "MJN", 600)
+
+
 def made(case: Case) -> tuple[GeneratedKernel, dict[str, Any]]:
     compute, plan, sizes = case
     arrays = given(compute, sizes)
     return generate(plan(facts_of(compute, bind(arrays_in_memory(compute), arrays)))), arrays
 
 
-@pytest.mark.parametrize("draw", (transposition, softmax, chained, resident), ids=lambda draw: draw.__name__)
+@pytest.mark.parametrize("draw", (transposition, softmax, chained, resident, rotating), ids=lambda draw: draw.__name__)
 def test_drawn_shapes(draw: Callable[[Random], Case]) -> None:
     for number in range(40):
         case = draw(Random(number))
@@ -117,7 +135,7 @@ def test_drawn_shapes(draw: Callable[[Random], Case]) -> None:
             raise AssertionError(f"draw {number}: {case[2]}\n{kernel.plan}") from error
 
 
-@pytest.mark.parametrize("draw", (transposition, softmax, chained, resident), ids=lambda draw: draw.__name__)
+@pytest.mark.parametrize("draw", (transposition, softmax, chained, resident, rotating), ids=lambda draw: draw.__name__)
 def test_the_same_bits_in_every_run(draw: Callable[[Random], Case]) -> None:
     compute, plan, _ = draw(Random(3))
     sizes = {name: 8 * count for name, count in zip("MJKN", (125, 40, 33, 129), strict=True)}
@@ -130,3 +148,22 @@ def test_the_same_bits_in_every_run(draw: Callable[[Random], Case]) -> None:
         arrays[output].fill(np.nan)
         kernel.run(arrays)
         assert np.array_equal(bits(arrays[output]), bits(first))
+
+
+def test_turns_change_no_bit() -> None:
+    """Of chained products on two warpgroups, whatever they take in rotation."""
+    compute, left = chained_compute(f32, 128), list[Any]()
+    sizes = {"M": 1000, "J": 1032, "N": 264}
+    inputs = given(compute, sizes)
+    for turns in ((), ("AB", "PD"), ("PD",)):
+
+        def plan(facts: Iterable[Fact], taken: tuple[str, ...] = turns) -> Plan:
+            return by_warpgroups(Plan(compute, TARGET).assume(*facts), turns=taken)
+
+        kernel, _ = made((compute, plan, sizes))
+        held = {name: array.copy() for name, array in inputs.items()}
+        for _ in range(RUNS):
+            held["E"].fill(np.nan)
+            kernel.run(held)
+            left.append(bits(held["E"]).copy())
+    assert all(np.array_equal(found, left[0]) for found in left)

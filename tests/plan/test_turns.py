@@ -1,4 +1,5 @@
-"""The step that has units of a role take work items in turn: how a plan says it, and what it refuses."""
+"""The step that has units of a role take work items, or phases of a loop, in turn: how a plan says it, and what it
+refuses."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ import pytest
 from ptxgen.compute import f32
 from ptxgen.derive import derive
 from ptxgen.errors import PlanError
-from ptxgen.plan import Plan, Role, blocks, role, shared, swizzle, tensor, warpgroups, wgmma
+from ptxgen.plan import Plan, Role, blocks, ordered, role, shared, swizzle, tensor, warpgroups, wgmma
 from tests.derive.computes import matmul
 
 
@@ -64,9 +65,49 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
         lambda: multiplied().turns("math", "tile", "C", split_items=True),
         "no level 'tile'; tiled levels are cta, group",
     ),
-    "items in common": (
+    "a level in place of a loop": (
         lambda: multiplied().turns("math", "cta", "C"),
-        "turns(math) without split_items: warpgroups that share every item do not alternate so far",
+        "turns over 'cta': C runs in cta.k; the loop is one around each phase",
+    ),
+    "a loop that blocks take": (
+        lambda: multiplied().turns("math", "cta.i", "C"),
+        "cta.i is no loop: it is placed onto blocks",
+    ),
+    "no such loop": (
+        lambda: multiplied().turns("math", "cta.n", "C"),
+        "no loop 'cta.n'; level 'cta' tiles i, j, k",
+    ),
+    "a phase outside of the loop": (
+        lambda: multiplied().turns("math", "cta.k", "C", "D"),
+        "turns over 'cta.k': D runs in no loop; the loop is one around each phase",
+    ),
+    "an op of another role": (
+        lambda: multiplied().turns("math", "cta.k", "A.shared", "C"),
+        "A.shared is of role load: the phases that math takes turns in are its own",
+    ),
+    "a role that copies, in a loop": (
+        lambda: multiplied().turns("load", "cta.k", "C"),
+        "role load is one thread that has A.shared, B.shared copied: it takes no turns",
+    ),
+    "one warpgroup, in a loop": (
+        lambda: multiplied(math=role(warpgroups=1)).turns("math", "cta.k", "C"),
+        "role math takes turns with warpgroups=2 or more, got 4 warps",
+    ),
+    "no phase of a loop": (
+        lambda: multiplied().turns("math", "cta.k"),
+        "turns(math, cta.k): name the phases that are taken in rotation",
+    ),
+    "a phase of a loop twice": (
+        lambda: multiplied().turns("math", "cta.k", "C", "C"),
+        "turns name C twice",
+    ),
+    "a stream": (
+        lambda: multiplied().stream("k", join=ordered).turns("math", "cta.k", "C"),
+        "units that take phases in turn share all of a sum",
+    ),
+    "a stream behind": (
+        lambda: multiplied().turns("math", "cta.k", "C").stream("k", join=ordered),
+        "turns(math, cta.k, C) has units share all, not a part of a sum",
     ),
     "neither": (
         lambda: multiplied().turns("math", "cta", "C", split_items=wrong(1)),
@@ -106,6 +147,16 @@ def test_refused_on_its_own_line(name: str) -> None:
 def test_it_prints_as_it_is_called() -> None:
     plan = multiplied().turns("math", "cta", "C", split_items=True)
     assert str(plan.steps[-1]) == "turns(math, cta, C, split_items=True)"
+    assert str(multiplied().turns("math", "cta.k", "C").steps[-1]) == "turns(math, cta.k, C)"
+
+
+def test_where_items_are_shared_tiles_are_dealt_to_several_warpgroups() -> None:
+    """Which the whole plan tells: one of 64 rows is for one."""
+    plan = multiplied(math=role()).turns("math", "cta.k", "C").finish("D", at="group")
+    with pytest.raises(PlanError, match="its tiles are dealt to 1 warpgroup, and math takes turns with two") as caught:
+        derive(plan)
+    assert caught.value.line is not None
+    assert caught.value.line.file == __file__
 
 
 def test_each_warpgroup_has_a_tile_of_its_own() -> None:

@@ -195,7 +195,10 @@ def _arrivals(run: Execution, ring: Ring, block: int) -> tuple[Counter[int], Pla
             for step in run.steps[role.name, source]:
                 node = step.node
                 if isinstance(node, Arrive) and node.ring == ring.name and block in run.reached(node.to, source):
-                    found[step.rank] += role.warps if node.by is Arriving.WARP else units_of(role)
+                    units = range(units_of(role) if step.by_unit else 1)
+                    count = role.warps if node.by is Arriving.WARP else units_of(role)
+                    for unit in units:
+                        found[step.rank_of(unit)] += count // len(units)
                     line = node.line
     return found, line
 
@@ -231,7 +234,8 @@ def _awaited(run: Execution, ring: Ring, block: int) -> Iterator[Finding]:
     happens = run.happens
     for member, number, step in _own(run, Wait, ring, (block,)):
         assert isinstance(step.node, Wait)
-        side, free = step.node.side, step.rank - (ring.depth if step.node.side is Side.EMPTY else 0)
+        side, rank = step.node.side, step.rank_of(member.unit)
+        free = rank - (ring.depth if side is Side.EMPTY else 0)
         if side is Side.EMPTY and free < 0:
             continue
         if not happens.before[run.phase(ring.name, side, block, free)]:
@@ -260,7 +264,7 @@ def _in_phase(run: Execution, ring: Ring, block: int) -> Iterator[Finding]:
     for member, number, step in _own(run, Wait, ring, (block,)):
         assert isinstance(step.node, Wait)
         side, event = step.node.side, run.issued[member][number]
-        free = step.rank - (depth if side is Side.EMPTY else 0)
+        free = step.rank_of(member.unit) - (depth if side is Side.EMPTY else 0)
         name = f"ring {ring.name}: {happens.events[event].label} in {member.role}"
         if not before(side, free - depth, run.reached_at[member][number]):
             yield finding("seen", f"{name} may still see the phase before the last one (depth {depth})", step.node.line)
@@ -270,6 +274,6 @@ def _in_phase(run: Execution, ring: Ring, block: int) -> Iterator[Finding]:
         for member, number, step in _own(run, kind, ring, run.together(block)):
             to = step.node.to if isinstance(step.node, Arrive) else ()
             event = run.issued[member][number]
-            if block in run.reached(to, member.block) and not before(side, step.rank - depth, event):
+            if block in run.reached(to, member.block) and not before(side, step.rank_of(member.unit) - depth, event):
                 text = f"ring {ring.name}: {happens.events[event].label} may come before the last phase is complete"
                 yield finding("arrivals", text, step.node.line)

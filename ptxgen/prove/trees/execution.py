@@ -14,6 +14,7 @@ from ptxgen.prove.trees.accesses import mechanism_of
 from ptxgen.prove.trees.happens import Happens
 from ptxgen.prove.trees.tracing import Step
 from ptxgen.tile import (
+    WARPGROUP,
     Acquire,
     Arrive,
     Arriving,
@@ -28,7 +29,9 @@ from ptxgen.tile import (
     Role,
     Side,
     Synchronisation,
+    Wait,
 )
+from ptxgen.tile.trees import ends_of
 
 GROUP_WARPS = 4
 Barrier = tuple[str, Side, int, int]
@@ -159,8 +162,13 @@ def members_of(role: Role, block: int) -> tuple[Member, ...]:
     """The threads that stand for a role's."""
     if role.elected:
         return (Member(role.name, block, 0, first=True),)
-    units = min(units_of(role), 2)
+    units = units_of(role) if _is_told_apart(role) else min(units_of(role), 2)
     return tuple(Member(role.name, block, unit, first) for unit in range(units) for first in (True, False))
+
+
+def _is_told_apart(role: Role) -> bool:
+    """Whether each unit of a role waits or arrives for tiles of its own."""
+    return any(isinstance(node, Wait | Arrive) and WARPGROUP in node.rank.names for node in ends_of(role.body))
 
 
 def units_of(role: Role) -> int:

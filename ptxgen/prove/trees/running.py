@@ -108,12 +108,13 @@ class _Thread:
                 for done in (done for group in own[: max(0, len(own) - pending)] for done in group):
                     happens.order(done.read if reads_only else done.done, event)
             case Wait(ring, side):
-                free = step.rank - depth_of(run.program, ring) if side is Side.EMPTY else step.rank
+                rank = step.rank_of(member.unit)
+                free = rank - depth_of(run.program, ring) if side is Side.EMPTY else rank
                 if free >= 0 or side is Side.FULL:
                     happens.order(run.phase(ring, side, member.block, free), event)
             case Arrive(ring, to=to):
                 for block in run.reached(to, member.block):
-                    happens.order(event, run.phase(ring, Side.EMPTY, block, step.rank))
+                    happens.order(event, run.phase(ring, Side.EMPTY, block, step.rank_of(member.unit)))
             case Expect(ring):
                 happens.order(event, run.phase(ring, Side.FULL, member.block, step.rank))
             case ProxyFence() | RegisterFence():

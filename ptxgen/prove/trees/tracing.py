@@ -12,6 +12,7 @@ from polyhedral import Affine
 from ptxgen.errors import Finding, Severity
 from ptxgen.prove.trees.accesses import Access, accesses
 from ptxgen.tile import (
+    WARPGROUP,
     Acquire,
     Advance,
     Arrive,
@@ -51,12 +52,13 @@ class Untraceable(Exception):
 @frozen(eq=False)
 class Step:
     """One execution of a node: the variables there, what a leaf touches, and the numbers of the tiles that it, or a
-    barrier, is about."""
+    barrier, is about; at a barrier that of each unit is `by_unit` further."""
 
     node: Leaf | Synchronisation
     values: Mapping[str, int]
     touched: tuple[Access, ...]
     tiles: tuple[int, ...]
+    by_unit: int = 0
 
     def number(self, affine: Affine) -> int:
         """The value of an expression at this step."""
@@ -64,8 +66,12 @@ class Step:
 
     @property
     def rank(self) -> int:
-        """The tile that a wait, an arrival or an announcement is for; the value of a flag."""
+        """The tile that an announcement is for; the value of a flag."""
         return self.tiles[0]
+
+    def rank_of(self, unit: int) -> int:
+        """The tile that a wait or an arrival of a unit is for."""
+        return self.tiles[0] + unit * self.by_unit
 
 
 def value_of(affine: Affine, values: Mapping[str, int]) -> int:
@@ -93,7 +99,10 @@ class Tracer:
         return tuple(found)
 
     def _step(self, node: Leaf | Synchronisation, values: dict[str, int]) -> Step:
-        if isinstance(node, Wait | Arrive | Expect):
+        if isinstance(node, Wait | Arrive):
+            first = value_of(node.rank, values | {WARPGROUP: 0})
+            return Step(node, dict(values), (), (first,), node.rank.coefficient(WARPGROUP))
+        if isinstance(node, Expect):
             return Step(node, dict(values), (), (value_of(node.rank, values),))
         if isinstance(node, Acquire | Release):
             return Step(node, dict(values), (), (value_of(node.value, values),))

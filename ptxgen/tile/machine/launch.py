@@ -55,6 +55,7 @@ from ptxgen.tile.nodes import (
     Space,
     Wait,
 )
+from ptxgen.tile.variables import WARPGROUP
 
 
 @frozen
@@ -259,6 +260,7 @@ def join_clocks(members: list[Warp]) -> None:
 
 def warp_steps(warp: Warp, variables: dict[str, int], tiles: list[dict[str, int]]) -> Iterator[Meet | Blocked | None]:
     """The steps of a warp: each performs a leaf, or yields the meeting that it has reached or what it waits for."""
+    variables = variables | {WARPGROUP: warp.number // products.GROUP_WARPS}
     entering = ((node, variables) for node in warp.block.launch.program.enter)
     ahead = warp.block.launch.program.overlapped
     for node, bound in chain(entering, walk_tree(warp.role.body, variables, tiles)):
