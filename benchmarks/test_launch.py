@@ -16,7 +16,7 @@ from pytest_benchmark.fixture import BenchmarkFixture
 import ptxgen
 from ptxgen.kernels import Matmul, MatmulSpec
 from ptxgen.kernels.call import target_of
-from ptxgen.kernels.generated import prepare
+from ptxgen.kernels.launching import prepare
 
 torch = pytest.importorskip("torch")
 

@@ -25,7 +25,8 @@ from ptxgen.kernels import (
     transpose_plan,
 )
 from ptxgen.kernels.binding import arrays_in_memory, bind, facts_of
-from ptxgen.kernels.generated import GeneratedKernel, prepare
+from ptxgen.kernels.generated import GeneratedKernel
+from ptxgen.kernels.launching import prepare
 from ptxgen.kernels.views import DTYPES
 from ptxgen.runtime import DeviceArray, load
 from tests.kernels.cases import random_inputs

@@ -30,7 +30,7 @@ from ptxgen.kernels import (
 )
 from ptxgen.kernels.binding import arrays_in_memory, bind, facts_of
 from ptxgen.kernels.entry import entry_of, from_json, program_arrays, to_json
-from ptxgen.kernels.generated import prepare
+from ptxgen.kernels.launching import prepare
 from ptxgen.kernels.matmul_menu import Sizes, menu_for
 from ptxgen.kernels.segments import bounded, most_tiles
 from ptxgen.plan import BlockOrder, Plan, blocks, grouped, hilbert, sms, warps

@@ -11,7 +11,7 @@ from attrs import evolve
 from isa.tensor_maps import TensorMap
 from ptxgen.kernels import Layout, Matmul, MatmulSpec, MatmulTiling, Outcome
 from ptxgen.kernels.entry import entry_of, from_json, to_json
-from ptxgen.kernels.generated import prepare
+from ptxgen.kernels.launching import prepare
 from ptxgen.plan import evict_first, evict_last
 from ptxgen.tile import show
 from tests.kernels.cases import bits, random_inputs, run_matmul

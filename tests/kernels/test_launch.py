@@ -13,7 +13,7 @@ from ptxgen.errors import LaunchError
 from ptxgen.kernels import Matmul, MatmulSpec, MatmulTiling, parse_epilogue
 from ptxgen.kernels.binding import LARGEST_SIZE, arrays_in_memory, bind, facts_of
 from ptxgen.kernels.entry import entry_of
-from ptxgen.kernels.generated import block_count
+from ptxgen.kernels.launching import block_count
 from ptxgen.kernels.views import outline, view_of
 from ptxgen.tile import Quotient
 from tests.kernels.cases import random_inputs, scalars_of

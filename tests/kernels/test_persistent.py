@@ -28,7 +28,7 @@ from ptxgen.kernels import (
     transpose_plan,
 )
 from ptxgen.kernels.binding import arrays_in_memory, bind, facts_of
-from ptxgen.kernels.generated import BLOCKS_ON_THE_CPU, prepare
+from ptxgen.kernels.launching import BLOCKS_ON_THE_CPU, prepare
 from ptxgen.plan import Fact, Plan, Workers, grouped, sms
 from tests.derive.test_persistent_programs import persisted
 from tests.kernels.cases import bits, judge, random_inputs, run_matmul, scalars_of

@@ -20,7 +20,8 @@ from ptxgen.derive import Derivation, derive
 from ptxgen.errors import LaunchError, PlanError
 from ptxgen.kernels import Layout, Matmul, MatmulSpec, MatmulTiling, matmul_compute, matmul_plan, parse_epilogue
 from ptxgen.kernels.entry import Entry, entry_of, from_json, to_json
-from ptxgen.kernels.generated import block_count, generate, prepare, workers_of
+from ptxgen.kernels.generated import generate
+from ptxgen.kernels.launching import block_count, prepare, workers_of
 from ptxgen.kernels.workspaces import on_the_cpu, workspace_bytes
 from ptxgen.order.atoms import Acquire, Release
 from ptxgen.order.synchronisation import Synchronised

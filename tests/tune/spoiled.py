@@ -20,7 +20,7 @@ from ptxgen.derive import Derivation, derive
 from ptxgen.errors import AssemblerError
 from ptxgen.kernels import Layout, MatmulSpec, MatmulTiling, matmul_compute, matmul_plan
 from ptxgen.kernels.epilogue import Activate, Activation, Bias
-from ptxgen.kernels.generated import prepare
+from ptxgen.kernels.launching import prepare
 from ptxgen.kernels.matmul_menu import Sizes
 from ptxgen.kernels.processors import Processor, processor_named
 from ptxgen.order.atoms import Advance, Arrive, Commit, Expect, Fence, Join, Retire, Side, Wait
