@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import assert_never
 
 from ptxgen.cli.timeline import timelines
-from ptxgen.derive.derivation import Part
+from ptxgen.derive.part import Part
 from ptxgen.kernels.generated import GeneratedKernel
 from ptxgen.tile import (
     Acquire,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ptxgen.derive.derivation import most_registers, register_count
+from ptxgen.derive.budgets import most_registers, register_count
 from ptxgen.errors import AssemblerError
 from ptxgen.kernels.generated import GeneratedKernel
 from ptxgen.kernels.matmul import Matmul

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxgen.derive.derivation import Part
+from ptxgen.derive.part import Part
 from ptxgen.order.synchronisation import RingUse
 
 ROUNDS = 2

@@ -1,6 +1,7 @@
 """From a plan to a proved tile program (see README.md)."""
 
-from ptxgen.derive.derivation import Derivation, Part, derive
+from ptxgen.derive.derivation import Derivation, derive
+from ptxgen.derive.part import Part
 from ptxgen.derive.signature import Blocks, Exact, Fused, SumOrder, Terms, Unpacked, Unsettled
 
 __all__ = [

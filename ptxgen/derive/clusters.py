@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from isa.forms import resolve
 from isa.targets import target as target_named
+from ptxgen.derive.part import Part
 from ptxgen.derive.space import IndexSpace
 from ptxgen.errors import InternalError, PlanError
 from ptxgen.order import atoms
 from ptxgen.plan import Cluster, Split
 from ptxgen.tile import Carrier, ClusterArrive, ClusterWait, Copy, Node, Program
-
-if TYPE_CHECKING:
-    from ptxgen.derive.derivation import Part
 
 CLUSTER_BARRIER = "barrier.cluster.wait.acquire.aligned"
 

@@ -11,7 +11,7 @@ from attrs import evolve
 
 from ptxgen.compute import ComputeBuilder, ReductionOp, f16, f32, relu
 from ptxgen.derive import derive
-from ptxgen.derive.derivation import most_registers
+from ptxgen.derive.budgets import most_registers
 from ptxgen.plan import Isolate, Onto, Persist, Place, Plan, Step, Workers, sms
 from ptxgen.tile import (
     Advance,

@@ -12,7 +12,7 @@ from attrs import evolve
 
 from isa.mechanisms import IssuedBy
 from ptxgen.compute import Compute, Element, f16, f32
-from ptxgen.derive.derivation import threads_of
+from ptxgen.derive.part import threads_of
 from ptxgen.derive.space import IndexSpace
 from ptxgen.errors import PlanError
 from ptxgen.kernels import (

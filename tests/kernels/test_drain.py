@@ -11,7 +11,7 @@ from attrs import evolve
 
 from isa.mechanisms import GroupKind
 from ptxgen.compute import Element, f16, f32
-from ptxgen.derive.derivation import Part, threads_of
+from ptxgen.derive.part import Part, threads_of
 from ptxgen.derive.space import IndexSpace
 from ptxgen.kernels import Layout, Matmul, MatmulSpec, MatmulTiling, Outcome, parse_epilogue
 from ptxgen.kernels.binding import bind

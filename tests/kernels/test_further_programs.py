@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ptxgen.compute import Compute, ComputeBuilder, ReductionOp, f16, f32, reciprocal, relu
-from ptxgen.derive.derivation import threads_of
+from ptxgen.derive.part import threads_of
 from ptxgen.derive.space import IndexSpace
 from ptxgen.kernels import GeneratedKernel, generate
 from ptxgen.kernels.binding import arrays_in_memory, bind, facts_of

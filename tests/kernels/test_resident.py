@@ -14,7 +14,7 @@ from attrs import evolve
 from isa.mechanisms import IssuedBy
 from ptxgen.compute import Compute, f16, f32
 from ptxgen.derive import derive
-from ptxgen.derive.derivation import threads_of
+from ptxgen.derive.part import threads_of
 from ptxgen.derive.space import IndexSpace
 from ptxgen.errors import InternalError, PlanError
 from ptxgen.kernels import GeneratedKernel, chained_compute

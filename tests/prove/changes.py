@@ -12,8 +12,10 @@ from polyhedral import Constraint
 from ptxgen.derive import Derivation
 from ptxgen.derive.clusters import entered
 from ptxgen.derive.counting import counting
-from ptxgen.derive.derivation import Part, context, rings_of, role_names, roles_of
+from ptxgen.derive.declarations import rings_of
+from ptxgen.derive.derivation import role_names, roles_of
 from ptxgen.derive.items import walking
+from ptxgen.derive.part import Part, context
 from ptxgen.derive.scanning import scan_program
 from ptxgen.derive.space import IndexSpace
 from ptxgen.order.atoms import (

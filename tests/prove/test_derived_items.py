@@ -10,7 +10,7 @@ from attrs import evolve, frozen
 
 from polyhedral import Affine, Set, var
 from ptxgen.derive import derive
-from ptxgen.derive.derivation import Part
+from ptxgen.derive.part import Part
 from ptxgen.order.atoms import Advance, Arrive, Expect, Wait
 from ptxgen.order.ops import Op
 from ptxgen.order.synchronisation import Synchronisation, Synchronised

@@ -9,7 +9,7 @@ import pytest
 from attrs import evolve, frozen
 
 from ptxgen.derive import Derivation, derive
-from ptxgen.derive.derivation import threads_of
+from ptxgen.derive.part import threads_of
 from ptxgen.derive.space import IndexSpace
 from ptxgen.errors import InternalError
 from ptxgen.order.atoms import Arrive, Commit, Expect, Join, Retire, Wait

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from attrs import evolve
 
-from ptxgen.derive.derivation import threads_of
+from ptxgen.derive.part import threads_of
 from ptxgen.derive.space import IndexSpace
 from ptxgen.order.atoms import Arrive, AtomProgram, Commit, Expect, Release, is_synchronisation
 from ptxgen.prove.checker import check

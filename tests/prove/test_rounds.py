@@ -11,7 +11,7 @@ from attrs import evolve
 
 from polyhedral import Set, const, var
 from ptxgen.derive.counting import counting
-from ptxgen.derive.derivation import context, threads_of
+from ptxgen.derive.part import context, threads_of
 from ptxgen.derive.scanning import scan_program
 from ptxgen.derive.space import IndexSpace
 from ptxgen.kernels import GeneratedKernel
