@@ -27,7 +27,8 @@ from ptxgen.derive.streaming import MixedSteps, mixed
 from ptxgen.derive.turning import rotations, unit_count
 from ptxgen.errors import InternalError, PlanError
 from ptxgen.order.ops import Op
-from ptxgen.order.requirements import Requirement, requirements
+from ptxgen.order.requirement import Requirement
+from ptxgen.order.requirements import requirements
 from ptxgen.order.synchronisation import Synchronised
 from ptxgen.order.threads import Threads
 from ptxgen.plan import MultiplyBy, Order, Plan, Shift, Turns

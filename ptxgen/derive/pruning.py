@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from attrs import evolve
 
-from ptxgen.order.requirements import Requirement
+from ptxgen.order.requirement import Requirement
 from ptxgen.order.synchronisation import Synchronised
 from ptxgen.order.threads import Threads
 from ptxgen.prove.checker import Verdict

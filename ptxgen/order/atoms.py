@@ -10,7 +10,7 @@ from isa.mechanisms import Group, GroupKind, IssuedBy, Mechanism
 from polyhedral import FloorDiv
 from ptxgen.errors import Place
 from ptxgen.order.clusters import Masks
-from ptxgen.order.requirements import EventKind
+from ptxgen.order.requirement import EventKind
 
 
 class Side(Enum):

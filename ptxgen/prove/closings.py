@@ -8,7 +8,7 @@ from isa.mechanisms import Group
 from ptxgen.errors import Finding, Severity
 from ptxgen.order.atoms import Commit
 from ptxgen.order.ops import Op, time_domain
-from ptxgen.order.requirements import Requirement
+from ptxgen.order.requirement import Requirement
 from ptxgen.order.synchronisation import Synchronisation, Synchronised
 
 

@@ -26,7 +26,7 @@ from ptxgen.order.atoms import (
     Wait,
 )
 from ptxgen.order.ops import Op, TouchKind
-from ptxgen.order.requirements import EventKind, Requirement
+from ptxgen.order.requirement import EventKind, Requirement
 from ptxgen.order.synchronisation import Synchronisation, Synchronised
 from ptxgen.order.threads import SEVERAL
 from ptxgen.prove.parts import Part, op_of, path_of

@@ -32,11 +32,9 @@ from ptxgen.order.atoms import (
     Wait,
     performed_by,
 )
-from ptxgen.order.atoms import (
-    Edge as LoopEdge,
-)
+from ptxgen.order.atoms import Edge as LoopEdge
 from ptxgen.order.clusters import Masks, ranks_in, reached
-from ptxgen.order.requirements import EventKind
+from ptxgen.order.requirement import EventKind
 from ptxgen.prove.graph import Edge, Graph, Member, Why
 
 _Node = tuple[int, Placed]

@@ -9,7 +9,7 @@ from itertools import pairwise
 from attrs import field, frozen
 
 from ptxgen.order.atoms import FenceKind, Side
-from ptxgen.order.requirements import EventKind
+from ptxgen.order.requirement import EventKind
 
 FAR = 1 << 40
 _Step = tuple[int, int, bool, bool, int]

@@ -7,20 +7,9 @@ from collections.abc import Iterator, Mapping
 from attrs import field, frozen
 
 from ptxgen.errors import InternalError
-from ptxgen.order.atoms import (
-    Advance,
-    Arrive,
-    Commit,
-    Expect,
-    Fence,
-    FenceKind,
-    PassTurn,
-    Retire,
-    TakeTurn,
-    Wait,
-)
+from ptxgen.order.atoms import Advance, Arrive, Commit, Expect, Fence, FenceKind, PassTurn, Retire, TakeTurn, Wait
 from ptxgen.order.ops import Op, time_domain
-from ptxgen.order.requirements import Event, Requirement
+from ptxgen.order.requirement import Event, Requirement
 from ptxgen.order.synchronisation import Synchronisation, Synchronised
 from ptxgen.order.threads import Threads
 from ptxgen.prove.closings import closed_for_outside

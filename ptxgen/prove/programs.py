@@ -26,7 +26,7 @@ from ptxgen.order.atoms import (
 )
 from ptxgen.order.clusters import joined
 from ptxgen.order.ops import Op, TouchKind
-from ptxgen.order.requirements import Requirement
+from ptxgen.order.requirement import Requirement
 from ptxgen.order.synchronisation import Synchronisation, Synchronised
 from ptxgen.order.threads import SEVERAL
 from ptxgen.prove.clusters import reaches_others

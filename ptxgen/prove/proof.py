@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from ptxgen.errors import Finding
-from ptxgen.order.requirements import Requirement
+from ptxgen.order.requirement import Requirement
 from ptxgen.order.synchronisation import Synchronised
 from ptxgen.order.threads import Threads
 from ptxgen.prove.checker import Verdict, check

@@ -29,7 +29,7 @@ from ptxgen.order.atoms import (
     Wait,
 )
 from ptxgen.order.ops import Op
-from ptxgen.order.requirements import EventKind
+from ptxgen.order.requirement import EventKind
 from ptxgen.order.synchronisation import Synchronisation, Synchronised, TurnUse
 from ptxgen.order.threads import SEVERAL, Threads
 from ptxgen.prove.checker import check

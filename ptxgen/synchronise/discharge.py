@@ -9,9 +9,10 @@ from attrs import evolve
 from isa.mechanisms import AtIssue, Group, IssuedBy
 from ptxgen.errors import UnsupportedError
 from ptxgen.order.atoms import Commit, Fence, FenceKind
+from ptxgen.order.intervals import check_order
 from ptxgen.order.nest import Body, Nest, nest
 from ptxgen.order.ops import Op
-from ptxgen.order.requirements import Requirement, check_order
+from ptxgen.order.requirement import Requirement
 from ptxgen.order.synchronisation import RingUse, Synchronisation, Synchronised
 from ptxgen.order.threads import SEVERAL, Rotation, Threads
 from ptxgen.synchronise.clusters import counted, entering

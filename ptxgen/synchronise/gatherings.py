@@ -11,7 +11,7 @@ from ptxgen.errors import UnsupportedError
 from ptxgen.order.atoms import ClusterArrive, ClusterWait
 from ptxgen.order.nest import Body, Nest
 from ptxgen.order.ops import Time
-from ptxgen.order.requirements import Requirement
+from ptxgen.order.requirement import Requirement
 from ptxgen.order.synchronisation import Synchronisation
 from ptxgen.synchronise.meetings import fewest_gaps
 

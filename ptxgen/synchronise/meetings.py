@@ -10,9 +10,10 @@ from attrs import evolve, frozen
 from isa.mechanisms import Group, GroupKind, Proxy
 from polyhedral import Affine, Set, var
 from ptxgen.order.atoms import Commit, Fence, FenceKind, Join, Retire
+from ptxgen.order.intervals import interval
 from ptxgen.order.nest import Body, Nest
 from ptxgen.order.ops import Op, Time, time_domain
-from ptxgen.order.requirements import EventKind, Requirement, interval
+from ptxgen.order.requirement import EventKind, Requirement
 from ptxgen.order.synchronisation import Synchronisation
 from ptxgen.synchronise.groups import Commits, commits, lane_group
 from ptxgen.tile import Covered

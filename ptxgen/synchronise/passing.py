@@ -11,7 +11,7 @@ from ptxgen.errors import UnsupportedError
 from ptxgen.order.atoms import Acquire, Join, Release
 from ptxgen.order.nest import Body, Nest
 from ptxgen.order.ops import Time
-from ptxgen.order.requirements import Event, Requirement
+from ptxgen.order.requirement import Event, Requirement
 from ptxgen.order.synchronisation import Synchronisation, Synchronising
 
 MOST_LOOPS = 1

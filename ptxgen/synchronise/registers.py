@@ -11,7 +11,7 @@ from polyhedral import Set, System
 from ptxgen.order.atoms import Commit, Fence, FenceKind, Retire
 from ptxgen.order.nest import Body, Nest
 from ptxgen.order.ops import Time, time_domain
-from ptxgen.order.requirements import Requirement
+from ptxgen.order.requirement import Requirement
 from ptxgen.order.synchronisation import Synchronisation
 
 

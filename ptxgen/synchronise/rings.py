@@ -14,7 +14,7 @@ from ptxgen.order.atoms import Arrive, Commit, Expect, Fence, FenceKind, Retire,
 from ptxgen.order.clusters import is_remote
 from ptxgen.order.nest import Body, Nest
 from ptxgen.order.ops import Op, Time, TouchKind
-from ptxgen.order.requirements import Requirement
+from ptxgen.order.requirement import Requirement
 from ptxgen.order.synchronisation import RingUse, Synchronisation, numbered
 from ptxgen.synchronise.clusters import before_leaving, freed_by
 from ptxgen.synchronise.rounds import check_rounds

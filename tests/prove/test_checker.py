@@ -35,7 +35,7 @@ from ptxgen.order.atoms import (
     Turn,
     Wait,
 )
-from ptxgen.order.requirements import EventKind
+from ptxgen.order.requirement import EventKind
 from ptxgen.prove.checker import check
 from ptxgen.prove.events import without
 from tests.prove.model import Uses, faults

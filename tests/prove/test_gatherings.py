@@ -7,7 +7,7 @@ from attrs import evolve
 
 from isa.mechanisms import LOAD, REGISTERS, STORE
 from ptxgen.order.atoms import Atom, AtomProgram, ClusterArrive, ClusterWait, Issue, Obligation, Placed, RoleBody
-from ptxgen.order.requirements import EventKind
+from ptxgen.order.requirement import EventKind
 from ptxgen.prove.checker import check
 from ptxgen.prove.events import without
 from tests.prove.model import Uses, faults

@@ -11,7 +11,8 @@ from isa.mechanisms import IssuedBy
 from ptxgen.order.atoms import Arrive, ClusterArrive, ClusterWait, Side, Wait
 from ptxgen.order.clusters import inverse, is_remote, joined, reached
 from ptxgen.order.ops import Op, TouchKind
-from ptxgen.order.requirements import Requirement, requirements
+from ptxgen.order.requirement import Requirement
+from ptxgen.order.requirements import requirements
 from ptxgen.order.synchronisation import Synchronised
 from ptxgen.order.threads import Threads
 from ptxgen.prove.proof import check_meetings

@@ -13,7 +13,8 @@ from polyhedral import Set, var
 from ptxgen.errors import InternalError, PlanError, UnsupportedError
 from ptxgen.order.atoms import Arrive, Expect, Retire, Side, Wait
 from ptxgen.order.ops import Op, Time
-from ptxgen.order.requirements import Requirement, requirements
+from ptxgen.order.requirement import Requirement
+from ptxgen.order.requirements import requirements
 from ptxgen.order.synchronisation import Synchronisation, Synchronised
 from ptxgen.order.threads import Threads
 from ptxgen.prove.proof import check_meetings

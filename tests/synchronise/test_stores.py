@@ -12,7 +12,8 @@ from isa.mechanisms import BULK_STORE, LOAD, REGISTERS, STORE, GroupKind
 from polyhedral import const, var
 from ptxgen.order.atoms import Commit, Fence, FenceKind, Join, Retire
 from ptxgen.order.ops import Op, Touch
-from ptxgen.order.requirements import Requirement, requirements
+from ptxgen.order.requirement import Requirement
+from ptxgen.order.requirements import requirements
 from ptxgen.order.synchronisation import Synchronisation, Synchronised
 from ptxgen.prove.proof import check_meetings
 from ptxgen.synchronise.discharge import discharge

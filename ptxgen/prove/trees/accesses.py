@@ -19,7 +19,7 @@ from isa.mechanisms import (
     WARPGROUP_MULTIPLY,
     Mechanism,
 )
-from ptxgen.order.requirements import EventKind
+from ptxgen.order.requirement import EventKind
 from ptxgen.tile import Carrier, Copy, Fill, HandWritten, Leaf, Map, Multiply, Reduce, Region, Space
 
 READ_DONE, DONE = EventKind.READ_DONE, EventKind.DONE

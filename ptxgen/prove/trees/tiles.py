@@ -9,7 +9,7 @@ from attrs import define, field, frozen
 
 from isa.mechanisms import Proxy
 from ptxgen.errors import Finding, Severity
-from ptxgen.order.requirements import EventKind
+from ptxgen.order.requirement import EventKind
 from ptxgen.prove.trees.accesses import Access, mechanism_of
 from ptxgen.prove.trees.execution import Execution, Member, is_product
 from ptxgen.prove.trees.tracing import Step
