@@ -7,7 +7,7 @@ from itertools import accumulate, pairwise
 
 from attrs import evolve, frozen
 
-from isa.mechanisms import Group, GroupKind, IssuedBy, Mechanism, Transaction
+from isa.mechanisms import Group, IssuedBy, Transaction
 from ptxgen.order.atoms import (
     Acquire,
     Advance,
@@ -36,10 +36,10 @@ from ptxgen.order.atoms import Edge as LoopEdge
 from ptxgen.order.clusters import Masks, ranks_in, reached
 from ptxgen.order.requirement import EventKind
 from ptxgen.prove.graph import Edge, Graph, Member, Why
+from ptxgen.prove.retiring import Seen, groups_seen
 
 _Node = tuple[int, Placed]
 _Scope = tuple[str, str, int, bool | None, int, int]
-_Seen = dict[int, tuple[int, bool, tuple[tuple[Issue, int, int], ...], int | None]]
 
 
 @frozen(eq=False)
@@ -102,7 +102,7 @@ class _Builder:
             self.first = 1 << start
             everybody = tuple(m for cta in range(self.program.cluster) for m in members(role, cta))
             performed = [performed_by(role, placed.atom) for placed in role.atoms]
-            seen = _groups_seen(role)
+            seen = groups_seen(role)
             bodies = [self.thread(role, member, performed, seen) for member in everybody]
             if role.name == self.variant.handover:
                 self.hand_over(role, list(zip(everybody, bodies, strict=True)))
@@ -120,7 +120,9 @@ class _Builder:
             self.variant.number,
         )
 
-    def thread(self, role: RoleBody, member: Member, performed: list[IssuedBy], seen: _Seen) -> list[int | None]:
+    def thread(
+        self, role: RoleBody, member: Member, performed: list[IssuedBy], seen: dict[int, Seen]
+    ) -> list[int | None]:
         """The nodes of one thread's body and tail, None for atoms that it does not perform."""
         nodes: list[int | None] = []
         for place, (placed, by) in enumerate(zip(role.atoms, performed, strict=True)):
@@ -273,18 +275,18 @@ class _Builder:
         self.edge(node, read, 0, Why.RUN)
         return read, read + 1
 
-    def retire(self, member: Member, nodes: list[int | None], seen: _Seen) -> None:
+    def retire(self, member: Member, nodes: list[int | None], seen: dict[int, Seen]) -> None:
         """Edges from the completions of groups to the retiring atoms of the same thread, which would not be there
         without the only closing of a kind."""
-        for place, (entry, reads_only, groups, closing) in seen.items():
+        for place, own in seen.items():
             node = nodes[place]
             if node is not None:
-                of = self.owners[node] | (0 if closing is None else self.first << closing)
-                for op, ahead, steps in groups:
+                of = self.owners[node] | (0 if own.closing is None else self.first << own.closing)
+                for op, ahead, steps in own.ops:
                     scope = _scope(op, member)
                     if scope in self.shared:
-                        source = self.shared[scope] + (0 if reads_only else 1)
-                        self.edges.append(Edge(source, node, steps + entry - ahead, Why.GROUP, of))
+                        source = self.shared[scope] + (0 if own.reads_only else 1)
+                        self.edges.append(Edge(source, node, steps + own.ahead - ahead, Why.GROUP, of))
 
     def nest(self) -> None:
         """Of a nested loop with more steps than its ring has slots, nobody who uses the ring comes to the end before
@@ -331,21 +333,6 @@ def _same_barrier(role: RoleBody, tail_place: int, ring: str, side: Side) -> boo
             return False
 
 
-def _groups_seen(role: RoleBody) -> _Seen:
-    """Of each Retire of a role, in its body or behind it: its `ahead`, whether it waits for reads only, what it has
-    seen complete, and the place of the role's closing of such groups, where there is one alone."""
-    found: _Seen = {}
-    for place, entry in enumerate((*role.body, *role.tail)):
-        match entry.atom:
-            case Retire(kind=kind, pending=pending, reads_only=reads_only) if pending >= 0:
-                closings = [n for n, p in enumerate(role.body) if isinstance(p.atom, Commit) and p.atom.kind is kind]
-                closing = closings[0] if len(closings) == 1 else None
-                found[place] = (entry.ahead, reads_only, tuple(retired(role, place)), closing)
-            case _:
-                pass
-    return found
-
-
 def members(role: RoleBody, cta: int = 0) -> tuple[Member, ...]:
     """The representative threads of a role: an elected and another thread of one unit, and of a second unit; of all
     units where those take turns in the body."""
@@ -357,41 +344,6 @@ def members(role: RoleBody, cta: int = 0) -> tuple[Member, ...]:
 def rotates(role: RoleBody) -> bool:
     """Whether the units of a role take turns in its body."""
     return any(isinstance(placed.atom, TakeTurn | PassTurn) for placed in role.body)
-
-
-def retired(role: RoleBody, place: int) -> Iterator[tuple[Issue, int, int]]:
-    """The ops whose groups the Retire at `place` (body, then tail) has seen complete: the op, its `ahead`, and how many
-    steps after the op's step the retiring step is. Groups are counted back from the latest commit before the Retire."""
-    tail = place - len(role.body)
-    atom = role.tail[tail].atom if tail >= 0 else role.body[place].atom
-    assert isinstance(atom, Retire)
-    commits = [p for p, e in enumerate(role.body) if isinstance(e.atom, Commit) and e.atom.kind is atom.kind]
-    if not commits:
-        return
-    here = len(role.body) if tail >= 0 else place
-    before = [p for p in commits if p < here] if tail < 0 else []
-    latest = list(reversed(before)) + [p for _ in range(atom.pending + 1) for p in reversed(commits)]
-    seen: set[int] = set()
-    for back, commit in enumerate(latest):
-        if back >= atom.pending and commit not in seen:
-            seen.add(commit)
-            whole = 0 if back < len(before) else 1 + (back - len(before)) // len(commits)
-            yield from _committed(role, commit, commits, atom.kind, whole)
-
-
-def _committed(
-    role: RoleBody, commit: int, commits: list[int], kind: GroupKind, steps: int
-) -> Iterator[tuple[Issue, int, int]]:
-    earlier = [c for c in commits if c < commit]
-    start = earlier[-1] if earlier else -1
-    for place, entry in enumerate(role.body):
-        wrapped = not earlier and place > commits[-1]
-        if start < place < commit or wrapped:
-            match entry.atom:
-                case Issue(mechanism=Mechanism(completes=Group(kind=own))) as op if own is kind:
-                    yield op, entry.ahead, steps + int(wrapped)
-                case _:
-                    pass
 
 
 def event_graph(program: AtomProgram) -> Graph:
