@@ -1,16 +1,9 @@
 """How to compute: the immutable list of schedule steps (see README.md)."""
 
+from ptxgen.plan.block_orders import BlockOrder, grouped, hilbert, rows
 from ptxgen.plan.by_hand import Completes, Issued
-from ptxgen.plan.instructions import (
-    MatrixInstruction,
-    m8n8k4,
-    m8n8k16,
-    m16n8k4,
-    m16n8k8,
-    m16n8k16,
-    m16n8k32,
-    wgmma,
-)
+from ptxgen.plan.facts import Aligned, Fact, Multiple, aligned, multiple
+from ptxgen.plan.instructions import MatrixInstruction, m8n8k4, m8n8k16, m16n8k4, m16n8k8, m16n8k16, m16n8k32, wgmma
 from ptxgen.plan.legality import Witness, backwards, crossing, dependences
 from ptxgen.plan.nest import (
     PieceLoop,
@@ -25,6 +18,7 @@ from ptxgen.plan.nest import (
 )
 from ptxgen.plan.plan import Plan
 from ptxgen.plan.rewriting import Chains, Hybrid, flaw, hybrid
+from ptxgen.plan.roles import Role, role
 from ptxgen.plan.splits import deal_of
 from ptxgen.plan.splitting import Deal, Join, misdealt, ordered
 from ptxgen.plan.steps import (
@@ -52,50 +46,31 @@ from ptxgen.plan.steps import (
     Unroll,
 )
 from ptxgen.plan.streaming import Cutting, cut_of, miscut
+from ptxgen.plan.transports import By, Transport, convert, cp_async, ld, ldmatrix, st, stmatrix, tensor
 from ptxgen.plan.words import (
-    Aligned,
-    BlockOrder,
-    By,
     Eviction,
-    Fact,
     Into,
     IntoFragments,
     IntoRegisters,
     IntoShared,
     IntoWorkspace,
     LayoutWish,
-    Multiple,
     Onto,
     OperandPlace,
-    Role,
     Swizzle,
-    Transport,
     Workers,
-    aligned,
     blocks,
     congruous,
-    convert,
-    cp_async,
     crosswise,
     evict_first,
     evict_last,
     fragments,
     free,
-    grouped,
-    hilbert,
-    ld,
-    ldmatrix,
     linear,
-    multiple,
     registers,
-    role,
-    rows,
     shared,
     sms,
-    st,
-    stmatrix,
     swizzle,
-    tensor,
     warpgroups,
     warps,
     workspace,

@@ -9,24 +9,14 @@ from attrs import frozen
 from polyhedral import Dependence
 from ptxgen.compute import Array, ArrayKind, Compute, SourceLine, Statement
 from ptxgen.errors import PlanError
-from ptxgen.plan.facts import contradiction
+from ptxgen.plan.block_orders import BlockOrder, rows
+from ptxgen.plan.facts import Aligned, Fact, Multiple, contradiction
 from ptxgen.plan.legality import Witness, backwards, crossing, dependences
 from ptxgen.plan.nest import placement, tile_levels
 from ptxgen.plan.running import stage_paths
 from ptxgen.plan.steps import Assume, Finish, Isolate, MultiplyBy, Order, Shift, Split, Stage, Step, Tile, Unroll
-from ptxgen.plan.words import (
-    Aligned,
-    BlockOrder,
-    Fact,
-    IntoFragments,
-    IntoRegisters,
-    IntoShared,
-    Multiple,
-    Onto,
-    Transport,
-    Workers,
-    rows,
-)
+from ptxgen.plan.transports import Transport
+from ptxgen.plan.words import IntoFragments, IntoRegisters, IntoShared, Onto, Workers
 
 _FILLERS = {
     IntoRegisters: (Transport.LD,),

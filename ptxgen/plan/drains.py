@@ -6,7 +6,8 @@ from ptxgen.compute import ArrayKind
 from ptxgen.plan.checks import Checks
 from ptxgen.plan.nest import tile_levels
 from ptxgen.plan.steps import Drain, Stage
-from ptxgen.plan.words import By, IntoShared, Swizzle, Transport
+from ptxgen.plan.transports import By, Transport
+from ptxgen.plan.words import IntoShared, Swizzle
 
 _PUTS = (Transport.ST, Transport.STMATRIX)
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from ptxgen.plan.checks import Checks
 from ptxgen.plan.steps import Drain, Hint, Stage
-from ptxgen.plan.words import Eviction, Transport
+from ptxgen.plan.transports import Transport
+from ptxgen.plan.words import Eviction
 
 
 def hinted(checks: Checks, step: Hint) -> None:

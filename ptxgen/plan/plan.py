@@ -8,15 +8,17 @@ from typing import Any
 from attrs import evolve, field, frozen
 
 from ptxgen.compute import Array, Compute, SourceLine, caller
+from ptxgen.plan.block_orders import BlockOrder, rows
 from ptxgen.plan.by_hand import Completes, Issued
 from ptxgen.plan.checks import Checks
 from ptxgen.plan.drains import drainable
+from ptxgen.plan.facts import Fact
 from ptxgen.plan.hinting import hinted
 from ptxgen.plan.instructions import MatrixInstruction
-from ptxgen.plan.nest import show_nest
-from ptxgen.plan.rewriting import Hybrid, rewritten
-from ptxgen.plan.splits import deal_of, splittable
-from ptxgen.plan.splitting import Join, ordered, split_into
+from ptxgen.plan.rewriting import Hybrid
+from ptxgen.plan.roles import Role
+from ptxgen.plan.splits import splittable
+from ptxgen.plan.splitting import Join, ordered
 from ptxgen.plan.steps import (
     Assume,
     ByHand,
@@ -41,23 +43,20 @@ from ptxgen.plan.steps import (
     Turns,
     Unroll,
 )
-from ptxgen.plan.streaming import cut_of, streamable, streamed_into
+from ptxgen.plan.streaming import streamable
+from ptxgen.plan.telling import told
+from ptxgen.plan.transports import By
 from ptxgen.plan.turning import named_phases, turnable
 from ptxgen.plan.uses import Uses
 from ptxgen.plan.words import (
-    BlockOrder,
-    By,
     Eviction,
-    Fact,
     Into,
     IntoFragments,
     IntoRegisters,
     IntoShared,
     IntoWorkspace,
     Onto,
-    Role,
     Workers,
-    rows,
     shared,
 )
 
@@ -382,18 +381,7 @@ class Plan:
         return self._with(step)
 
     def __str__(self) -> str:
-        lines = [f"plan for {self.target}", str(self.compute)]
-        before = Plan(self.compute, self.target)
-        for place, step in enumerate(self.steps):
-            after = evolve(before, steps=self.steps[: place + 1])
-            lines.append(f"{step}    # {step.line}")
-            lines += _changes(before, after)
-            if isinstance(step, Rewrite):
-                lines += _rewriting(self.compute, step)
-            if isinstance(step, Split | Stream):
-                lines += _splitting(before, step)
-            before = after
-        return "\n".join(lines)
+        return "\n".join([f"plan for {self.target}", str(self.compute), *told(self.compute, self.steps)])
 
     def _with(self, step: Step) -> Plan:
         return evolve(self, steps=(*self.steps, step))
@@ -404,28 +392,3 @@ class Plan:
 
 def _each(given: object) -> list[object]:
     return list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [given]
-
-
-def _rewriting(compute: Compute, step: Rewrite) -> list[str]:
-    statement = compute.statement(step.rule.statement)
-    first, *others = rewritten(step.rule, statement)
-    return [f"    {statement}", f"    ->  {first}", *(f"        {other}" for other in others)]
-
-
-def _splitting(plan: Plan, step: Split | Stream) -> list[str]:
-    if isinstance(step, Stream):
-        statement, cutting = cut_of(plan.steps, plan.compute.statements, step)
-        first, second = streamed_into(cutting, statement)
-    else:
-        statement, deal = deal_of(plan.compute, plan.steps, step)
-        first, second = split_into(deal, statement)
-    return [f"    {statement}", f"    ->  {first}", f"        {second}"]
-
-
-def _changes(before: Plan, after: Plan) -> list[str]:
-    lines: list[str] = []
-    for statement in before.compute.statements:
-        old, new = show_nest(before.steps, statement), show_nest(after.steps, statement)
-        if old != new:
-            lines.append(f"    {statement.name}: {old}  ->  {new}")
-    return lines

@@ -5,7 +5,8 @@ from __future__ import annotations
 from ptxgen.compute import ArrayKind, Compute, Statement
 from ptxgen.plan.nest import piece_loop, placement, tile_levels
 from ptxgen.plan.steps import Drain, Stage, Step
-from ptxgen.plan.words import IntoFragments, Onto, Transport
+from ptxgen.plan.transports import Transport
+from ptxgen.plan.words import IntoFragments, Onto
 
 Path = tuple[str, ...]
 

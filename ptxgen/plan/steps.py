@@ -8,15 +8,16 @@ from typing import Any
 from attrs import field, frozen
 
 from ptxgen.compute import SourceLine
+from ptxgen.plan.block_orders import BlockOrder
 from ptxgen.plan.by_hand import Completes, Issued
+from ptxgen.plan.facts import Fact
 from ptxgen.plan.instructions import MatrixInstruction
 from ptxgen.plan.rewriting import Hybrid
+from ptxgen.plan.roles import Role
 from ptxgen.plan.splitting import Join
+from ptxgen.plan.transports import By
 from ptxgen.plan.words import (
-    BlockOrder,
-    By,
     Eviction,
-    Fact,
     Into,
     IntoFragments,
     IntoRegisters,
@@ -24,7 +25,6 @@ from ptxgen.plan.words import (
     IntoWorkspace,
     Onto,
     OperandPlace,
-    Role,
     Workers,
 )
 

@@ -13,6 +13,7 @@ from ptxgen.plan.checks import Checks
 from ptxgen.plan.instructions import MatrixInstruction
 from ptxgen.plan.nest import PieceLoop, pieces_at, placement, tile_levels
 from ptxgen.plan.rewriting import Hybrid, chains_of, flaw
+from ptxgen.plan.roles import Role
 from ptxgen.plan.running import bodies, rolled, shiftable
 from ptxgen.plan.steps import (
     ByHand,
@@ -29,12 +30,8 @@ from ptxgen.plan.steps import (
     Stage,
     Unroll,
 )
-from ptxgen.plan.words import (
-    Onto,
-    OperandPlace,
-    Role,
-    Transport,
-)
+from ptxgen.plan.transports import Transport
+from ptxgen.plan.words import Onto, OperandPlace
 
 MOST_BLOCKS_OF_A_CLUSTER = 8
 
