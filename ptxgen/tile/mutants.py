@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 from attrs import evolve, frozen
 
-from ptxgen.tile.nodes import Ordering, Program, Synchronisation
+from ptxgen.tile.program import Program
 from ptxgen.tile.rewriting import deleted, spots
+from ptxgen.tile.synchronisation import Ordering, Synchronisation
 
 
 @frozen

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator
 
 from attrs import frozen
 
+from ptxgen.tile.buffers import Space
 from ptxgen.tile.distribution import LANE_BITS
-from ptxgen.tile.nodes import Copy, Space
+from ptxgen.tile.leaves import Copy
 
 BANKS = 32
 WORD_BYTES = 4

@@ -12,55 +12,43 @@ from isa.mechanisms import Group
 from polyhedral import Affine, var
 from ptxgen.compute import Constant, Expression, Load, Operand, Scalar, decimal, rebuild
 from ptxgen.compute import show as show_expression
+from ptxgen.tile.buffers import Buffer, GlobalPlacement, Region, Space
 from ptxgen.tile.distribution import Distribution, MatrixRows, SharedLayout, matrix_rows
-from ptxgen.tile.nodes import (
+from ptxgen.tile.grid import Grid
+from ptxgen.tile.leaves import (
+    Carrier,
+    Copy,
+    Factor,
+    Fill,
+    HandWritten,
+    Iteration,
+    Map,
+    MapOperand,
+    Multiply,
+    Outside,
+    Reduce,
+)
+from ptxgen.tile.nodes import Counter, ForEachItem, Let, Loop, Node, Sequence, When
+from ptxgen.tile.program import Parameter, Program, Ring, Role, TensorBox, Workspace
+from ptxgen.tile.quotient import Quotient
+from ptxgen.tile.synchronisation import (
     OWN_TILE,
     Acquire,
     Advance,
     Arrive,
-    Buffer,
-    Carrier,
     ClusterArrive,
     ClusterWait,
     Commit,
-    Copy,
-    Counter,
     Covered,
     Expect,
-    Factor,
-    Fill,
-    ForEachItem,
-    GlobalPlacement,
-    Grid,
     GridRelease,
     GridWait,
-    HandWritten,
-    Iteration,
-    Let,
-    Loop,
-    Map,
-    MapOperand,
     Meet,
-    Multiply,
-    Node,
-    Outside,
-    Parameter,
-    Program,
     ProxyFence,
-    Quotient,
-    Reduce,
-    Region,
     RegisterFence,
     Release,
     Retire,
-    Ring,
-    Role,
-    Sequence,
-    Space,
-    TensorBox,
     Wait,
-    When,
-    Workspace,
 )
 from ptxgen.tile.trees import products
 

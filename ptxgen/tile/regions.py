@@ -7,21 +7,10 @@ from collections.abc import Callable
 from attrs import evolve
 
 from polyhedral import Affine
-from ptxgen.tile.nodes import (
-    Arrive,
-    Copy,
-    Expect,
-    Factor,
-    Fill,
-    HandWritten,
-    Map,
-    MapOperand,
-    Multiply,
-    Node,
-    Reduce,
-    Region,
-    Wait,
-)
+from ptxgen.tile.buffers import Region
+from ptxgen.tile.leaves import Copy, Factor, Fill, HandWritten, Map, MapOperand, Multiply, Reduce
+from ptxgen.tile.nodes import Node
+from ptxgen.tile.synchronisation import Arrive, Expect, Wait
 
 
 def rewritten(node: Node, region: Callable[[Region], Region], affine: Callable[[Affine], Affine]) -> Node:

@@ -9,28 +9,11 @@ from typing import Any, assert_never
 
 from attrs import evolve, frozen
 
-from ptxgen.tile.nodes import (
-    Buffer,
-    Copy,
-    Counter,
-    Factor,
-    Fill,
-    ForEachItem,
-    HandWritten,
-    Let,
-    Loop,
-    Map,
-    MapOperand,
-    Multiply,
-    Node,
-    Ordering,
-    Program,
-    Reduce,
-    Region,
-    Role,
-    Sequence,
-    When,
-)
+from ptxgen.tile.buffers import Buffer, Region
+from ptxgen.tile.leaves import Copy, Factor, Fill, HandWritten, Map, MapOperand, Multiply, Reduce
+from ptxgen.tile.nodes import Counter, ForEachItem, Let, Loop, Node, Sequence, When
+from ptxgen.tile.program import Program, Role
+from ptxgen.tile.synchronisation import Ordering
 from ptxgen.tile.trees import children_of, sequence
 
 

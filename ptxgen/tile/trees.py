@@ -7,25 +7,9 @@ from typing import assert_never
 
 from attrs import evolve
 
-from ptxgen.tile.nodes import (
-    Copy,
-    Counter,
-    Covered,
-    Fill,
-    ForEachItem,
-    HandWritten,
-    Leaf,
-    Let,
-    Loop,
-    Map,
-    Multiply,
-    Node,
-    Ordering,
-    Reduce,
-    Sequence,
-    Synchronisation,
-    When,
-)
+from ptxgen.tile.leaves import Copy, Fill, HandWritten, Leaf, Map, Multiply, Reduce
+from ptxgen.tile.nodes import Counter, ForEachItem, Let, Loop, Node, Sequence, When
+from ptxgen.tile.synchronisation import Covered, Ordering, Synchronisation
 
 
 def flattened(node: Node) -> Node:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ptxgen.tile.buffers import Region, Space
 from ptxgen.tile.distribution import Distribution
+from ptxgen.tile.leaves import Carrier, Copy
 from ptxgen.tile.machine.geometry import (
     LANES,
     Index,
@@ -20,12 +22,6 @@ from ptxgen.tile.machine.geometry import (
 from ptxgen.tile.machine.numbers import NUMPY_TYPES, Numbers
 from ptxgen.tile.machine.overlays import clobber
 from ptxgen.tile.machine.state import IN_FLIGHT, NEVER_WRITTEN, Flight, Step, Storage, View
-from ptxgen.tile.nodes import (
-    Carrier,
-    Copy,
-    Region,
-    Space,
-)
 
 
 def read(step: Step, view: View, wanted: Mask) -> Numbers:

@@ -24,9 +24,9 @@ from ptxgen.compute import (
     UnaryOp,
     walk,
 )
+from ptxgen.tile.leaves import MultiplyRow
 from ptxgen.tile.machine.faults import MachineFault
 from ptxgen.tile.machine.numbers import Floats, Numbers, narrowed, widened
-from ptxgen.tile.nodes import MultiplyRow
 
 
 def evaluate_expression(

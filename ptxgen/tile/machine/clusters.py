@@ -9,13 +9,13 @@ from itertools import product
 import numpy as np
 from attrs import define, evolve, field
 
+from ptxgen.tile.grid import Grid, rank_name
 from ptxgen.tile.machine.faults import MachineFault
 from ptxgen.tile.machine.geometry import Index
 from ptxgen.tile.machine.rasters import Place, in_order
 from ptxgen.tile.machine.schedule import Blocked
 from ptxgen.tile.machine.segments import group_variables
 from ptxgen.tile.machine.state import Block, Launch, Warp, evaluate
-from ptxgen.tile.nodes import Grid, rank_name
 
 
 @define(eq=False)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from ptxgen.tile.buffers import Region
+from ptxgen.tile.leaves import Factor
 from ptxgen.tile.machine.geometry import Index
 from ptxgen.tile.machine.numbers import Numbers
 from ptxgen.tile.machine.state import NEVER_WRITTEN, Step, Storage
-from ptxgen.tile.nodes import Factor, Region
 
 
 def register_tile(step: Step, region: Region) -> tuple[Storage, int]:

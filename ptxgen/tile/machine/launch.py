@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 
 from isa.mechanisms import GroupKind
 from ptxgen.errors import LaunchError
+from ptxgen.tile.buffers import Region, Space
+from ptxgen.tile.leaves import Copy, HandWritten, Leaf
 from ptxgen.tile.machine import products, stores
 from ptxgen.tile.machine.clocks import OP_BITS, SEVERAL_BLOCKS, WARP_BITS, Clocks
 from ptxgen.tile.machine.clusters import Cluster, clusters_of, tile_variables
@@ -29,7 +31,8 @@ from ptxgen.tile.machine.rings import RingState
 from ptxgen.tile.machine.schedule import Blocked, Thread, interleave
 from ptxgen.tile.machine.state import Block, Launch, Step, Storage, Warp, evaluate
 from ptxgen.tile.machine.walking import leaves_of, meets_of, walk_tree
-from ptxgen.tile.nodes import (
+from ptxgen.tile.program import ParameterKind, Program
+from ptxgen.tile.synchronisation import (
     Acquire,
     Advance,
     Arrive,
@@ -37,22 +40,15 @@ from ptxgen.tile.nodes import (
     ClusterArrive,
     ClusterWait,
     Commit,
-    Copy,
     Expect,
     GridRelease,
     GridWait,
-    HandWritten,
-    Leaf,
     Meet,
-    ParameterKind,
-    Program,
     ProxyFence,
-    Region,
     RegisterFence,
     Release,
     Retire,
     Side,
-    Space,
     Wait,
 )
 from ptxgen.tile.variables import WARPGROUP

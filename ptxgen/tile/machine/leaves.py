@@ -8,6 +8,8 @@ import numpy as np
 
 from isa.mechanisms import AtIssue, GroupKind
 from ptxgen.compute import BinaryOp, Element, Operand, ReductionOp
+from ptxgen.tile.buffers import Region, Space
+from ptxgen.tile.leaves import Carrier, Copy, Fill, HandWritten, Iteration, Map, Multiply, Outside, Reduce
 from ptxgen.tile.machine import stores
 from ptxgen.tile.machine.access import (
     begin,
@@ -20,11 +22,7 @@ from ptxgen.tile.machine.access import (
     read,
     write,
 )
-from ptxgen.tile.machine.arithmetic import (
-    accumulated,
-    binary,
-    evaluate_expression,
-)
+from ptxgen.tile.machine.arithmetic import accumulated, binary, evaluate_expression
 from ptxgen.tile.machine.folding import fold
 from ptxgen.tile.machine.fragments import matrix, register_tile
 from ptxgen.tile.machine.geometry import (
@@ -43,20 +41,7 @@ from ptxgen.tile.machine.numbers import NUMPY_TYPES, Floats, Numbers, narrowed, 
 from ptxgen.tile.machine.products import issue
 from ptxgen.tile.machine.segments import reach_of
 from ptxgen.tile.machine.state import Step, View, Warp
-from ptxgen.tile.nodes import (
-    Carrier,
-    Copy,
-    Fill,
-    HandWritten,
-    Iteration,
-    Map,
-    Multiply,
-    Outside,
-    Reduce,
-    Region,
-    Side,
-    Space,
-)
+from ptxgen.tile.synchronisation import Side
 
 
 def perform(step: Step) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ptxgen.tile.machine.geometry import Index
 from ptxgen.tile.machine.state import IN_FLIGHT, NEVER_WRITTEN, Step, Storage
-from ptxgen.tile.nodes import Program
+from ptxgen.tile.program import Program
 
 
 def lay_over(program: Program, shared: Mapping[str, Storage]) -> None:

@@ -10,13 +10,14 @@ from math import prod
 import numpy as np
 from attrs import define, field
 
+from ptxgen.tile.grid import Grid
 from ptxgen.tile.machine.clocks import Clocks
 from ptxgen.tile.machine.faults import MachineFault
 from ptxgen.tile.machine.geometry import Index
 from ptxgen.tile.machine.numbers import NUMPY_TYPES
 from ptxgen.tile.machine.schedule import Blocked
 from ptxgen.tile.machine.state import NEVER_WRITTEN, Launch, Storage, Warp, evaluate
-from ptxgen.tile.nodes import Grid, Program
+from ptxgen.tile.program import Program
 from ptxgen.tile.variables import TILE_COUNT, TILE_NUMBER
 
 Seen = dict[int, Index]

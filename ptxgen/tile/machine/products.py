@@ -8,13 +8,14 @@ from __future__ import annotations
 import numpy as np
 
 from isa.mechanisms import GroupKind
+from ptxgen.tile.buffers import Space
+from ptxgen.tile.leaves import Factor, Multiply
 from ptxgen.tile.machine.arithmetic import accumulated
 from ptxgen.tile.machine.fragments import matrix
 from ptxgen.tile.machine.geometry import StrayError, matrix_extent, matrix_index, shared_matrix_index
 from ptxgen.tile.machine.numbers import Numbers
 from ptxgen.tile.machine.schedule import Blocked
 from ptxgen.tile.machine.state import GroupProduct, Step, Warp
-from ptxgen.tile.nodes import Factor, Multiply, Space
 
 GROUP_WARPS = 4
 

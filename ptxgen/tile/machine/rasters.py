@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 
-from ptxgen.tile.nodes import Raster
+from ptxgen.tile.grid import Raster
 
 Place = tuple[int, ...]
 

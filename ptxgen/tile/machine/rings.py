@@ -13,7 +13,8 @@ from ptxgen.tile.machine.access import end_write
 from ptxgen.tile.machine.faults import MachineFault
 from ptxgen.tile.machine.geometry import Index
 from ptxgen.tile.machine.state import Flight, Warp
-from ptxgen.tile.nodes import Ring, Side
+from ptxgen.tile.program import Ring
+from ptxgen.tile.synchronisation import Side
 
 
 @define(eq=False)

@@ -8,7 +8,7 @@ from random import Random
 from attrs import define, frozen
 
 from ptxgen.tile.machine.faults import MachineFault
-from ptxgen.tile.nodes import Meet
+from ptxgen.tile.synchronisation import Meet
 
 UNTIL_MEETING = 1 << 30
 BURSTS = (1, 1, 2, 5, 20, UNTIL_MEETING)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from polyhedral import Affine
 from ptxgen.errors import LaunchError
+from ptxgen.tile.buffers import GlobalPlacement
+from ptxgen.tile.grid import Segmented
 from ptxgen.tile.machine.state import Launch, Step, evaluate
-from ptxgen.tile.nodes import GlobalPlacement, Segmented
 
 
 def reach_of(step: Step, op: str, placed: GlobalPlacement) -> tuple[Affine, ...]:

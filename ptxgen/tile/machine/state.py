@@ -12,12 +12,15 @@ from numpy.typing import NDArray
 from isa.mechanisms import GroupKind
 from polyhedral import Affine
 from ptxgen.compute import SourceLine
+from ptxgen.tile.buffers import Buffer, Region
 from ptxgen.tile.distribution import Distribution
+from ptxgen.tile.leaves import Leaf, Multiply
 from ptxgen.tile.machine.clocks import Clocks, Conflict, Stamp
 from ptxgen.tile.machine.faults import MachineFault
 from ptxgen.tile.machine.geometry import Index
 from ptxgen.tile.machine.numbers import NUMPY_TYPES, Numbers
-from ptxgen.tile.nodes import Buffer, Leaf, Multiply, Program, Quotient, Region, Role
+from ptxgen.tile.program import Program, Role
+from ptxgen.tile.quotient import Quotient
 
 if TYPE_CHECKING:
     from ptxgen.tile.machine.clusters import Cluster

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from ptxgen.tile.buffers import Space
+from ptxgen.tile.leaves import Copy
 from ptxgen.tile.machine.geometry import offsets, value_images
 from ptxgen.tile.machine.segments import reach_of
 from ptxgen.tile.machine.state import BulkStore, Step, Warp
-from ptxgen.tile.nodes import Copy, Space
 
 
 def issue(step: Step, node: Copy) -> None:

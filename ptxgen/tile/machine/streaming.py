@@ -7,7 +7,7 @@ from itertools import groupby, product
 import numpy as np
 from attrs import frozen
 
-from ptxgen.tile.nodes import WorkList
+from ptxgen.tile.grid import WorkList
 from ptxgen.tile.variables import BLOCK_COUNT, BLOCK_NUMBER, ITEM_FIRST, ITEM_SLABS, JOINING, LEAVING
 
 

@@ -8,28 +8,11 @@ from collections.abc import Sequence as Items
 from typing import assert_never
 
 from polyhedral import Constraint
+from ptxgen.tile.leaves import Copy, Fill, HandWritten, Leaf, Map, Multiply, Reduce
 from ptxgen.tile.machine.faults import MachineFault
 from ptxgen.tile.machine.state import evaluate
-from ptxgen.tile.nodes import (
-    Advance,
-    Copy,
-    Counter,
-    Fill,
-    ForEachItem,
-    HandWritten,
-    Leaf,
-    Let,
-    Loop,
-    Map,
-    Meet,
-    Multiply,
-    Node,
-    Ordering,
-    Reduce,
-    Sequence,
-    Synchronisation,
-    When,
-)
+from ptxgen.tile.nodes import Counter, ForEachItem, Let, Loop, Node, Sequence, When
+from ptxgen.tile.synchronisation import Advance, Meet, Ordering, Synchronisation
 
 End = Leaf | Synchronisation
 

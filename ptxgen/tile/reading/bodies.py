@@ -8,7 +8,12 @@ from collections.abc import Iterable
 from isa.mechanisms import GroupKind
 from polyhedral import Affine
 from ptxgen.compute import SourceLine
-from ptxgen.tile.nodes import (
+from ptxgen.tile.nodes import Counter, ForEachItem, Let, Loop, Node, When
+from ptxgen.tile.reading.cursor import Cursor, Line
+from ptxgen.tile.reading.leaves import blocks, leaf
+from ptxgen.tile.reading.quantities import affine, bounds, condition, quotient
+from ptxgen.tile.reading.regions import Scope
+from ptxgen.tile.synchronisation import (
     Acquire,
     Advance,
     Arrive,
@@ -16,16 +21,11 @@ from ptxgen.tile.nodes import (
     ClusterArrive,
     ClusterWait,
     Commit,
-    Counter,
     Covered,
     Expect,
-    ForEachItem,
     GridRelease,
     GridWait,
-    Let,
-    Loop,
     Meet,
-    Node,
     ProxyFence,
     RegisterFence,
     Release,
@@ -34,12 +34,7 @@ from ptxgen.tile.nodes import (
     Side,
     Synchronisation,
     Wait,
-    When,
 )
-from ptxgen.tile.reading.cursor import Cursor, Line
-from ptxgen.tile.reading.leaves import blocks, leaf
-from ptxgen.tile.reading.quantities import affine, bounds, condition, quotient
-from ptxgen.tile.reading.regions import Scope
 from ptxgen.tile.trees import sequence, with_instance
 
 BEGIN_BEHIND = "let the grids behind begin"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from isa.mechanisms import AT_ISSUE, Completion, Group, GroupKind, IssuedBy, Mechanism, Proxy
-from ptxgen.tile.nodes import HandWritten, Region, Space
+from ptxgen.tile.buffers import Region, Space
+from ptxgen.tile.leaves import HandWritten
 from ptxgen.tile.reading.cursor import Cursor
 from ptxgen.tile.reading.regions import Buffers, Scope, distributed, region
 

@@ -7,23 +7,10 @@ from collections.abc import Iterable
 from attrs import evolve
 
 from ptxgen.compute import Element
-from ptxgen.tile.nodes import (
-    Buffer,
-    Fact,
-    GlobalPlacement,
-    Grid,
-    GridDim,
-    Parameter,
-    ParameterKind,
-    Quotient,
-    Raster,
-    Ring,
-    Segmented,
-    Space,
-    TensorBox,
-    WorkList,
-    Workspace,
-)
+from ptxgen.tile.buffers import Buffer, GlobalPlacement, Space
+from ptxgen.tile.grid import Grid, GridDim, Raster, Segmented, WorkList
+from ptxgen.tile.program import Fact, Parameter, ParameterKind, Ring, TensorBox, Workspace
+from ptxgen.tile.quotient import Quotient
 from ptxgen.tile.reading.cursor import Cursor, Line
 from ptxgen.tile.reading.expressions import ELEMENTS
 from ptxgen.tile.reading.quantities import affine, distribution, layout, listed, quotient

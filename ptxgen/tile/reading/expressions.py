@@ -19,7 +19,7 @@ from ptxgen.compute import (
     Unary,
     UnaryOp,
 )
-from ptxgen.tile.nodes import Buffer, Region, Space
+from ptxgen.tile.buffers import Buffer, Region, Space
 from ptxgen.tile.reading.cursor import Cursor
 from ptxgen.tile.reading.quantities import affine, listed
 

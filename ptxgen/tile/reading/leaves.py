@@ -6,20 +6,9 @@ import re
 
 from attrs import evolve
 
+from ptxgen.tile.buffers import Region
 from ptxgen.tile.distribution import Distribution, MatrixRows
-from ptxgen.tile.nodes import (
-    Carrier,
-    Copy,
-    Eviction,
-    Factor,
-    Fill,
-    Leaf,
-    MatrixOrder,
-    Multiply,
-    MultiplyRow,
-    Outside,
-    Region,
-)
+from ptxgen.tile.leaves import Carrier, Copy, Eviction, Factor, Fill, Leaf, MatrixOrder, Multiply, MultiplyRow, Outside
 from ptxgen.tile.printer import EFFECTS, usual_outside, usual_rows
 from ptxgen.tile.reading.by_hand import written_by_hand
 from ptxgen.tile.reading.cursor import DIMENSION, Cursor, Line

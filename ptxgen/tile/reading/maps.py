@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ptxgen.compute import ReductionOp
-from ptxgen.tile.nodes import Buffer, Iteration, Map, MapOperand, Outside, Reduce, Region, Space
+from ptxgen.tile.buffers import Buffer, Region, Space
+from ptxgen.tile.leaves import Iteration, Map, MapOperand, Outside, Reduce
 from ptxgen.tile.printer import EFFECTS
 from ptxgen.tile.reading.cursor import Cursor, Line
 from ptxgen.tile.reading.expressions import Elements, expression

@@ -7,11 +7,13 @@ from collections.abc import Iterable, Iterator
 
 from attrs import define, field
 
-from ptxgen.tile.nodes import ClusterArrive, ClusterWait, Code, Entering, GridRelease, GridWait, Program, Role, Told
+from ptxgen.tile.leaves import Code
+from ptxgen.tile.program import Program, Role, Told
 from ptxgen.tile.reading.bodies import body, node
 from ptxgen.tile.reading.cursor import Line, lines_of
 from ptxgen.tile.reading.declarations import buffer, fact, grid, parameter, ring, tensor_box, workspace
 from ptxgen.tile.reading.regions import Scope
+from ptxgen.tile.synchronisation import ClusterArrive, ClusterWait, Entering, GridRelease, GridWait
 
 ROLE = re.compile(r"[A-Za-z_][\w.#]*(?: \d+)?")
 TOLD = re.compile(r"(?<= )(\d+) (warps|shared bytes|bytes|values a lane)(?=,|$)")

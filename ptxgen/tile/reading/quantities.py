@@ -5,7 +5,7 @@ from __future__ import annotations
 from polyhedral import Affine, Constraint, const, var
 from ptxgen.tile.cropping import Coordinate, CroppingError, coordinate_bits
 from ptxgen.tile.distribution import Distribution, SharedLayout
-from ptxgen.tile.nodes import Quotient
+from ptxgen.tile.quotient import Quotient
 from ptxgen.tile.reading.cursor import INTEGER, Cursor
 
 EXPRESSION = "an affine expression as 2*t + 1"

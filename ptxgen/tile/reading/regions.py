@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from attrs import evolve, frozen
 
+from ptxgen.tile.buffers import Buffer, Region, Space
 from ptxgen.tile.distribution import Distribution
-from ptxgen.tile.nodes import Buffer, Code, Region, Space
+from ptxgen.tile.leaves import Code
 from ptxgen.tile.reading.cursor import Cursor, Line
 from ptxgen.tile.reading.expressions import tile
 from ptxgen.tile.reading.quantities import distribution, listed
