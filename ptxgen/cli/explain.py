@@ -41,7 +41,8 @@ from ptxgen.tile import (
     Wait,
     When,
 )
-from ptxgen.tile.printer import of_tile, show
+from ptxgen.tile.printing import show
+from ptxgen.tile.printing.bodies import of_tile
 
 
 class Stage(Enum):

@@ -23,7 +23,7 @@ from ptxgen.tile.leaves import (
     Reduce,
 )
 from ptxgen.tile.nodes import Counter, ForEachItem, Let, Loop, Node, Sequence, When
-from ptxgen.tile.printer import show
+from ptxgen.tile.printing import show
 from ptxgen.tile.program import (
     MIDDLE,
     ROUND,

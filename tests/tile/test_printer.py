@@ -2,7 +2,7 @@
 
 from polyhedral import const, var
 from ptxgen.tile import Covered, Loop, Meet, Quotient, RequirementKind, Sequence, When
-from ptxgen.tile.printer import show
+from ptxgen.tile.printing import show
 from tests.tile.programs import Matmul, copying, softmax, transposing
 
 COPYING = """\

@@ -9,12 +9,12 @@ from attrs import evolve
 from ptxgen.tile.buffers import Region
 from ptxgen.tile.distribution import Distribution, MatrixRows
 from ptxgen.tile.leaves import Carrier, Copy, Eviction, Factor, Fill, Leaf, MatrixOrder, Multiply, MultiplyRow, Outside
-from ptxgen.tile.printer import EFFECTS, usual_outside, usual_rows
 from ptxgen.tile.reading.by_hand import written_by_hand
 from ptxgen.tile.reading.cursor import DIMENSION, Cursor, Line
 from ptxgen.tile.reading.expressions import ELEMENTS
 from ptxgen.tile.reading.maps import mapped, reduced
 from ptxgen.tile.reading.regions import Buffers, Scope, distributed, region
+from ptxgen.tile.usual import EFFECTS, usual_outside, usual_rows
 
 NAMED = re.compile(r"(\S+): ")
 SHAPE = re.compile(r"m(\d+)n(\d+)k(\d+)\.")

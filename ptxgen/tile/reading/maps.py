@@ -5,11 +5,11 @@ from __future__ import annotations
 from ptxgen.compute import ReductionOp
 from ptxgen.tile.buffers import Buffer, Region, Space
 from ptxgen.tile.leaves import Iteration, Map, MapOperand, Outside, Reduce
-from ptxgen.tile.printer import EFFECTS
 from ptxgen.tile.reading.cursor import Cursor, Line
 from ptxgen.tile.reading.expressions import Elements, expression
 from ptxgen.tile.reading.quantities import distribution, listed
 from ptxgen.tile.reading.regions import Buffers
+from ptxgen.tile.usual import EFFECTS
 
 OUTSIDES = {word: outside for outside, word in EFFECTS.items()}
 JOINS = {join.label: join for join in ReductionOp}
