@@ -10,7 +10,8 @@ from polyhedral.affine import Affine
 from polyhedral.coalescing import coalesced, simple_hull
 from polyhedral.difference import difference
 from polyhedral.isl_text import body_texts, braces, tuple_text
-from polyhedral.system import FALSE, UNIVERSE, Bounds, Conjunct, System, disjoint
+from polyhedral.part_rows import Bounds
+from polyhedral.system import FALSE, UNIVERSE, Conjunct, System, disjoint
 
 
 def _checked_dims(instance: Set, attribute: object, dims: tuple[str, ...]) -> None:
@@ -121,8 +122,9 @@ class Set:
     def substitute(self, values: Mapping[str, Affine | int]) -> Set:
         """The set with parameters replaced, or the slice at values of dimensions (which are then no dimensions).
 
-        A name that does not occur changes nothing, as a set keeps no list of parameters that it does not depend on.
+        ValueError for a name that is neither: a set depends on just the parameters that it has.
         """
+        self._have(values, "substitute")
         left = tuple(d for d in self.dims if d not in values)
         return Set(left, tuple(p.substitute(values) for p in self.pieces)).normalised()
 

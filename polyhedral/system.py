@@ -5,32 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from itertools import chain
-from math import gcd
-from operator import attrgetter, itemgetter, mul, neg
+from operator import attrgetter, mul
 from typing import NamedTuple, TypeAlias, Union
 
+from polyhedral import part_rows
 from polyhedral.affine import Affine, Condition, Congruence, Constraint, as_affine
 from polyhedral.components import product
-from polyhedral.part import NOTHING, VISIBLE, Part, Parts, in_place, part, parts_of, touching
-from polyhedral.parts import (
-    conjoined,
-    eliminated,
-    gist_by_parts,
-    renamed,
-    rows_of,
-    spelled_rows,
-    substituted,
-    without_names,
-)
+from polyhedral.conditions import congruence, of_affine, of_one
+from polyhedral.part import NOTHING, VISIBLE, Part, Parts, in_place, parts_of, touching
+from polyhedral.part_rows import Bounds
+from polyhedral.parts import conjoined, eliminated, gist_by_parts, renamed, spelled_rows, substituted, without_names
 from polyhedral.points import first_point_of, have_no_point
 from polyhedral.rows import Row
-from polyhedral.spelling import Spelling, dense, in_order, is_existential, normal
+from polyhedral.spelling import Spelling, in_order, is_existential, normal
 
 Conjunct: TypeAlias = Union[Condition, "System"]
-Bounds: TypeAlias = tuple[tuple[tuple[Affine, int], ...], tuple[tuple[Affine, int], ...]]
 
 
-_PARTS, _AFFINE = attrgetter("parts"), itemgetter(0)
+_PARTS = attrgetter("parts")
 _OWN, _EQUALITIES = attrgetter("own"), attrgetter("equalities")
 
 
@@ -68,7 +60,7 @@ class System(NamedTuple):
         """The conjunction of conditions and systems; the names in `exists` become existential."""
         names = tuple(exists)
         if len(parts) == 1 and isinstance(parts[0], Constraint) and not names:
-            return _of_one(parts[0])
+            return System(of_one(parts[0]))
         equal: list[tuple[Affine, int]] = []
         unequal: list[Affine] = []
         systems: list[System] = []
@@ -82,7 +74,7 @@ class System(NamedTuple):
                     systems.append(conjunct)
                 case _:
                     raise TypeError(f"wanted a Constraint, a Congruence or a System, got {conjunct!r}")
-        result = _from_affine(equal, unequal)
+        result = System(of_affine(equal, unequal))
         for system in systems:
             result = conjoin(result, system)
         return result.quantified(names) if names else result
@@ -199,41 +191,31 @@ class System(NamedTuple):
         mine = next((p for p in self.parts if name in p.visible), None)
         if mine is None:
             return UNIVERSE, self
-        own, others = _split(mine, name)
+        own, others = part_rows.split(mine, name)
         return System(own), System(in_place([*others, *[p for p in self.parts if p is not mine]]))
 
     def about(self, name: str) -> System:
         """The conditions in which `name` occurs; existentials must be congruences."""
-        return next((System(_rows_about(p, name)) for p in self.parts if name in p.visible), UNIVERSE)
+        return next((System(part_rows.rows_about(p, name)) for p in self.parts if name in p.visible), UNIVERSE)
 
     def bounds(self, name: str) -> Bounds:
         """The (expression, divisor) pairs e, d with name >= ceil(e/d), and those with name <= floor(e/d)."""
         one = next((p for p in self.parts if name in p.visible), None)
-        return ((), ()) if one is None else _bounds(one, name)
+        return ((), ()) if one is None else part_rows.bounds(one, name)
 
     def has_steep_bounds(self, name: str) -> bool:
         """Whether there is a lower bound of `name` and an upper one whose divisors are above one."""
-        return any(_has_steep_bounds(p, name) for p in self.parts if name in p.visible)
+        return any(part_rows.has_steep_bounds(p, name) for p in self.parts if name in p.visible)
 
     def solved_for(self, name: str) -> Affine | None:
         """What `name` is equal to, where an equality without existentials has it with coefficient 1, else None."""
         one = next((p for p in self.parts if p.equalities and name in p.visible), None)
-        if one is None:
-            return None
-        column = one.names.index(name)
-        for row in one.equalities:
-            if abs(row[column]) == 1 and not any(row[: one.own]):
-                bound, _ = _bound(one, row, column)
-                return bound
-        return None
+        return None if one is None else part_rows.solved_for(one, name)
 
     def constant_of(self, name: str) -> int | None:
         """The one value of `name` where an equality says it, else None."""
         one = next((p for p in self.parts if p.equalities and name in p.visible), None)
-        if one is None:
-            return None
-        column = one.names.index(name)
-        return next((-r[-1] for r in one.equalities if r[column] and sum(map(bool, r[:-1])) == 1), None)
+        return None if one is None else part_rows.constant_of(one, name)
 
     def affine(self, row: Row) -> Affine:
         """The expression of one of the rows."""
@@ -251,7 +233,7 @@ class System(NamedTuple):
                 found.append(Constraint(affine, equality=True))
             elif len(own) == 1 and own[0] not in used:
                 used.add(own[0])
-                found.append(_congruence(affine, own[0]))
+                found.append(congruence(affine, own[0]))
             else:
                 raise ValueError(f"{self} has existentials that are no congruences")
         for row in self.inequalities:
@@ -270,13 +252,6 @@ class System(NamedTuple):
         return prefix + " and ".join(parts)
 
 
-def _congruence(affine: Affine, own: str) -> Congruence:
-    modulus = abs(affine.coefficient(own))
-    rest = affine.substitute({own: 0})
-    terms = {n: c % modulus for n, c in rest.terms}
-    return Congruence(Affine.of(terms, rest.constant % modulus), modulus)
-
-
 def _value(row: Row, point: list[int]) -> int:
     return int(sum(map(mul, row, point)) + row[-1])
 
@@ -292,38 +267,6 @@ def _negated(condition: Condition) -> list[System]:
 
 UNIVERSE = System()
 FALSE = System(NOTHING)
-
-
-def _of_one(condition: Constraint) -> System:
-    affine = condition.affine
-    names = affine.names
-    _check_not_reserved(names)
-    row = (*[c for _, c in affine.terms], affine.constant)
-    divisor = gcd(*row[:-1])
-    if condition.equality or not divisor:
-        return make(names, (row,), ()) if condition.equality else make(names, (), (row,))
-    row = row if divisor == 1 else tuple([c // divisor for c in row])
-    return System((part(Spelling(names, (), (row,))),))
-
-
-def _check_not_reserved(names: Iterable[str]) -> None:
-    reserved = [n for n in names if n[:1] == "$"]
-    if reserved:
-        raise ValueError(f"the variable name {reserved[0]!r} is reserved: names that start with $ are existential")
-
-
-def _from_affine(equal: list[tuple[Affine, int]], unequal: list[Affine]) -> System:
-    found = {n for a in chain(map(_AFFINE, equal), unequal) for n, _ in a.terms}
-    _check_not_reserved(found)
-    names = sorted([*found, *(f"${i}" for i, (_, modulus) in enumerate(equal) if modulus)])
-    index = {n: i for i, n in enumerate(names)}
-    rows = []
-    for i, (affine, modulus) in enumerate(equal):
-        row = list(dense(affine, index))
-        if modulus:
-            row[index[f"${i}"]] = -modulus
-        rows.append(tuple(row))
-    return make(tuple(names), rows, [dense(a, index) for a in unequal])
 
 
 def make(names: tuple[str, ...], equalities: Iterable[Row], inequalities: Iterable[Row]) -> System:
@@ -375,43 +318,6 @@ def _gist(system: System, context: System, equalities_too: bool) -> System:
     if system.is_universe or system.is_false:
         return system
     return System(gist_by_parts(system.parts, context.parts, equalities_too))
-
-
-@lru_cache(maxsize=1 << 13)
-def _split(one: Part, name: str) -> tuple[Parts, Parts]:
-    column = one.names.index(name)
-    chosen = [bool(r[column]) for r in one.equalities + one.inequalities]
-    return ((one,), ()) if all(chosen) else (rows_of(one, chosen), rows_of(one, [not c for c in chosen]))
-
-
-@lru_cache(maxsize=1 << 13)
-def _rows_about(one: Part, name: str) -> Parts:
-    column = one.names.index(name)
-    chosen = [bool(r[column]) for r in one.equalities + one.inequalities]
-    return (one,) if all(chosen) else rows_of(one, chosen)
-
-
-@lru_cache(maxsize=1 << 13)
-def _bounds(one: Part, name: str) -> Bounds:
-    column = one.names.index(name)
-    signs = [*one.inequalities, *one.equalities, *(tuple(map(neg, r)) for r in one.equalities)]
-    lower = tuple([_bound(one, r, column) for r in signs if r[column] > 0])
-    upper = tuple([_bound(one, r, column) for r in signs if r[column] < 0])
-    return lower, upper
-
-
-@lru_cache(maxsize=1 << 13)
-def _has_steep_bounds(one: Part, name: str) -> bool:
-    column = one.names.index(name)
-    found = [r[column] for r in one.inequalities]
-    equal = [abs(r[column]) for r in one.equalities]
-    return max([0, *found, *equal]) > 1 and min([0, *found, *[-c for c in equal]]) < -1
-
-
-def _bound(one: Part, row: Row, column: int) -> tuple[Affine, int]:
-    sign = -1 if row[column] > 0 else 1
-    terms = [(n, sign * c) for i, (n, c) in enumerate(zip(one.names, row, strict=False)) if c and i != column]
-    return Affine(tuple(terms), sign * row[-1]), abs(row[column])
 
 
 def without_congruences(system: System) -> System:

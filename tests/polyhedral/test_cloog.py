@@ -64,7 +64,7 @@ def parameter_values(scanning: Scanning) -> list[dict[str, int]]:
 def listed(scanning: Scanning, values: dict[str, int], most: int) -> Times | None:
     found: Times = []
     for number, (points, width) in enumerate(zip(scanning.statements, scanning.widths, strict=True)):
-        theirs = isl_set(points.substitute(values))
+        theirs = isl_set(points.substitute({p: values[p] for p in points.params}))
         if not theirs.is_bounded() or theirs.count_val().to_python() > most:
             return None
         found += [(p[:width], number, p[width:]) for p in isl_points(theirs, len(points.dims))]

@@ -17,7 +17,7 @@ def window(first: int) -> System:
 
 
 def same(one: Set, other: Set) -> bool:
-    pairs = [[isl_set(s.substitute({"N": value})) for s in (one, other)] for value in (2, 7)]
+    pairs = [[isl_set(s.substitute(dict.fromkeys(s.params, value))) for s in (one, other)] for value in (2, 7)]
     return all(a.is_equal(b) for a, b in pairs)
 
 

@@ -52,7 +52,8 @@ def extreme_images(written: list[Hard], value: int, last: bool) -> set[Pair]:
 
 def points_of(pairs: Map, value: int) -> set[Pair]:
     """The pairs at a value of N, as isl lists them from our rows."""
-    return set(isl_points(isl_set(pairs.as_set().substitute({"N": value})), len(DIMS)))
+    points = pairs.as_set()
+    return set(isl_points(isl_set(points.substitute(dict.fromkeys(points.params, value))), len(DIMS)))
 
 
 def compare(written: list[Hard]) -> None:
