@@ -8,10 +8,11 @@ from pathlib import Path
 
 from attrs import frozen
 
+from ptxgen.cli.products import PIECES_TOLD, add_epilogue, add_layout, add_sizes, epilogue_of
 from ptxgen.cli.texts import ABOUT, Parser, add_text_commands
 from ptxgen.cli.unusable import Unusable
 from ptxgen.compute import Element, f32
-from ptxgen.kernels.epilogue import PIECES, Epilogue, parse_epilogue
+from ptxgen.kernels.epilogue import Epilogue
 from ptxgen.kernels.matmul_compute import USUAL_RESULTS, USUAL_SUMS, Layout
 from ptxgen.kernels.matmul_plan import WARP_COUNTS
 from ptxgen.plan import Workers, sms
@@ -59,10 +60,7 @@ def parse(arguments: Sequence[str]) -> MatmulOptions | None:
         given = _parser().parse_args(arguments)
     except SystemExit:
         return None
-    try:
-        epilogue = parse_epilogue(given.epilogue)
-    except ValueError as error:
-        raise Unusable(str(error)) from None
+    epilogue = epilogue_of(given)
     sizes = {name: value for name, option in SIZES.items() if (value := getattr(given, option)) is not None}
     for name, value in sizes.items():
         if value < 0:
@@ -100,7 +98,7 @@ def _parser() -> argparse.ArgumentParser:
         "matmul",
         help=ABOUT["matmul"],
         description="D = epilogue(A @ B). Arrays that no file gives are random numbers.",
-        epilog=f"pieces of an epilogue: {', '.join(map(str, PIECES))}. "
+        epilog=f"{PIECES_TOLD} "
         "Exit status: 0 good, 1 wrong result, 2 unusable input, 3 the machine lacks what is needed.",
         allow_abbrev=False,
     )
@@ -125,12 +123,9 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _add_shape(parser: argparse.ArgumentParser) -> None:
-    for option, what in (("m", "rows of the result"), ("n", "columns of the result"), ("k", "length of the sums")):
-        parser.add_argument(f"--{option}", type=int, metavar="SIZE", help=what)
+    add_sizes(parser)
     parser.add_argument("--batch", type=int, metavar="COUNT", help="so many products, arrays of three dimensions")
-    parser.add_argument(
-        "--layout", choices=[each.value for each in Layout], default="nn", help="A and B: n as written, t transposed"
-    )
+    add_layout(parser)
     parser.add_argument(
         "--input-type",
         default="f16",
@@ -142,7 +137,7 @@ def _add_shape(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--output-type", choices=list(RESULTS), help="the type of the result (default: f16, of the input)"
     )
-    parser.add_argument("--epilogue", default="", metavar="PIECES", help="what follows, in order: bias,relu")
+    add_epilogue(parser)
     parser.add_argument("--target", default="sm_70", help="the GPU generation (default: sm_70)")
     parser.add_argument("--warps", type=int, choices=list(WARP_COUNTS), help="warps of a block (default: the plan's)")
     parser.add_argument(

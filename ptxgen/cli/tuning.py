@@ -8,10 +8,11 @@ from pathlib import Path
 
 from attrs import evolve, frozen
 
+from ptxgen.cli.products import PIECES_TOLD, add_epilogue, add_layout, add_sizes, epilogue_of
 from ptxgen.cli.texts import ABOUT, Parser
 from ptxgen.cli.unusable import Unusable
 from ptxgen.compute import Element, f16, f32
-from ptxgen.kernels.epilogue import PIECES, Beta, Bias, Epilogue, Keep, Residual, parse_epilogue
+from ptxgen.kernels.epilogue import Beta, Bias, Epilogue, Keep, Residual
 from ptxgen.kernels.matmul_compute import Layout
 from ptxgen.kernels.matmul_menu import Sizes
 
@@ -45,10 +46,7 @@ def parse_tune_command(arguments: Sequence[str]) -> TuneOptions | None:
         given = _parser().parse_args(arguments)
     except SystemExit:
         return None
-    try:
-        epilogue = parse_epilogue(given.epilogue)
-    except ValueError as error:
-        raise Unusable(str(error)) from None
+    epilogue = epilogue_of(given)
     single = [value for value in (given.m, given.n, given.k) if value is not None]
     if given.shapes is not None and single:
         raise Unusable("give --shapes or --m, --n and --k, not both")
@@ -100,17 +98,14 @@ def _typed(epilogue: Epilogue, element: Element) -> Epilogue:
 def _parser() -> Parser:
     parser = Parser(
         prog=f"ptxgen {TUNE_COMMAND}", description=f"Finds {ABOUT[TUNE_COMMAND]}.", allow_abbrev=False,
-        epilog=f"pieces of an epilogue: {', '.join(map(str, PIECES))}. Needs a GPU, but for --fit and --explain. "
+        epilog=f"{PIECES_TOLD} Needs a GPU, but for --fit and --explain. "
         "Exit status: 0 good, 1 no candidate was good, 2 unusable input, 3 the machine lacks what is needed.",
     )  # fmt: skip
-    for option, what in (("m", "rows of the result"), ("n", "columns of the result"), ("k", "length of the sums")):
-        parser.add_argument(f"--{option}", type=int, metavar="SIZE", help=what)
+    add_sizes(parser)
     parser.add_argument("--batch", type=int, default=1, metavar="COUNT", help="so many products (default: 1)")
     parser.add_argument("--shapes", type=Path, metavar="FILE", help="M N K in each line instead")
-    parser.add_argument(
-        "--layout", choices=[each.value for each in Layout], default="nn", help="A and B: n as written, t transposed"
-    )
-    parser.add_argument("--epilogue", default="", metavar="PIECES", help="what follows, in order: bias,relu")
+    add_layout(parser)
+    add_epilogue(parser)
     parser.add_argument(
         "--operand-type", choices=list(OPERANDS), default="f16", help="of the epilogue's operands (default: f16)"
     )
