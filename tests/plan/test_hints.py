@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import pytest
 
-from ptxgen.errors import PlanError
 from ptxgen.plan import Plan, blocks, cp_async, evict_first, evict_last, shared, st, stmatrix, swizzle, tensor
 from tests.derive.computes import matmul
-
-
-def wrong(value: object) -> Any:
-    return value
+from tests.plan.refusing import Refused, check_refused, wrong
 
 
 def staged() -> Plan:
@@ -26,7 +19,7 @@ def drained() -> Plan:
     return staged().drain("D", shared(2, swizzle(128)), tensor, {"j": 64}, stmatrix(4))
 
 
-REFUSED: dict[str, tuple[Callable[[], object], str]] = {
+REFUSED: Refused = {
     "nothing told": (lambda: staged().hint("A.shared"), "hint(A.shared) says nothing: name ops, and l2= or map_early"),
     "nobody told": (lambda: staged().hint(l2=evict_first), "hint(l2=evict_first) says nothing: name ops"),
     "no such op": (lambda: staged().hint("C.shared", l2=evict_last), "no op 'C.shared'; there are A.shared, B.shared"),
@@ -54,12 +47,7 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_refused_on_its_own_line(name: str) -> None:
-    make, words = REFUSED[name]
-    with pytest.raises(PlanError) as caught:
-        make()
-    assert words in str(caught.value)
-    assert caught.value.line is not None
-    assert caught.value.line.file == __file__
+    check_refused(*REFUSED[name], __file__)
 
 
 def test_it_prints_as_it_is_called() -> None:

@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from ptxgen.derive import derive
-from ptxgen.errors import PlanError
 from ptxgen.plan import Isolate, Persist, Plan, blocks, grouped, rows, sms
 from ptxgen.tile import WorkList
 from tests.derive.computes import matmul, softmax
+from tests.plan.refusing import Refused, check_refused, wrong
 
 
 def plain() -> Plan:
     return Plan(matmul(), "sm_90a").tile("cta", i=64, j=64, k=32)
 
 
-def wrong(value: object) -> Any:
-    """A value that the type checker would refuse."""
-    return value
-
-
-REFUSED: dict[str, tuple[Callable[[], object], str]] = {
+REFUSED: Refused = {
     "no worker": (lambda: plain().persist("cta", workers=0), "a work list has one worker or more, got 0"),
     "workers by name": (
         lambda: plain().persist("cta", workers=wrong("sms")),
@@ -59,12 +53,7 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_refused_on_its_own_line(name: str) -> None:
-    make, words = REFUSED[name]
-    with pytest.raises(PlanError) as caught:
-        make()
-    assert words in str(caught.value)
-    assert caught.value.line is not None
-    assert caught.value.line.file == __file__
+    check_refused(*REFUSED[name], __file__)
 
 
 def test_a_plan_prints_what_was_asked_and_what_it_changes() -> None:

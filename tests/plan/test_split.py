@@ -2,28 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import pytest
 
 from polyhedral import Affine, const, var
-from ptxgen.compute import ComputeBuilder, ReductionOp, f16, f32
-from ptxgen.errors import PlanError
-from ptxgen.kernels import MatmulSpec, matmul_compute
 from ptxgen.plan import Deal, Plan, blocks, misdealt, shared, swizzle, tensor
-
-
-def tiled() -> Plan:
-    return Plan(matmul_compute(MatmulSpec()), "sm_90a").tile("cta", i=64, j=64, k=32)
+from tests.plan.refusing import Refused, check_refused, wrong
+from tests.plan.sums import maximum, product, tiled
 
 
 def dealt() -> Plan:
     return tiled().place("cta", onto=blocks)
-
-
-def wrong(value: object) -> Any:
-    return value
 
 
 @pytest.mark.parametrize("parts", (2, 4, 8))
@@ -53,17 +41,7 @@ def test_the_plan_prints_before_and_after() -> None:
     assert "AB[i, j] = sum[p] AB.partial[p, i, j]    in f32, p ascending" in text
 
 
-def maximum() -> Plan:
-    c = ComputeBuilder("greatest")
-    i, k = c.dims(i="M", k="K")
-    a = c.input("A", f16, (i, k), ("lda", 1))
-    largest = c.local("m", f32, (i,))
-    c.reduce(ReductionOp.MAXIMUM, largest[i], a[i, k], (i, k), (k,))
-    c.define(c.output("D", f32, (i,), (1,))[i], largest[i], (i,))
-    return Plan(c.build(), "sm_90a").tile("cta", i=64, k=32).place("cta", onto=blocks)
-
-
-REFUSED: dict[str, tuple[Callable[[], Plan], str]] = {
+REFUSED: Refused = {
     "no dim": (lambda: dealt().split(wrong(1), parts=2), "dim is the name of a dim, got 1"),
     "no number": (lambda: dealt().split("k", parts=wrong("2")), "parts is a whole number of blocks, got '2'"),
     "no join": (lambda: dealt().split("k", parts=2, join=wrong("ordered")), "join is ordered, got 'ordered'"),
@@ -81,10 +59,10 @@ REFUSED: dict[str, tuple[Callable[[], Plan], str]] = {
     "twice": (lambda: dealt().split("k", parts=2).split("k", parts=2), "a sum is split already"),
     "a dim of several": (lambda: dealt().split("i", parts=2), "one statement sums over i alone, and no other has it"),
     "an unknown dim": (lambda: dealt().split("x", parts=2), "no statement has it"),
-    "no sum": (lambda: maximum().split("k", parts=2), "partial sums are added, m is no sum"),
+    "no sum": (lambda: maximum().place("cta", onto=blocks).split("k", parts=2), "partial sums are added, m is no sum"),
     "before the blocks": (lambda: tiled().split("k", parts=2), "place a level onto blocks first"),
     "not tiled": (
-        lambda: Plan(matmul_compute(MatmulSpec()), "sm_90a").tile("cta", i=64).split("k", parts=2),
+        lambda: product().tile("cta", i=64).split("k", parts=2),
         "no level tiles k, whose tiles are dealt to the parts",
     ),
     "blocks that stay": (
@@ -98,10 +76,7 @@ REFUSED: dict[str, tuple[Callable[[], Plan], str]] = {
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_refused_on_its_own_line(name: str) -> None:
-    make, words = REFUSED[name]
-    with pytest.raises(PlanError, match=words) as caught:
-        make()
-    assert "test_split.py" in str(caught.value)
+    check_refused(*REFUSED[name], __file__)
 
 
 def test_it_lies_over_a_staged_ring() -> None:

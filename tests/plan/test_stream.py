@@ -2,28 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import pytest
 
 from polyhedral import Affine, const, var
-from ptxgen.compute import ComputeBuilder, ReductionOp, f16, f32
-from ptxgen.errors import PlanError
-from ptxgen.kernels import MatmulSpec, matmul_compute
+from ptxgen.compute import f16, f32
 from ptxgen.plan import Cutting, Plan, Stream, blocks, miscut, role, shared, sms, swizzle, tensor, warpgroups, wgmma
-
-
-def tiled() -> Plan:
-    return Plan(matmul_compute(MatmulSpec()), "sm_90a").tile("cta", i=64, j=64, k=32)
+from tests.plan.refusing import Refused, check_refused, wrong
+from tests.plan.sums import maximum, product, tiled
 
 
 def walked() -> Plan:
     return tiled().persist("cta", workers=sms)
-
-
-def wrong(value: object) -> Any:
-    return value
 
 
 @pytest.mark.parametrize("slab", (16, 32, 96))
@@ -54,16 +43,6 @@ def test_the_plan_prints_before_and_after() -> None:
     assert "AB[i, j] = sum[p] AB.partial[p, i, j]    in f32, p ascending, cuts where the slabs of a block end" in text
 
 
-def maximum() -> Plan:
-    c = ComputeBuilder("greatest")
-    i, k = c.dims(i="M", k="K")
-    a = c.input("A", f16, (i, k), ("lda", 1))
-    largest = c.local("m", f32, (i,))
-    c.reduce(ReductionOp.MAXIMUM, largest[i], a[i, k], (i, k), (k,))
-    c.define(c.output("D", f32, (i,), (1,))[i], largest[i], (i,))
-    return Plan(c.build(), "sm_90a").tile("cta", i=64, k=32).persist("cta")
-
-
 def grouped_units() -> Plan:
     plan = walked().tile("group", i=64).place("group", onto=warpgroups)
     for name in ("A", "B"):
@@ -72,7 +51,7 @@ def grouped_units() -> Plan:
     return plan.multiply("AB", wgmma(64, f32, f16), at="group")
 
 
-REFUSED: dict[str, tuple[Callable[[], Plan], str]] = {
+REFUSED: Refused = {
     "no dim": (lambda: walked().stream(wrong(1)), "dim is the name of a dim, got 1"),
     "no join": (lambda: walked().stream("k", join=wrong("ordered")), "join is ordered, got 'ordered'"),
     "twice": (lambda: walked().stream("k").stream("k"), "a sum is split already"),
@@ -80,10 +59,10 @@ REFUSED: dict[str, tuple[Callable[[], Plan], str]] = {
     "split behind it": (lambda: walked().stream("k").split("k", parts=2), "a sum is split already"),
     "a dim of several": (lambda: walked().stream("i"), "one statement sums over i alone, and no other has it"),
     "an unknown dim": (lambda: walked().stream("x"), "no statement has it"),
-    "no sum": (lambda: maximum().stream("k"), "partial sums are added, m is no sum"),
+    "no sum": (lambda: maximum().persist("cta").stream("k"), "partial sums are added, m is no sum"),
     "blocks of one tile": (lambda: tiled().place("cta", onto=blocks).stream("k"), "persist a level first"),
     "not tiled": (
-        lambda: Plan(matmul_compute(MatmulSpec()), "sm_90a").tile("cta", i=64).persist("cta").stream("k"),
+        lambda: product().tile("cta", i=64).persist("cta").stream("k"),
         "no level tiles k, whose tiles are dealt to the parts",
     ),
     "turns behind it": (
@@ -99,10 +78,7 @@ REFUSED: dict[str, tuple[Callable[[], Plan], str]] = {
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_refused_on_its_own_line(name: str) -> None:
-    make, words = REFUSED[name]
-    with pytest.raises(PlanError, match=words) as caught:
-        make()
-    assert "test_stream.py" in str(caught.value)
+    check_refused(*REFUSED[name], __file__)
 
 
 def test_it_is_a_step_of_the_plan() -> None:

@@ -3,9 +3,6 @@ refuses."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import pytest
 
 from ptxgen.compute import f32
@@ -13,10 +10,7 @@ from ptxgen.derive import derive
 from ptxgen.errors import PlanError
 from ptxgen.plan import Plan, Role, blocks, ordered, role, shared, swizzle, tensor, warpgroups, wgmma
 from tests.derive.computes import matmul
-
-
-def wrong(value: object) -> Any:
-    return value
+from tests.plan.refusing import Refused, check_refused, wrong
 
 
 def staged(persisted: bool = True, math: Role | None = None) -> Plan:
@@ -32,7 +26,7 @@ def multiplied(persisted: bool = True, math: Role | None = None) -> Plan:
     return staged(persisted, math).multiply("C", wgmma(64, f32), at="group", in_flight=1)
 
 
-REFUSED: dict[str, tuple[Callable[[], object], str]] = {
+REFUSED: Refused = {
     "no such role": (
         lambda: multiplied().turns("store", "cta", "C", split_items=True),
         "no role 'store' to take turns; there are load, math",
@@ -136,12 +130,7 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_refused_on_its_own_line(name: str) -> None:
-    make, words = REFUSED[name]
-    with pytest.raises(PlanError) as caught:
-        make()
-    assert words in str(caught.value)
-    assert caught.value.line is not None
-    assert caught.value.line.file == __file__
+    check_refused(*REFUSED[name], __file__)
 
 
 def test_it_prints_as_it_is_called() -> None:
