@@ -84,7 +84,9 @@ def launching(product: Matmul) -> Side:
     return of
 
 
-def theirs(work: Callable[[Set], Any]) -> Side:
+def calling(work: Callable[[Set], Any]) -> Side:
+    """What does some work once for each set."""
+
     def of(sets: list[Set]) -> Callable[[], None]:
         def every() -> None:
             for arrays in sets:
@@ -98,9 +100,9 @@ def theirs(work: Callable[[Set], Any]) -> Side:
 SIDES: dict[str, Side] = {
     "warpgroups": ours("sm_90a"),
     "warps": ours("sm_90"),
-    "cuBLAS": theirs(lambda s: torch.mm(s["A"], s["B"].T, out=s["theirs"])),
-    "cuBLASLt": theirs(lambda s: torch._addmm_activation(s["bias"], s["A"], s["B"].T, out=s["theirs"])),
-    "unfused": theirs(lambda s: torch.relu_(torch.mm(s["A"], s["B"].T, out=s["theirs"]).add_(s["bias"]))),
+    "cuBLAS": calling(lambda s: torch.mm(s["A"], s["B"].T, out=s["theirs"])),
+    "cuBLASLt": calling(lambda s: torch._addmm_activation(s["bias"], s["A"], s["B"].T, out=s["theirs"])),
+    "unfused": calling(lambda s: torch.relu_(torch.mm(s["A"], s["B"].T, out=s["theirs"]).add_(s["bias"]))),
 }
 
 
@@ -126,7 +128,8 @@ def milliseconds(graph: Any) -> float:
 
 def turns(graphs: dict[str, Any], sets: list[Set]) -> dict[str, list[float]]:
     """Microseconds of a launch of each side, a replay of each in every turn, in an order drawn anew for each: what runs
-    before leaves the device warm, and its clock lower."""
+    before leaves the device warm, and its clock lower. Every graph launches once for each of `sets`, or of as many of
+    its own."""
     times: dict[str, list[float]] = {name: [] for name in graphs}
     chance, order = Random(TURNS), list(graphs)
     for _ in range(TURNS):

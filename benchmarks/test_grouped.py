@@ -8,19 +8,16 @@ float64 in 256 rows. `each` is a product of torch for each expert, whose sizes t
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import ceil
-from typing import Any
 
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from benchmarks.on_gpu import CACHE_BYTES, MOST_SETS, ON_GPU, ROWS, TURNS, graph_of, medians, milliseconds, torch
+from benchmarks.on_gpu import CACHE_BYTES, MOST_SETS, ON_GPU, ROWS, Set, calling, graph_of, medians, torch, turns
 from ptxgen import grouped_matmul
 
 pytestmark = ON_GPU
 SHAPES = ((8, 8192, 4096, 4096), (64, 8192, 2048, 2048), (128, 4096, 1536, 4096), (256, 2048, 2048, 7168))
-Set = dict[str, Any]
 
 
 def sets_of(groups: int, m: int, n: int, k: int) -> list[Set]:
@@ -65,28 +62,15 @@ def judge(arrays: Set) -> None:
         assert error <= 2**-8 * wanted.abs().max() + 1e-2
 
 
-def over(work: Callable[[Set], None], sets: list[Set]) -> Callable[[], None]:
-    def every() -> None:
-        for arrays in sets:
-            work(arrays)
-
-    return every
-
-
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_experts(benchmark: BenchmarkFixture, shape: tuple[int, int, int, int]) -> None:
     sides = {"ours": ours, "each": one_by_one}
     if hasattr(torch, "_grouped_mm"):
         sides["torch"] = theirs
     sets = {name: sets_of(*shape) for name in sides}
-    graphs = {name: graph_of(over(work, sets[name])) for name, work in sides.items()}
-    times: dict[str, list[float]] = {name: [] for name in graphs}
-
-    def turn() -> None:
-        for name, graph in graphs.items():
-            times[name].append(1000 * milliseconds(graph) / len(sets[name]))
-
-    benchmark.pedantic(turn, rounds=TURNS, warmup_rounds=3)
+    graphs = {name: graph_of(calling(work)(sets[name])) for name, work in sides.items()}
+    times = turns(graphs, sets["ours"])
+    benchmark.pedantic(graphs["ours"].replay, rounds=1)
     for name in sides:
         judge(sets[name][0])
     found = medians(times)

@@ -1,19 +1,22 @@
-"""What several device tests ask of products: random draws against float64, and the same bits run after run, also where
-threads sleep now and then."""
+"""What several device tests ask of products: random draws and tiny shapes against float64, the bits of the simulator,
+and the same bits run after run, also where threads sleep now and then and where a graph is replayed."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from random import Random
+from typing import Any
 
+import numpy as np
 import pytest
 
-from ptxgen.kernels import Machine, Matmul
+from ptxgen.kernels import Layout, Machine, Matmul, MatmulSpec, MatmulTiling
 from ptxgen.runtime import load
-from tests.kernels.cases import judge, random_inputs, scalars_of
+from tests.kernels.cases import bits, judge, random_inputs, scalars_of
 
 Draw = Callable[[Random], tuple[Matmul, dict[str, int]]]
-RUNS, SEEDS = 1000, 10
+RUNS, SEEDS, REPLAYS = 1000, 10, 100
+TINY = [(8, 8, 8), (8, 264, 64), (264, 8, 448), (520, 136, 8), (1000, 776, 512)]
 SITES = (
     "mbarrier.try_wait",
     "mbarrier.arrive",
@@ -48,6 +51,44 @@ def check_draws(draw: Draw, first: int, count: int) -> None:
         except AssertionError as error:
             found = f"{product.spec}, {product.target}, {product.tiled}, {sizes}"
             raise AssertionError(f"draw {number}: {found}") from error
+
+
+def check_tiny(tiling: MatmulTiling, size: tuple[int, int, int]) -> None:
+    """Products of a small or ragged size (M, N, K) in every layout, on the GPU against float64."""
+    for layout in Layout:
+        product = Matmul(MatmulSpec(layout), "sm_90a", tiling)
+        inputs = random_inputs(product.compute, dict(zip("MNK", size, strict=True)))
+        outcome = product(inputs, on=Machine.GPU)
+        judge(product.compute, outcome.arrays, {}, exact=False, target="sm_90")
+
+
+def check_simulated(tiling: MatmulTiling, sizes: dict[str, int]) -> None:
+    """The GPU's results have the bits of the simulator's."""
+    product = Matmul(MatmulSpec(Layout.NT), "sm_90a", tiling)
+    inputs = random_inputs(product.compute, sizes)
+    assert np.array_equal(bits(product(inputs).arrays["D"]), bits(product(inputs, on=Machine.GPU).arrays["D"]))
+
+
+def check_replays(tiling: MatmulTiling, a: Any, b: Any, launches: int) -> None:
+    """A graph of some launches, A as M x K and B as N x K, replayed a hundred times: all of the bits of one launch.
+    Flags of a workspace are zero again behind each launch; the memory is there before the capture."""
+    torch = pytest.importorskip("torch")
+    first, again = (torch.empty(len(a), len(b), device="cuda", dtype=torch.float16) for _ in range(2))
+    product = Matmul(MatmulSpec(Layout.NT), "sm_90a", tiling)
+    kernel = product.kernel_for({"A": a, "B": b, "D": again})
+    kernel.run({"A": a, "B": b, "D": first})
+    stream = torch.cuda.Stream()
+    kernel.run({"A": a, "B": b, "D": again}, stream=stream)
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph, stream=stream):
+        for _ in range(launches):
+            kernel.run({"A": a, "B": b, "D": again}, stream=stream)
+    for _ in range(REPLAYS):
+        again.fill_(float("nan"))
+        graph.replay()
+        torch.cuda.synchronize()
+        assert torch.equal(again, first)
 
 
 def check_runs(product: Matmul, depth: int) -> None:

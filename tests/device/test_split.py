@@ -11,8 +11,16 @@ from attrs import evolve
 from ptxgen.compute import bf16, f16, f32
 from ptxgen.kernels import Layout, Machine, Matmul, MatmulSpec, MatmulTiling, parse_epilogue
 from ptxgen.runtime import compute_capability
-from tests.device.repeated import check_draws, check_runs, check_sleeps
-from tests.kernels.cases import bits, judge, random_inputs, scalars_of
+from tests.device.repeated import (
+    TINY,
+    check_draws,
+    check_replays,
+    check_runs,
+    check_simulated,
+    check_sleeps,
+    check_tiny,
+)
+from tests.kernels.cases import judge, random_inputs, scalars_of
 
 PARTS = (2, 4, 8)
 PASSED_ON = (3, 5, 16)
@@ -72,20 +80,14 @@ def test_small_grids(size: tuple[int, int, int], tiling: MatmulTiling, parts: in
 
 
 @pytest.mark.parametrize("parts", (*PARTS, *PASSED_ON))
-@pytest.mark.parametrize("size", [(8, 8, 8), (8, 264, 64), (264, 8, 448), (520, 136, 8), (1000, 776, 512)], ids=str)
+@pytest.mark.parametrize("size", TINY, ids=str)
 def test_ragged_and_tiny_shapes(size: tuple[int, int, int], parts: int) -> None:
-    for layout in Layout:
-        product = Matmul(MatmulSpec(layout), "sm_90a", evolve(TILINGS[2], split=parts))
-        inputs = random_inputs(product.compute, dict(zip("MNK", size, strict=True)))
-        outcome = product(inputs, on=Machine.GPU)
-        judge(product.compute, outcome.arrays, {}, exact=False, target="sm_90")
+    check_tiny(evolve(TILINGS[2], split=parts), size)
 
 
 @pytest.mark.parametrize("parts", (2, 4, 8, 3, 5))
 def test_simulated_bits_are_those_of_the_gpu(parts: int) -> None:
-    product = Matmul(MatmulSpec(Layout.NT), "sm_90a", evolve(TILINGS[2], split=parts))
-    inputs = random_inputs(product.compute, {"M": 136, "N": 72, "K": 712})
-    assert np.array_equal(bits(product(inputs).arrays["D"]), bits(product(inputs, on=Machine.GPU).arrays["D"]))
+    check_simulated(evolve(TILINGS[2], split=parts), {"M": 136, "N": 72, "K": 712})
 
 
 @pytest.mark.parametrize("parts", (*PARTS, *PASSED_ON))
@@ -117,21 +119,6 @@ def test_targets_without_clusters_pass_their_sums_on(target: str, parts: int) ->
 
 @pytest.mark.parametrize("parts", (4, 5))
 def test_a_captured_graph_runs_again_and_again(parts: int) -> None:
-    """Flags of a workspace are zero again behind each launch; the memory is there before the capture."""
     torch = pytest.importorskip("torch")
     a, b = (torch.randn(512, 1024, device="cuda", dtype=torch.float16) for _ in range(2))
-    first, again = (torch.empty(512, 512, device="cuda", dtype=torch.float16) for _ in range(2))
-    product = Matmul(MatmulSpec(Layout.NT), "sm_90a", evolve(TILINGS[1], split=parts))
-    kernel = product.kernel_for({"A": a, "B": b, "D": again})
-    kernel.run({"A": a, "B": b, "D": first})
-    stream = torch.cuda.Stream()
-    kernel.run({"A": a, "B": b, "D": again}, stream=stream)
-    torch.cuda.synchronize()
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph, stream=stream):
-        kernel.run({"A": a, "B": b, "D": again}, stream=stream)
-    for _ in range(100):
-        again.fill_(float("nan"))
-        graph.replay()
-        torch.cuda.synchronize()
-        assert torch.equal(again, first)
+    check_replays(evolve(TILINGS[1], split=parts), a, b, launches=1)

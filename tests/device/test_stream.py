@@ -6,7 +6,6 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
-import numpy as np
 import pytest
 from attrs import evolve
 
@@ -14,8 +13,16 @@ from ptxgen.compute import bf16, f16, f32
 from ptxgen.kernels import Layout, Machine, Matmul, MatmulSpec, MatmulTiling, parse_epilogue
 from ptxgen.plan import BlockOrder, grouped, hilbert, sms
 from ptxgen.runtime import compute_capability
-from tests.device.repeated import check_draws, check_runs, check_sleeps
-from tests.kernels.cases import bits, judge, random_inputs
+from tests.device.repeated import (
+    TINY,
+    check_draws,
+    check_replays,
+    check_runs,
+    check_simulated,
+    check_sleeps,
+    check_tiny,
+)
+from tests.kernels.cases import judge, random_inputs
 
 STREAMED = MatmulTiling(isolate=False, workers=sms, stream=True)
 TILINGS = (
@@ -91,21 +98,15 @@ def test_rounds_that_are_not_whole(size: tuple[int, int, int], tiling: MatmulTil
     assert torch.equal(again, d)
 
 
-@pytest.mark.parametrize("size", [(8, 8, 8), (8, 264, 64), (264, 8, 448), (520, 136, 8), (1000, 776, 512)], ids=str)
+@pytest.mark.parametrize("size", TINY, ids=str)
 @pytest.mark.parametrize("workers", [sms, 3], ids=str)
 def test_ragged_and_tiny_shapes(size: tuple[int, int, int], workers: Any) -> None:
-    for layout in Layout:
-        product = Matmul(MatmulSpec(layout), "sm_90a", evolve(TILINGS[2], workers=workers))
-        inputs = random_inputs(product.compute, dict(zip("MNK", size, strict=True)))
-        outcome = product(inputs, on=Machine.GPU)
-        judge(product.compute, outcome.arrays, {}, exact=False, target="sm_90")
+    check_tiny(evolve(TILINGS[2], workers=workers), size)
 
 
 @pytest.mark.parametrize("workers", (2, 3, 5, 7))
 def test_simulated_bits_are_those_of_the_gpu(workers: int) -> None:
-    product = Matmul(MatmulSpec(Layout.NT), "sm_90a", evolve(TILINGS[2], workers=workers))
-    inputs = random_inputs(product.compute, {"M": 136, "N": 136, "K": 712})
-    assert np.array_equal(bits(product(inputs).arrays["D"]), bits(product(inputs, on=Machine.GPU).arrays["D"]))
+    check_simulated(evolve(TILINGS[2], workers=workers), {"M": 136, "N": 136, "K": 712})
 
 
 @pytest.mark.parametrize("workers", [sms, 31], ids=str)
@@ -151,24 +152,8 @@ def test_launches_of_other_sizes_share_a_workspace(overlap: bool) -> None:
 
 @pytest.mark.parametrize("tiling", (TILINGS[0], evolve(TILINGS[1], cluster=(2, 1), overlap=True)), ids=str)
 def test_a_captured_graph_runs_again_and_again(tiling: MatmulTiling) -> None:
-    torch = pytest.importorskip("torch")
-    a, b, first = operands(3000, 2560, 1032)
-    again = torch.empty_like(first)
-    product = Matmul(MatmulSpec(Layout.NT), "sm_90a", tiling)
-    kernel = product.kernel_for({"A": a, "B": b, "D": again})
-    kernel.run({"A": a, "B": b, "D": first})
-    stream = torch.cuda.Stream()
-    kernel.run({"A": a, "B": b, "D": again}, stream=stream)
-    torch.cuda.synchronize()
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph, stream=stream):
-        for _ in range(3):
-            kernel.run({"A": a, "B": b, "D": again}, stream=stream)
-    for _ in range(100):
-        again.fill_(float("nan"))
-        graph.replay()
-        torch.cuda.synchronize()
-        assert torch.equal(again, first)
+    a, b, _ = operands(3000, 2560, 1032)
+    check_replays(tiling, a, b, launches=3)
 
 
 def test_as_many_blocks_as_run_at_once_or_two_for_each_tile() -> None:

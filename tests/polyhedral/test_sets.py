@@ -146,9 +146,7 @@ def test_mistakes_are_named() -> None:
         list(Set.of(("i",), i >= 0, i < n).points())
     with pytest.raises(TypeError, match="Constraint, a Congruence or a System"):
         Set.of(("i",), 3)  # type: ignore[arg-type]
-    with pytest.raises(
-        ValueError, match=r"cannot substitute 'zz': the set has .* \('i',\) and .* \('N',\)"
-    ):
+    with pytest.raises(ValueError, match=r"cannot substitute 'zz': the set has .* \('i',\) and .* \('N',\)"):
         Set.of(("i",), i >= 0, i < n).substitute({"N": 4, "zz": 3})
     with pytest.raises(ValueError, match="reserved"):
         System.of(var("$0") >= 0)
