@@ -82,7 +82,8 @@ def dependences(statements: Sequence[ScheduledStatement], last_writer: bool = Fa
     of one time run in the order of `statements`, and those of one statement and time in none. With
     `last_writer` flow dependences hold only the write whose value is read. Pairs of a declared
     reduction that differ in its dimensions only come apart, with `set_aside` set. ValueError where a
-    parameter of one statement is called as a dimension of another.
+    parameter of one statement is called as a dimension of another, and where a name is another's with a
+    prime, as the sink's dimensions are called.
     """
     _check_names(statements)
     found = [d for source in enumerate(statements) for sink in enumerate(statements) for d in _between(source, sink)]
@@ -99,6 +100,12 @@ def _check_names(statements: Sequence[ScheduledStatement]) -> None:
         clash = sorted(names.difference(s.domain.dims).intersection(dims))
         if clash:
             raise ValueError(f"{clash[0]} is a parameter of {s.name} and a dimension of {dims[clash[0]]}: rename one")
+        for dim, owner in dims.items():
+            if primed(dim) in names.union(s.domain.dims):
+                raise ValueError(
+                    f"{primed(dim)} of {s.name} is what a dependence calls the dimension {dim} of {owner} in its sink: "
+                    "rename one"
+                )
 
 
 def _between(source: tuple[int, ScheduledStatement], sink: tuple[int, ScheduledStatement]) -> list[Dependence]:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from polyhedral.affine import Affine, Condition, Congruence, Constraint
 from polyhedral.spelling import is_existential
-from polyhedral.system import System
+
+if TYPE_CHECKING:
+    from polyhedral.system import System
 
 
 def spelled(name: str) -> str:
@@ -42,15 +45,15 @@ def system_text(system: System) -> str:
     """The conjunction, with `exists` where an existential is more than a congruence; empty where it says nothing."""
     if system.is_false:
         return "false"
-    try:
-        return " and ".join(map(condition_text, system.conditions))
-    except ValueError:
-        shown = _shown(system)
-        rows = [Constraint(system.affine(r), equality=True) for r in system.equalities]
-        rows += [Constraint(system.affine(r)) for r in system.inequalities]
-        named: dict[str, Affine | int] = {n: Affine(((e, 1),)) for n, e in shown.items()}
-        body = " and ".join(condition_text(r.substitute(named)) for r in rows)
-        return f"exists ({', '.join(shown.values())} : {body})"
+    plain = system.plain_conditions()
+    if plain is not None:
+        return " and ".join(map(condition_text, plain))
+    shown = _shown(system)
+    rows = [Constraint(system.affine(r), equality=True) for r in system.equalities]
+    rows += [Constraint(system.affine(r)) for r in system.inequalities]
+    named: dict[str, Affine | int] = {n: Affine(((e, 1),)) for n, e in shown.items()}
+    body = " and ".join(condition_text(r.substitute(named)) for r in rows)
+    return f"exists ({', '.join(shown.values())} : {body})"
 
 
 def _shown(system: System) -> dict[str, str]:

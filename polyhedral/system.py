@@ -12,6 +12,7 @@ from polyhedral import part_rows
 from polyhedral.affine import Affine, Condition, Congruence, Constraint, as_affine
 from polyhedral.components import product
 from polyhedral.conditions import congruence, of_affine, of_one
+from polyhedral.isl_text import system_text
 from polyhedral.part import NOTHING, VISIBLE, Part, Parts, in_place, parts_of, touching
 from polyhedral.part_rows import Bounds
 from polyhedral.parts import conjoined, eliminated, gist_by_parts, renamed, spelled_rows, substituted, without_names
@@ -224,6 +225,13 @@ class System(NamedTuple):
     @property
     def conditions(self) -> tuple[Condition, ...]:
         """The conditions without existentials; raises ValueError where one is more than a congruence."""
+        found = self.plain_conditions()
+        if found is None:
+            raise ValueError(f"{self} has existentials that are no congruences")
+        return found
+
+    def plain_conditions(self) -> tuple[Condition, ...] | None:
+        """The conditions without existentials; None where one is more than a congruence."""
         found: list[Condition] = []
         used: set[str] = set()
         for row in self.equalities:
@@ -235,21 +243,16 @@ class System(NamedTuple):
                 used.add(own[0])
                 found.append(congruence(affine, own[0]))
             else:
-                raise ValueError(f"{self} has existentials that are no congruences")
+                return None
         for row in self.inequalities:
             affine = self.affine(row)
             if any(is_existential(n) for n in affine.names):
-                raise ValueError(f"{self} has existentials that are no congruences")
+                return None
             found.append(Constraint(affine))
         return tuple(found)
 
     def __str__(self) -> str:
-        if self.is_universe:
-            return "true"
-        parts = [f"{Constraint(self.affine(r), equality=True)}" for r in self.equalities]
-        parts += [f"{Constraint(self.affine(r))}" for r in self.inequalities]
-        prefix = f"exists {', '.join(self.exists)}: " if self.exists else ""
-        return prefix + " and ".join(parts)
+        return system_text(self) or "true"
 
 
 def _value(row: Row, point: list[int]) -> int:

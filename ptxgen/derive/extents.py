@@ -45,4 +45,5 @@ def check_row(draft: Draft, work: Product, row: MultiplyRow) -> None:
     except UnknownInstruction as error:
         raise PlanError(f"{work.step.instruction}: {error}", line=work.step.line) from None
     if availability.least_version(target) is None:
-        raise PlanError(f"{target} has no {row.instruction}, which needs {availability}", line=work.step.line)
+        found = f"{target} has no {row.instruction}, which needs {availability}"
+        raise PlanError(f"{work.step.instruction}: {found}", line=work.step.line)

@@ -288,5 +288,8 @@ def test_mistakes_are_named() -> None:
     two = ScheduledStatement("r", line, (Access("A", (i, i)),), (), (i,))
     with pytest.raises(ValueError, match="array A has 1 indices in s and 2 in r"):
         dependences([one, two])
+    marked = ScheduledStatement("t", Set.of(("k",), var("k") >= 0, var("k") < var("i'")), writes=(Access("B"),))
+    with pytest.raises(ValueError, match="i' of t is what a dependence calls the dimension i of s in its sink: rename"):
+        dependences([one, marked])
     with pytest.raises(ValueError, match="no schedule is given for the statement init"):
         legal(dependences(matmul()), {})

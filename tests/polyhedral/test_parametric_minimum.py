@@ -98,7 +98,8 @@ def told(pairs: Map) -> str:
 def test_cuts_without_an_end_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parametric_minimum, "MOST_QUOTIENTS", 6)
     text = told(tied())
-    assert text.startswith("the first k, l of exists $0")
+    assert text.startswith("the first k, l of (2N + 2i + l + 1) mod 3 = 0 and ")
+    assert "$" not in text
     assert "6 quotients in each" in text
     assert "values of some of N, i, j" in text
     left = Set(DIMS[2:], tied().pieces).substitute({"N": 1, "i": 1})

@@ -148,5 +148,8 @@ def test_mistakes_are_named() -> None:
         Set.of(("i",), 3)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=r"cannot substitute 'zz': the set has .* \('i',\) and .* \('N',\)"):
         Set.of(("i",), i >= 0, i < n).substitute({"N": 4, "zz": 3})
+    tied = System.of(3 * var("e") <= i, 5 * var("e") >= n + i, exists=("e",))
+    with pytest.raises(ValueError, match=r"^exists \(e0_ : .*\) has existentials that are no congruences$"):
+        _ = tied.conditions
     with pytest.raises(ValueError, match="reserved"):
         System.of(var("$0") >= 0)
