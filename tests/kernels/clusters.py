@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cache
 from itertools import count
 
 import numpy as np
@@ -45,7 +46,9 @@ def with_slices(plan: Plan, slices: int) -> Plan:
     return evolve(plan, steps=tuple(evolve(s, slices=slices) if isinstance(s, Stage) else s for s in plan.steps))
 
 
+@cache
 def derived(cluster: tuple[int, int], layout: Layout = Layout.NN, tiling: MatmulTiling = TINY) -> Derivation:
+    """The plan carried out, once for all tests that ask for it."""
     return derive(plan_of(cluster, layout, tiling))
 
 

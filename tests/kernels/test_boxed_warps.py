@@ -4,6 +4,7 @@ targets and arguments allow them, and what an assembler says of them."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 
 import numpy as np
 import pytest
@@ -41,6 +42,7 @@ TILINGS = {
 SEVERAL = ((72, 40, 32 * 3), (40, 24, 32), (136, 40, 32 * 5))
 
 
+@cache
 def program_of(tiling: MatmulTiling, layout: Layout = Layout.NN, target: str = "sm_90") -> Program:
     return derive(plan_of(tiling, FACTS, target, MatmulSpec(layout))).program
 

@@ -11,7 +11,7 @@ from attrs import evolve
 
 from ptxgen import tile
 from ptxgen.compute import bf16, f16, f32
-from ptxgen.derive import Derivation, derive
+from ptxgen.derive import Derivation
 from ptxgen.errors import PlanError
 from ptxgen.kernels import Layout, Matmul, MatmulSpec, MatmulTiling, matmul_compute, matmul_plan, parse_epilogue
 from ptxgen.kernels.entry import from_json, to_json
@@ -26,7 +26,7 @@ from ptxgen.prove.proof import check_meetings
 from ptxgen.tile import Workspace
 from ptxgen.tile.mutants import without_each_synchronisation
 from tests.kernels.cases import random_inputs, run_matmul
-from tests.kernels.clusters import FACTS, TINY, faults, memories, on_machine, plan_of
+from tests.kernels.clusters import FACTS, TINY, derived, faults, memories, on_machine
 
 HOPPER = MatmulTiling(i=64, j=64, k=64, warps=4, depth=3, isolate=False)
 AMPERE = MatmulTiling(i=64, j=64, k=32, warps=4, depth=3, isolate=False)
@@ -35,7 +35,7 @@ THREADS = {"load": Threads(1, 1), "math": Threads(1, 128)}
 
 
 def passed(parts: int, cluster: tuple[int, int] = (1, 1)) -> Derivation:
-    return derive(plan_of(cluster, tiling=evolve(TINY, split=parts)))
+    return derived(cluster, tiling=evolve(TINY, split=parts))
 
 
 @pytest.mark.parametrize("parts", [3, 5, 16])
@@ -56,7 +56,7 @@ def test_clusters_bring_boxes_to_blocks_of_the_same_part() -> None:
 @pytest.mark.parametrize("tiling", [evolve(TINY, j=96), evolve(TINY, j=24), evolve(TINY, i=192, warps=12)], ids=str)
 def test_tiles_whose_extents_are_no_powers_of_two_are_passed_on(tiling: MatmulTiling) -> None:
     """Each piece of such a tile lies in it as a whole, so that no tile of the workspace reaches into the next one."""
-    program = derive(plan_of((1, 1), Layout.NT, evolve(tiling, split=2))).program
+    program = derived((1, 1), Layout.NT, evolve(tiling, split=2)).program
     assert (program.grid.cluster, program.grid.parts) == (1, 2)
     for seed in (None, 3):
         on_machine(program, 200, 72, 72, seed, Layout.NT)

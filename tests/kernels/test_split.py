@@ -24,7 +24,7 @@ from ptxgen.prove.proof import check_meetings
 from ptxgen.tile import Copy, Node, Space, show
 from ptxgen.tile.mutants import without_each_synchronisation
 from tests.kernels.cases import bits, random_inputs, run_matmul
-from tests.kernels.clusters import FACTS, TINY, changed, faults, on_machine, plan_of
+from tests.kernels.clusters import FACTS, TINY, changed, derived, faults, on_machine, plan_of
 
 SMALL = MatmulTiling(i=64, j=64, k=64, warps=4, depth=3, isolate=False)
 LARGE = MatmulTiling(i=128, j=256, k=64, warps=8, depth=4, isolate=False)
@@ -35,7 +35,7 @@ MOST_SLABS = 2 * DEPTH + 1
 
 
 def split(parts: int, layout: Layout = Layout.NN, cluster: tuple[int, int] = (1, 1)) -> Derivation:
-    return derive(plan_of(cluster, layout, evolve(TINY, split=parts)))
+    return derived(cluster, layout, evolve(TINY, split=parts))
 
 
 @pytest.mark.parametrize("parts, layout", [*((2, layout) for layout in Layout), (4, Layout.NN), (8, Layout.TT)])

@@ -16,7 +16,7 @@ from attrs import evolve
 from polyhedral import var
 from ptxgen import tile
 from ptxgen.compute import bf16, f16, f32, s8
-from ptxgen.derive import Derivation, derive
+from ptxgen.derive import Derivation
 from ptxgen.errors import LaunchError, PlanError
 from ptxgen.kernels import Layout, Matmul, MatmulSpec, MatmulTiling, matmul_compute, matmul_plan, parse_epilogue
 from ptxgen.kernels.entry import Entry, entry_of, from_json, to_json
@@ -35,7 +35,7 @@ from ptxgen.tile.machine import run
 from ptxgen.tile.machine.streaming import shares
 from ptxgen.tile.mutants import without_each_synchronisation
 from tests.kernels.cases import bits, judge, random_inputs, run_matmul, scalars_of
-from tests.kernels.clusters import FACTS, TINY, faults, memories, on_machine, plan_of
+from tests.kernels.clusters import FACTS, TINY, derived, faults, memories, on_machine
 
 SMALL = evolve(TINY, workers=3, stream=True)
 HOPPER = MatmulTiling(i=64, j=64, k=64, warps=4, depth=3, isolate=False, workers=4, stream=True)
@@ -45,7 +45,7 @@ THREADS = {"load": Threads(1, 1), "math": Threads(1, 128)}
 
 
 def streamed(tiling: MatmulTiling = SMALL, cluster: tuple[int, int] = (1, 1)) -> Derivation:
-    return derive(plan_of(cluster, tiling=tiling))
+    return derived(cluster, tiling=tiling)
 
 
 def starts(tiles: int, slabs: int, workers: int) -> list[int]:
