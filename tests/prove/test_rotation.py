@@ -9,7 +9,7 @@ import pytest
 from attrs import evolve
 
 from polyhedral import const, var
-from ptxgen.derive.derivation import threads_of
+from ptxgen.derive.part import threads_of
 from ptxgen.derive.space import IndexSpace
 from ptxgen.errors import InternalError
 from ptxgen.order.atoms import Advance, Arrive, Join, PassTurn, TakeTurn
