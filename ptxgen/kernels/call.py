@@ -11,6 +11,7 @@ from attrs import field, frozen
 
 from ptxgen.compute import Element
 from ptxgen.errors import LaunchError
+from ptxgen.kernels.apart import Placed, check_places, places_apart
 from ptxgen.kernels.asked import SPOKEN, Wish, asked, check_target, planned, result_shape, target_on_cpu
 from ptxgen.kernels.generated import GeneratedKernel
 from ptxgen.kernels.libraries import Key, Library, library_of
@@ -117,9 +118,9 @@ def _called(given: Mapping[str, Any], wishes: tuple[Any, ...], stream: object) -
     key: Key = (*parts, on, wishes)
     call = _CALLS.get(key)
     if call is None:
-        call = _CALLS[key] = _made(library, arrays, Wish(*wishes), on)
-        if len(_CALLS) > KEPT:
-            del _CALLS[next(iter(_CALLS))]
+        call = _kept(key, _made(library, arrays, Wish(*wishes), on))
+    if call.apart:
+        check_places(call.apart, addresses)
     if out is not None:
         call.run(addresses)
         return out
@@ -128,16 +129,26 @@ def _called(given: Mapping[str, Any], wishes: tuple[Any, ...], stream: object) -
     return library.finished(out, call.element)
 
 
+def _kept(key: Key, made: Call) -> Call:
+    """The call that is kept for a key from now on, whichever thread made it first; the oldest one goes."""
+    with _KEEPING:
+        kept = _CALLS.setdefault(key, made)
+        if len(_CALLS) > KEPT:
+            del _CALLS[next(iter(_CALLS))]
+    return kept
+
+
 @frozen(eq=False)
 class Call:
-    """A prepared launch, with the places of each array's address in it, and the result that it leaves. `kernel` holds
-    the memory that the launch takes for itself."""
+    """A prepared launch, with the places of each array's address in it, and the result that it leaves; which of the
+    arrays that are given must lie `apart`. `kernel` holds the memory that the launch takes for itself."""
 
     launch: Launch | None
     places: tuple[tuple[ctypes.c_uint64, ...], ...]
     element: Element
     kind: Any
     shape: tuple[int, ...]
+    apart: tuple[Placed, ...] = ()
     kernel: GeneratedKernel | None = field(default=None, repr=False)
     turn: Lock = field(factory=Lock)
 
@@ -153,6 +164,7 @@ class Call:
 
 
 _CALLS: dict[Key, Call] = {}
+_KEEPING = Lock()
 
 
 def _made(library: Library, arrays: Mapping[str, Any], wish: Wish, stream: object) -> Call:
@@ -168,6 +180,8 @@ def _made(library: Library, arrays: Mapping[str, Any], wish: Wish, stream: objec
     views = {name: library.view(SPOKEN[name], array) for name, array in arrays.items()}
     spec, stored = asked(views, wish)
     product = _product(spec, wish.target or target_of(device), wish.tuned)
+    apart = places_apart(product.stated, stored, list(arrays), SPOKEN)
+    check_places(apart, [stored[name].address for name in arrays])
     shape, kind = result_shape(views), library.type_of(spec.output)
     if "D" not in views:
         stored["D"] = library.view("out", library.empty(kind, shape, arrays["A"]))
@@ -187,7 +201,8 @@ def _made(library: Library, arrays: Mapping[str, Any], wish: Wish, stream: objec
         overlapped=ready.overlapped,
     )
     names = [*arrays, *({"D"} - set(arrays))]
-    return Call(launch, tuple(_places(kernel, launch, name) for name in names), spec.output, kind, shape, kernel)
+    places = tuple(_places(kernel, launch, name) for name in names)
+    return Call(launch, places, spec.output, kind, shape, apart, kernel)
 
 
 def _product(spec: MatmulSpec, target: str, tuned: Tuned | None) -> Matmul:

@@ -24,9 +24,9 @@ class Library:
     in_place = True
 
     def key(self, array: Any) -> Key:
-        """Equal for arrays of equal extents, strides, type and device."""
+        """Equal for arrays of equal extents, strides, type and device, that may be written or may not."""
         view = view_of("an array", array)
-        return view.shape, view.strides, view.dtype, self.device(array)
+        return view.shape, view.strides, view.dtype, view.writeable, self.device(array)
 
     def address(self, array: Any) -> int:
         """Where the first element lies."""
@@ -228,9 +228,10 @@ def library_of(name: str, array: Any) -> Library:
 
 def _one(kind: type[Library]) -> Library:
     """One for all types of a package: a tensor and a parameter of torch are of the same library."""
-    return next((held for held in _KNOWN.values() if type(held) is kind), None) or kind()
+    return _ONES.get(kind) or _ONES.setdefault(kind, kind())
 
 
+_ONES: dict[type[Library], Library] = {}
 _KNOWN: dict[type, Library] = {DeviceArray: Own()}
 _BY_PACKAGE: dict[str, type[Library]] = {
     "numpy": Numpy,
