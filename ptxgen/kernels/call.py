@@ -141,7 +141,7 @@ def _kept(key: Key, made: Call) -> Call:
 @frozen(eq=False)
 class Call:
     """A prepared launch, with the places of each array's address in it, and the result that it leaves; which of the
-    arrays that are given must lie `apart`. `kernel` holds the memory that the launch takes for itself."""
+    arrays that are given must lie `apart`."""
 
     launch: Launch | None
     places: tuple[tuple[ctypes.c_uint64, ...], ...]
@@ -149,7 +149,6 @@ class Call:
     kind: Any
     shape: tuple[int, ...]
     apart: tuple[Placed, ...] = ()
-    kernel: GeneratedKernel | None = field(default=None, repr=False)
     turn: Lock = field(factory=Lock)
 
     def run(self, addresses: Sequence[int]) -> None:
@@ -188,7 +187,7 @@ def _made(library: Library, arrays: Mapping[str, Any], wish: Wish, stream: objec
     whole = product.with_outputs(stored)
     with planned():
         kernel = product.kernel_for(whole, on_disk=True)
-    ready = kernel.prepare(whole, device=device, stream=stream)
+    ready = kernel.prepare(whole, device=device)
     if ready.blocks == 0:
         return Call(None, (), spec.output, kind, shape)
     launch = kernel.on_device(device).prepare(
@@ -202,7 +201,7 @@ def _made(library: Library, arrays: Mapping[str, Any], wish: Wish, stream: objec
     )
     names = [*arrays, *({"D"} - set(arrays))]
     places = tuple(_places(kernel, launch, name) for name in names)
-    return Call(launch, places, spec.output, kind, shape, apart, kernel)
+    return Call(launch, places, spec.output, kind, shape, apart)
 
 
 def _product(spec: MatmulSpec, target: str, tuned: Tuned | None) -> Matmul:

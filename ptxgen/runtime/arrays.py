@@ -10,7 +10,7 @@ from attrs import field, frozen
 
 from ptxgen.errors import LaunchError
 from ptxgen.runtime import dlpack
-from ptxgen.runtime.driver import binding, call, on_device, release_with
+from ptxgen.runtime.driver import binding, call, on_device, outside_captures, release_with
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
@@ -36,7 +36,7 @@ class DeviceArray:
         """Memory for an array of that shape and element type; DriverError where the device has too little."""
         extents = (shape,) if isinstance(shape, int) else tuple(shape)
         element = np.dtype(dtype)
-        with on_device(device) as api:
+        with on_device(device) as api, outside_captures():
             address = int(call(api.cuMemAlloc, max(1, math.prod(extents) * element.itemsize)))
             made = cls(address, extents, element, device)
             release_with(made, device, api.cuMemFree, address)

@@ -7,6 +7,7 @@ import cuda.bindings.driver
 import pytest
 
 from ptxgen.kernels import call, matmul
+from ptxgen.runtime import scratch
 from ptxgen.runtime.driver import binding, primary_context
 from tests.runtime.fake_driver import FakeDriver
 
@@ -26,5 +27,6 @@ def forget() -> None:
     binding.cache_clear()
     primary_context.cache_clear()
     call._CALLS.clear()
+    scratch._HELD.clear()
     for kept in (matmul._generated, matmul._stored):
         kept.cache_clear()
