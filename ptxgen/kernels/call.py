@@ -200,8 +200,8 @@ def _made(library: Library, arrays: Mapping[str, Any], wish: Wish, stream: objec
         overlapped=ready.overlapped,
     )
     names = [*arrays, *({"D"} - set(arrays))]
-    places = tuple(_places(kernel, launch, name) for name in names)
-    return Call(launch, places, spec.output, kind, shape, apart)
+    held = tuple(places(kernel, launch, name) for name in names)
+    return Call(launch, held, spec.output, kind, shape, apart)
 
 
 def _product(spec: MatmulSpec, target: str, tuned: Tuned | None) -> Matmul:
@@ -215,7 +215,7 @@ def target_of(device: int) -> str:
     return f"sm_{major}{minor}a" if (major, minor) == (9, 0) else f"sm_{major}{minor}"
 
 
-def _places(kernel: GeneratedKernel, launch: Launch, name: str) -> tuple[ctypes.c_uint64, ...]:
+def places(kernel: GeneratedKernel, launch: Launch, name: str) -> tuple[ctypes.c_uint64, ...]:
     """Where the address of an array stands in a launch: its parameter, and the tensor maps of it."""
     parameters, boxes = kernel.entry.parameters, kernel.entry.boxes
     numbers = [n for n, p in enumerate(parameters) if p.kind is ParameterKind.POINTER and p.name == name]

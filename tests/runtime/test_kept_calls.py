@@ -116,3 +116,19 @@ def test_a_library_is_known_once_for_all_its_types() -> None:
     finally:
         libraries._KNOWN = known
     assert found[0] is found[1]
+
+
+@pytest.mark.parametrize("size", (64, 128))
+def test_no_address_of_an_earlier_call_is_left_in_a_launch(driver: FakeDriver, size: int) -> None:
+    """Neither in a parameter nor in a tensor map."""
+    driver.parameter_count = 3
+    sets = [[DeviceArray.from_numpy(np.ones((size, size), np.float16)) for _ in range(3)] for _ in range(2)]
+    found: list[bytes] = []
+    for a, b, out in sets:
+        ptxgen.matmul(a, b, out=out)
+        (call,) = calls._CALLS.values()
+        assert call.launch is not None
+        found.append(bytes(call.launch.arguments.data))
+    for arguments, given, others in zip(found, sets, reversed(sets), strict=True):
+        assert all(array.address.to_bytes(8, "little") in arguments for array in given)
+        assert not any(array.address.to_bytes(8, "little") in arguments for array in others)
