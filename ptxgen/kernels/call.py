@@ -13,6 +13,7 @@ from ptxgen.compute import Element
 from ptxgen.errors import LaunchError
 from ptxgen.kernels.apart import Placed, check_places, places_apart
 from ptxgen.kernels.asked import SPOKEN, Wish, asked, check_target, planned, result_shape, target_on_cpu
+from ptxgen.kernels.borrowed import Borrowed, borrow
 from ptxgen.kernels.generated import GeneratedKernel
 from ptxgen.kernels.libraries import Key, Library, library_of
 from ptxgen.kernels.matmul import Machine, Matmul
@@ -20,6 +21,7 @@ from ptxgen.kernels.matmul_choice import Tuned
 from ptxgen.kernels.matmul_compute import MatmulSpec
 from ptxgen.kernels.views import View, view_of
 from ptxgen.runtime import Launch, compute_capability, device_count
+from ptxgen.runtime.driver import stream_handle
 from ptxgen.tile import ParameterKind
 
 KEPT = 1024
@@ -57,10 +59,14 @@ def matmul(
     of `a` in `output`: by default the type of `a`, but f32 of tf32, f16 of e4m3 and e5m2, and s32 of s8 and u8, f32
     where something follows the sum.
 
-    Tensors of torch, arrays of CuPy and JAX and anything else in device memory run where they are, on the library's
-    stream or on `stream`, and the call does not wait. numpy arrays are copied to GPU 0 and back; without a GPU they run
-    in the CPU simulator, with every check, for `target` (default: the oldest one that multiplies their type). The first
-    call for arrays of a shape on a GPU makes the kernel, or takes it from the store on disk (`ptxgen cache`).
+    Tensors of torch, arrays of CuPy and JAX and anything else in device memory (`__cuda_array_interface__`, DLPack) run
+    where they are, on the library's stream (the default one where none is known) or on `stream`; what an interface says
+    is pending elsewhere is done before. The host does not wait, but with JAX: for the arrays, and for all work of the
+    device behind the kernel. A new result on `stream` is that stream's: who reads it on another one waits for it there.
+    A capture takes the call, also the first one; memory of the kernel's own stays with the graph. numpy arrays are
+    copied to GPU 0 and back; without a GPU they run in the CPU simulator, with every check, for `target` (default: the
+    oldest one that multiplies their type). The first call for arrays of a shape on a GPU makes the kernel, or takes it
+    from the store on disk (`ptxgen cache`).
     LaunchError, before anything runs, for what does not fit; KernelError, on the CPU, for a fault.
     """
     arrays = {"A": a, "B": b, "bias": bias, "R": residual, "E": pre_activation, "D": out}
@@ -105,6 +111,10 @@ def _called(given: Mapping[str, Any], wishes: tuple[Any, ...], stream: object) -
     arrays = {name: array for name, array in given.items() if array is not None or name in NEEDED}
     if library.on_host:
         return _of_numpy(arrays, Wish(*wishes))
+    on = library.stream(a) if stream is None else stream
+    if library.borrows:
+        arrays = {name: _borrowed(library, name, array, on) for name, array in arrays.items()}
+        a = arrays["A"]
     parts: list[Any] = []
     addresses = []
     for name, array in arrays.items():
@@ -114,7 +124,6 @@ def _called(given: Mapping[str, Any], wishes: tuple[Any, ...], stream: object) -
         address = library.address(array)
         addresses.append(address)
         parts += (name, library.key(array), address & ALIGNMENT_MASK)
-    on = library.stream(a) if stream is None else stream
     key: Key = (*parts, on, wishes)
     call = _CALLS.get(key)
     if call is None:
@@ -124,9 +133,15 @@ def _called(given: Mapping[str, Any], wishes: tuple[Any, ...], stream: object) -
     if out is not None:
         call.run(addresses)
         return out
-    out = library.empty(call.kind, call.shape, a)
+    out = library.empty(call.kind, call.shape, a, stream)
     call.run((*addresses, library.address(out)))
     return library.finished(out, call.element)
+
+
+def _borrowed(library: Library, name: str, array: Any, stream: object) -> Borrowed:
+    if library_of(SPOKEN[name], array) is not library:
+        raise LaunchError(f"a and {SPOKEN[name]} must be arrays of one library on one device")
+    return borrow(SPOKEN[name], array, stream_handle(stream))
 
 
 def _kept(key: Key, made: Call) -> Call:

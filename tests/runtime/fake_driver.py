@@ -62,6 +62,8 @@ class FakeDriver:
     images: list[bytes] = field(factory=list)
     contexts: list[Any] = field(factory=list)
     synchronised: list[int] = field(factory=list)
+    followed: list[tuple[int, int]] = field(factory=list)
+    devices: dict[int, int] = field(factory=dict)
     functions: list[str] = field(factory=list)
     entries: list[Any] = field(factory=list)
     unloaded: list[Any] = field(factory=list)
@@ -173,16 +175,26 @@ class FakeDriver:
         return OK
 
     def cuEventCreate(self, flags: int) -> Any:
-        return *OK, [0.0]
+        return *OK, [0.0, 0]
 
-    def cuEventRecord(self, event: list[float], stream: int) -> Any:
-        event[0] = self.clock_ms
+    def cuEventRecord(self, event: list[Any], stream: int) -> Any:
+        event[:] = self.clock_ms, stream
         return OK
 
-    def cuEventElapsedTime(self, begin: list[float], end: list[float]) -> Any:
+    def cuStreamWaitEvent(self, stream: int, event: list[Any], flags: int) -> Any:
+        """What comes on a stream follows what another one had when the event was recorded."""
+        self.followed.append((stream, event[1]))
+        return OK
+
+    def cuPointerGetAttribute(self, attribute: Any, address: int) -> Any:
+        assert attribute == real.CUpointer_attribute.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
+        held = [begin for begin, buffer in self.memory.items() if begin <= address < begin + len(buffer)]
+        return (*OK, self.devices.get(held[0], 0)) if held else (*BAD_VALUE, None)
+
+    def cuEventElapsedTime(self, begin: list[Any], end: list[Any]) -> Any:
         return *OK, end[0] - begin[0]
 
-    def cuEventDestroy(self, event: list[float]) -> Any:
+    def cuEventDestroy(self, event: list[Any]) -> Any:
         return OK
 
     def cuDeviceGetName(self, size: int, device: int) -> Any:
