@@ -62,9 +62,9 @@ def test_the_stream_of_an_interface_is_followed_at_each_call(driver: FakeDriver)
 
 def test_the_device_is_that_of_the_memory(driver: FakeDriver) -> None:
     arrays = [Lent(held()) for _ in range(2)]
-    assert ptxgen.matmul(*arrays).device == 0
+    assert ptxgen.matmul(arrays[0], arrays[1]).device == 0
     driver.devices = {array.owner.address: 1 for array in arrays}
-    assert ptxgen.matmul(*arrays).device == 1
+    assert ptxgen.matmul(arrays[0], arrays[1]).device == 1
     assert len(driver.images) == 2
     with pytest.raises(LaunchError, match="a and b must be arrays of one library on one device"):
         ptxgen.matmul(arrays[0], Other(held()))
