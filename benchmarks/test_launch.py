@@ -66,6 +66,7 @@ def test_a_prepared_launch_with_new_pointers(benchmark: BenchmarkFixture) -> Non
         shared_bytes=ready.shared_bytes,
         stream=torch.cuda.current_stream(),
         overlapped=ready.overlapped,
+        cooperative=ready.cooperative,
     )
     slots = [slot for name in "ABD" for slot in places(kernel, launch, name)]
     names = [name for name in "ABD" for _ in places(kernel, launch, name)]

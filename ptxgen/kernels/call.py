@@ -213,6 +213,7 @@ def _made(library: Library, arrays: Mapping[str, Any], wish: Wish, stream: objec
         shared_bytes=ready.shared_bytes,
         stream=stream,
         overlapped=ready.overlapped,
+        cooperative=ready.cooperative,
     )
     names = [*arrays, *({"D"} - set(arrays))]
     held = tuple(places(kernel, launch, name) for name in names)

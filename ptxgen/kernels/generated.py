@@ -55,7 +55,8 @@ BEYOND_SINGLE = 2.0**128 - 2.0**103
 @frozen
 class Launch:
     """A launch of a program, checked: blocks, threads of a block, dynamic shared bytes, arguments in launch order, the
-    blocks of a cluster, and whether it may overlap with the launches ahead."""
+    blocks of a cluster, whether it may overlap with the launches ahead, and whether its blocks wait for each other, so
+    that the driver must run all of them at once."""
 
     blocks: int
     threads: int
@@ -63,6 +64,7 @@ class Launch:
     arguments: tuple[Any, ...] = field(repr=False)
     cluster: int = 1
     overlapped: bool = False
+    cooperative: bool = False
 
     @property
     def workspace_bytes(self) -> int:
@@ -240,11 +242,18 @@ class GeneratedKernel:
     ) -> Launch:
         """The launch on a device, checked: where blocks share a work list that leaves their number to the device, as
         many as it runs at once. Memory that the kernel wants for itself is stated (`Launch.workspace_bytes`), and taken
-        by whoever prepares the launch for a stream. LaunchError for arguments that do not fit."""
-        shared = self.entry.grid.work_list
-        asks = shared is not None and shared.workers is None
+        by whoever prepares the launch for a stream. LaunchError for arguments that do not fit, and for more blocks that
+        wait for each other than the device runs at once."""
+        shared, waits = self.entry.grid.work_list, self.entry.waits
+        asks = waits or (shared is not None and shared.workers is None)
         resident = self.resident(device) if asks else BLOCKS_ON_THE_CPU
-        return prepare(self.entry, arrays, scalars or {}, sizes, resident=resident, provide=on_a_device)
+        launch = prepare(self.entry, arrays, scalars or {}, sizes, resident=resident, provide=on_a_device)
+        if waits and launch.blocks > resident:
+            raise LaunchError(
+                f"{self.entry.name}: {launch.blocks} blocks wait for each other's sums, and the device runs {resident} "
+                f"at once: split k in fewer parts, or in 2, 4 or 8 where clusters join them, or stream it"
+            )
+        return launch
 
     def run(
         self,
@@ -268,6 +277,7 @@ class GeneratedKernel:
                 shared_bytes=launch.shared_bytes,
                 stream=stream,
                 overlapped=launch.overlapped,
+                cooperative=launch.cooperative,
             )
 
 
@@ -344,7 +354,10 @@ def prepare(
         for each in entry.parameters
     )
     arguments += tuple(_tensor_map(entry, box, bound, memory) for box in entry.boxes)
-    return Launch(blocks, entry.threads, entry.shared_bytes, arguments, entry.grid.cluster, entry.overlapped)
+    overlapped = entry.overlapped and not entry.waits
+    return Launch(
+        blocks, entry.threads, entry.shared_bytes, arguments, entry.grid.cluster, overlapped, cooperative=entry.waits
+    )
 
 
 def slabs_shared(entry: Entry, sizes: Mapping[str, int]) -> int:

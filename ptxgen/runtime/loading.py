@@ -161,6 +161,7 @@ class LoadedKernel:
         shared_bytes: int = 0,
         stream: object = None,
         overlapped: bool = False,
+        cooperative: bool = False,
     ) -> None:
         """Launches the kernel on `grid` CTAs of `block` threads, each an extent or up to three.
 
@@ -170,7 +171,10 @@ class LoadedKernel:
         launch does not wait.
         `shared_bytes` is dynamic shared memory per CTA. `overlapped` lets the kernel begin before the one ahead of it
         on the stream has ended (programmatic dependent launch): what that one writes may be read behind
-        `griddepcontrol.wait` only. LaunchError for anything that does not fit, before the launch.
+        `griddepcontrol.wait` only. `cooperative`: no block begins unless all run at once, whatever else runs, so that
+        they may wait for each other; a grid that the device does not hold is refused with a DriverError. Such a launch
+        does not overlap, since no document says that it may. LaunchError for anything that does not fit, before the
+        launch.
         """
         prepared = self.prepare(
             *arguments,
@@ -180,6 +184,7 @@ class LoadedKernel:
             shared_bytes=shared_bytes,
             stream=stream,
             overlapped=overlapped,
+            cooperative=cooperative,
         )
         prepared()
         prepared.placed.read_back()
@@ -193,6 +198,7 @@ class LoadedKernel:
         shared_bytes: int = 0,
         stream: object = None,
         overlapped: bool = False,
+        cooperative: bool = False,
     ) -> Launch:
         """The same launch checked and packed, to be made as often as one calls it; numpy arrays are not copied back."""
         shape = (three("grid", grid), three("block", block), three("cluster", cluster))
@@ -202,7 +208,9 @@ class LoadedKernel:
             placed = place(self.name, self.parameters, arguments, device=device, stream=handle)
             block_of_arguments = pack(self.name, self.parameters, placed.arguments)
             self.allow_shared(shared_bytes)
-            config = launch_config(api, shape, shared_bytes, handle, overlapped=overlapped)
+            config = launch_config(
+                api, shape, shared_bytes, handle, overlapped=overlapped and not cooperative, cooperative=cooperative
+            )
             own = OwnMemory.of(api, self.name, arguments, block_of_arguments, device=device, stream=handle)
             if own is not None:
                 own.fill()
@@ -224,7 +232,13 @@ class LoadedKernel:
 
 
 def launch_config(
-    api: Any, shape: tuple[tuple[int, int, int], ...], shared_bytes: int, stream: int, *, overlapped: bool = False
+    api: Any,
+    shape: tuple[tuple[int, int, int], ...],
+    shared_bytes: int,
+    stream: int,
+    *,
+    overlapped: bool = False,
+    cooperative: bool = False,
 ) -> Any:
     """The driver's record of a launch; attributes are in it only where they say something."""
     grid, block, cluster = shape
@@ -243,6 +257,11 @@ def launch_config(
         attribute = api.CUlaunchAttribute()
         attribute.id = api.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
         attribute.value.programmaticStreamSerializationAllowed = 1
+        attributes.append(attribute)
+    if cooperative:
+        attribute = api.CUlaunchAttribute()
+        attribute.id = api.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_COOPERATIVE
+        attribute.value.cooperative = 1
         attributes.append(attribute)
     if attributes:
         config.attrs, config.numAttrs = attributes, len(attributes)

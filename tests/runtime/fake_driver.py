@@ -40,6 +40,7 @@ class Launched:
     stream: int
     parameters: tuple[int, ...]
     overlapped: bool = False
+    cooperative: bool = False
 
     def read(self, index: int, size: int) -> bytes:
         """The bytes at the address of a parameter; read them during the launch, while they live."""
@@ -317,6 +318,7 @@ class FakeDriver:
             int(config.hStream),
             tuple(addresses),
             overlap is not None and overlap.programmaticStreamSerializationAllowed == 1,
+            (together := by_id.get(ids.CU_LAUNCH_ATTRIBUTE_COOPERATIVE)) is not None and together.cooperative == 1,
         )
         self.on_given(launched)
         if launched.stream in self.recording:
