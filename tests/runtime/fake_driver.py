@@ -15,6 +15,7 @@ from cuda.bindings import driver as real
 
 FIRST_CONTEXT = 1 << 20
 PER_THREAD, FIRST_STREAM = 2, 77
+UNWRITTEN = 0xFF
 OK = (real.CUresult.CUDA_SUCCESS,)
 BAD_VALUE = (real.CUresult.CUDA_ERROR_INVALID_VALUE,)
 
@@ -210,6 +211,7 @@ class FakeDriver:
             return real.CUresult.CUDA_ERROR_OUT_OF_MEMORY, None
         buffer = (ctypes.c_char * size)()
         address = ctypes.addressof(buffer)
+        ctypes.memset(address, UNWRITTEN, size)
         self.memory[address] = buffer
         return *OK, address
 
