@@ -51,7 +51,7 @@ class Untraceable(Exception):
 @frozen(eq=False)
 class Step:
     """One execution of a node: the variables there, what a leaf touches, and the numbers of the tiles that it, or a
-    barrier, is about."""
+    barrier, is about; of a flag the value and the tile."""
 
     node: Leaf | Synchronisation
     values: Mapping[str, int]
@@ -66,6 +66,11 @@ class Step:
     def rank(self) -> int:
         """The tile that a wait, an arrival or an announcement is for; the value of a flag."""
         return self.tiles[0]
+
+    @property
+    def flagged(self) -> int:
+        """The tile that a flag is of."""
+        return self.tiles[1]
 
 
 def value_of(affine: Affine, values: Mapping[str, int]) -> int:
@@ -96,7 +101,7 @@ class Tracer:
         if isinstance(node, Wait | Arrive | Expect):
             return Step(node, dict(values), (), (value_of(node.rank, values),))
         if isinstance(node, Acquire | Release):
-            return Step(node, dict(values), (), (value_of(node.value, values),))
+            return Step(node, dict(values), (), (value_of(node.value, values), value_of(node.tile, values)))
         if isinstance(node, Ordering):
             return Step(node, {}, (), ())
         touched = self.known.get(id(node))
