@@ -124,7 +124,9 @@ def _uses(run: Execution, workspace: Workspace) -> Iterator[_Held]:
     """The uses of all tiles, block by block."""
     for (role, block), steps in sorted(run.steps.items(), key=lambda found: found[0][1]):
         for number, step in enumerate(steps):
-            for access in step.touched if isinstance(step.node, Copy) else ():
+            if not isinstance(step.node, Copy):
+                continue
+            for access in step.touched:
                 buffer = access.region.buffer
                 if buffer.space is Space.GLOBAL and buffer.array == workspace.name:
                     first, *rest = map(step.number, access.region.origin)
