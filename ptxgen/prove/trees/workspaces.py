@@ -141,13 +141,13 @@ def _shape(run: Execution, buffer: Buffer) -> tuple[int, ...]:
 
 def _faults(run: Execution, workspace: Workspace, live: list[_Held], held: _Held) -> Iterator[Finding]:
     use = held.use
-    if held.tile not in run.tiles or not held.elements <= _tile(_shape(run, use.buffer)):
+    if held.tile not in run.tiles or not _within(held.elements, _tile(_shape(run, use.buffer))):
         yield _finding("memory", f"{use.leaf.op} leaves the tile of {workspace.name} that it begins in", use.leaf.line)
         return
     found = [first for first in live if _meet(first.elements, held.elements)]
     if use.access.reads:
-        stored = frozenset[int]().union(*(first.elements for first in found if first.use.access.writes))
-        if not held.elements <= stored:
+        stored = _together(tuple(first.elements for first in found if first.use.access.writes))
+        if not _within(held.elements, stored):
             text = f"{use.leaf.op}{run.where(use.block)} reads what no block has left in {workspace.name}"
             yield _finding("rank", text, use.leaf.line)
     for first in (first.use for first in found):
@@ -191,6 +191,16 @@ def _tile(shape: tuple[int, ...]) -> Elements:
     for place, extent in enumerate(shape):
         found = [own + (at << COORDINATE_BITS * place) for own in found for at in range(extent)]
     return frozenset(found)
+
+
+@lru_cache(maxsize=1 << 8)
+def _together(parts: tuple[Elements, ...]) -> Elements:
+    return parts[0] if len(parts) == 1 else frozenset[int]().union(*parts)
+
+
+@lru_cache(maxsize=1 << 12)
+def _within(inner: Elements, outer: Elements) -> bool:
+    return inner <= outer
 
 
 @lru_cache(maxsize=1 << 12)
