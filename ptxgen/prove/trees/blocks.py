@@ -35,5 +35,5 @@ def where(grid: Grid, case: Case) -> str:
     """The sizes and items of a case in words."""
     sizes = ", ".join(f"{name} = {value}" for name, value in case.sizes.items() if value) or "sizes of 0"
     if case.shares:
-        return f"{sizes}, {case.items} tiles shared by {len(case.shares)}"
+        return f"{sizes}, tiles: {case.items}, shared by {len(case.shares)}"
     return f"{sizes}, {case.items} items" if grid.work_list else sizes

@@ -16,11 +16,11 @@ def flag_faults(run: Execution) -> Iterator[Finding]:
     """What is wrong with each flag (code `synchronisation.passing`, `synchronisation.deadlock` for a value that nobody
     sets). A flag has one value after the other: what sets one is ordered behind what set the one before, and behind
     whoever waits for that."""
-    for (name, tile), flag in run.flags.items():
+    for (flags, tile), flag in run.flags.items():
+        name = f"{flags}{{{tile}}}"
         if tile not in run.tiles:
             for passed in (*flag.acquired, *flag.released):
-                text = f"{name} has a flag of each tile, and block {passed.block} asks for that of tile {tile}"
-                yield _finding("passing", text, passed.line)
+                yield _finding("passing", f"block {passed.block} asks for {name}, a flag that is none", passed.line)
             continue
         for taken in flag.acquired:
             yield from _told_once(run, name, flag, taken)
