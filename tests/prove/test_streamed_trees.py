@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 from itertools import pairwise, product
+from typing import Any
 
 import pytest
 from attrs import evolve, frozen
@@ -39,7 +40,7 @@ class Streamed(Planned):
         return ""
 
 
-def streamed(target: str, tiling: MatmulTiling, workers: int, **others: object) -> Streamed:
+def streamed(target: str, tiling: MatmulTiling, workers: int, **others: Any) -> Streamed:
     return Streamed(target, evolve(tiling, workers=workers, stream=True, **others))
 
 
