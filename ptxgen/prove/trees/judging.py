@@ -18,7 +18,7 @@ from ptxgen.prove.trees.flags import flag_faults
 from ptxgen.prove.trees.memory import memory_faults
 from ptxgen.prove.trees.reach import gathering_faults, reach_faults
 from ptxgen.prove.trees.running import executed
-from ptxgen.prove.trees.sizes import Case, cases
+from ptxgen.prove.trees.sizes import Case, cases, item_faults
 from ptxgen.prove.trees.streams import sharing_faults, slabs_of, streamed_cases
 from ptxgen.prove.trees.tiles import tile_faults
 from ptxgen.prove.trees.tracing import Step, Tracer, Untraceable
@@ -43,7 +43,7 @@ def check_program(program: Program) -> Verdict:
     """
     found = [*declared(program), *window_faults(program), *memory_faults(program), *launch_faults(program)]
     found += [*reach_faults(program), *order_faults(program), *workspace_faults(program)]
-    found += sharing_faults(program)
+    found += [*item_faults(program), *sharing_faults(program)]
     if not found:
         found = list(_first_faults(program))
     return Verdict(tuple(found))

@@ -15,6 +15,7 @@ from math import lcm
 from attrs import define, field, frozen
 
 from polyhedral import Affine, const
+from ptxgen.errors import Finding, Severity
 from ptxgen.prove.trees.shares import Share
 from ptxgen.tile import (
     TILE_COUNT,
@@ -39,6 +40,7 @@ from ptxgen.tile import (
 LEAST_PERIOD = 1
 ROUNDS = 2
 FEW = 6
+MOST_NUMBERS = 16
 
 
 @frozen(eq=False)
@@ -63,6 +65,7 @@ class Control:
     quotients: list[Quotient] = field(factory=list)
     conditions: list[Affine] = field(factory=list)
     most_items: int = 1
+    numbers: set[str] = field(factory=set)
 
     @classmethod
     def of(cls, program: Program) -> Control:
@@ -77,6 +80,12 @@ class Control:
         """Everything that they ask for."""
         found = (*(quotient.numerator for quotient in self.quotients), *self.conditions)
         return frozenset(name for affine in found for name in affine.names)
+
+    @property
+    def told_apart(self) -> int:
+        """Up to what number control tells items from each other by their number alone."""
+        found = (*(quotient.numerator for quotient in self.quotients), *self.conditions)
+        return max((abs(affine.constant) for affine in found if self.numbers.intersection(affine.names)), default=0)
 
     def turning(self, name: str) -> list[Affine]:
         """The conditions that ask for a name."""
@@ -103,7 +112,8 @@ class Control:
                 self.collect(then)
                 if otherwise is not None:
                     self.collect(otherwise)
-            case ForEachItem(_, body, first, step):
+            case ForEachItem(variable, body, first, step):
+                self.numbers.add(variable)
                 self.most_items = max(self.most_items, first + 1, ROUNDS * step + 1)
                 self.collect(body)
             case Counter(_, body):
@@ -129,7 +139,7 @@ def cases(program: Program) -> Iterator[Case]:
             few[name] = many[name][:FEW]
         else:
             few[name] = edge_values(name, turning, program) if turning else [0]
-    for count in range(1, control.most_items + 1):
+    for count in range(1, control.most_items + control.told_apart + 1):
         for one in many or [""]:
             held = {name: many[name] if name == one else values for name, values in few.items()}
             for values in product(*held.values()):
@@ -137,6 +147,14 @@ def cases(program: Program) -> Iterator[Case]:
                 first = tuple(case.pop(end) for end in ends)
                 others = product(*(few[end][:FEW:2] for end in ends * (count - 1)))
                 yield from (Case(case, count, (*first, *rest)) for rest in others)
+
+
+def item_faults(program: Program) -> Iterator[Finding]:
+    """Control that tells more items apart than are laid out (code `synchronisation.control`)."""
+    number = Control.of(program).told_apart
+    if number > MOST_NUMBERS:
+        text = f"control asks for item number {number}: items up to number {MOST_NUMBERS} may be told apart"
+        yield Finding("synchronisation.control", Severity.ERROR, text)
 
 
 def sizes_of(program: Program) -> tuple[str, ...]:

@@ -53,7 +53,7 @@ def streamed_cases(program: Program, slabs: Quotient) -> Iterator[Case]:
     seen: set[Hashable] = set()
     for number in counts:
         few = held if number < FEW else {name: values[-1:] for name, values in held.items()}
-        for slabs_of_tile, tiles, found in _launches(number, deepest(program), seen):
+        for slabs_of_tile, tiles, found in _launches(number, deepest(program), control.told_apart, seen):
             for told, values in product(counts.sizes(slabs_of_tile), product(*few.values())):
                 yield Case(dict(zip(few, values, strict=True)) | told, tiles, shares=found)
 
@@ -103,27 +103,30 @@ class _Counts:
         return [{name: size} for size in sorted({found[0 if self.asked else -1], found[-1]})] if found else []
 
 
-def _launches(slabs: int, few: int, seen: set[Hashable]) -> Iterator[tuple[int, int, tuple[Share, ...]]]:
+def _launches(
+    slabs: int, few: int, told_apart: int, seen: set[Hashable]
+) -> Iterator[tuple[int, int, tuple[Share, ...]]]:
     """The slabs of a tile, the tiles and the shares: of blocks that have so many slabs each of a tile, one of them
     between two others, and of launches with so many slabs a tile in which a block does what none has done before."""
     if slabs:
         parts = (Part(place * slabs, slabs, place > 0, place < PARTS - 1) for place in range(PARTS))
         chain = tuple(Share((part,)) for part in parts)
-        seen |= {each for share in chain for each in _shown(share, few)}
+        seen |= {each for share in chain for each in _shown(share, few, told_apart)}
         yield PARTS * slabs, 1, chain
-    for tiles in range(1, MOST_TILES + 1):
+    for tiles in range(1, MOST_TILES + MOST_WORKERS * told_apart + 1):
         for workers in range(1, min(MOST_WORKERS, most_workers(tiles, slabs)) + 1):
             found = shares(tiles, slabs, workers)
-            shown = {each for share in found for each in _shown(share, few)}
+            shown = {each for share in found for each in _shown(share, few, told_apart)}
             if not shown <= seen:
                 seen |= shown
                 yield slabs, tiles, found
 
 
-def _shown(share: Share, few: int) -> Iterator[Hashable]:
+def _shown(share: Share, few: int, told_apart: int) -> Iterator[Hashable]:
     """Each item of a block, each pair of neighbours, and what comes first and last; of those only few slabs are told
-    from each other."""
-    kinds = [(min(part.slabs, few), part.begun, part.goes_on) for part in share.parts]
+    from each other, and their numbers as far as control does."""
+    most = told_apart + 1 if told_apart else 0
+    kinds = [(min(n, most), min(p.slabs, few), p.begun, p.goes_on) for n, p in enumerate(share.parts)]
     yield from ((part.slabs, part.begun, part.goes_on) for part in share.parts)
     yield from pairwise(kinds)
     yield from (("first", kinds[0]), ("last", kinds[-1]))
