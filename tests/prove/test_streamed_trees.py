@@ -139,7 +139,17 @@ def deeper(depth: int) -> Program:
     return program
 
 
+def asking(ahead: int) -> str:
+    """The wait for a slab stands under a condition: that so many terms are left from its beginning on."""
+    lines = HOPPER_TEXT.splitlines()
+    place = next(n for n, line in enumerate(lines) if "t1} full" in line)
+    waiting = [f"  {line}" for line in lines[place : place + 3]]
+    asked = f"        when K >= 16*item.first + 16*t1 + {ahead}:"
+    return "\n".join([*lines[:place], asked, *waiting, *lines[place + 3 :]])
+
+
 HARMLESS = {
+    "a wait where terms are left": read(asking(1)),
     "two slots": deeper(2),
     "five slots": deeper(5),
     "more blocks": read(HOPPER_TEXT.replace("walked by 3 blocks", "walked by 7 blocks")),
@@ -204,12 +214,13 @@ HARMFUL = {
         exchanged("when t0 == joining:", "when t0 == joining + 1:"), "passing", "", "",
     ),
     "told by the block": (exchanged("t0 == joining:", "block >= 1:"), "control", "asks for block", "streamed"),
-    "slabs of no size": (exchanged("(K + 15)/16) sl", "(X + 15)/16) sl"), "control", "one of the sizes", "streamed"),
+    "slabs of no size": (exchanged("(K + 15)/16) sl", "(X + 15)/16) sl"), "control", "with one of M, K, N", "stream"),
     "slabs that no item has": (exchanged("1 .. item.slabs - 1", "1 .. item.slabs"), "count", "but 2 arrive", "x 3"),
     "tiles of a ring counted anew": (without(HOPPER_TEXT, "advance", 1), "count", "2 arrive", "x 3"),
     "counted anew by who loads": (without(HOPPER_TEXT, "advance", 1, 1), "arrivals", "", ""),
-    "a late item that does not meet": (late("4 >= t0"), "covered", "A.shared", "copy A.shared"),
+    "a late item that does not meet": (late("9 >= t0"), "covered", "A.shared", "copy A.shared"),
     "an item that is too late": (late("99 >= t0"), "control", "asks for item number 99", ""),
+    "no wait for the last terms": (asking(9), "covered", "flow A.shared -> AB", "multiply"),
     "slots of the item before": (without(AMPERE_TEXT, "t0 >= leaving:", 9), "covered", "A.shared", "copy A.shared"),
     "the block beside": (
         exchanged(f"{TURNS}{{block - 2}}", f"{TURNS}{{block - 1}}", PAIRED_TEXT), "passing", "", "",

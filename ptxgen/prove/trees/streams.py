@@ -39,7 +39,7 @@ def sharing_faults(program: Program) -> Iterator[Finding]:
         yield Finding("synchronisation.control", Severity.ERROR, text, shared.line)
     terms = slabs.numerator.terms
     if len(terms) > 1 or any(factor < 1 or name not in sizes_of(program) for name, factor in terms):
-        text = f"tiles of {slabs} slabs: wanted a number that grows with one of the sizes {sizes_of(program)}"
+        text = f"tiles of {slabs} slabs: wanted a number that grows with one of {', '.join(sizes_of(program))}"
         yield Finding("synchronisation.control", Severity.ERROR, text, shared.line)
 
 
@@ -50,10 +50,10 @@ def streamed_cases(program: Program, slabs: Quotient) -> Iterator[Case]:
     edges = {name: control.turning(name) for name in sizes_of(program) if name not in own}
     held = {name: edge_values(name, found, program) if found else [0] for name, found in edges.items()}
     counts = _Counts.of(program, slabs, control)
-    seen: set[Hashable] = set()
+    shown = _Shown(deepest(program), control.told_apart, set())
     for number in counts:
         few = held if number < FEW else {name: values[-1:] for name, values in held.items()}
-        for slabs_of_tile, tiles, found in _launches(number, deepest(program), control.told_apart, seen):
+        for slabs_of_tile, tiles, found in _launches(number, counts, shown):
             for told, values in product(counts.sizes(slabs_of_tile), product(*few.values())):
                 yield Case(dict(zip(few, values, strict=True)) | told, tiles, shares=found)
 
@@ -103,30 +103,46 @@ class _Counts:
         return [{name: size} for size in sorted({found[0 if self.asked else -1], found[-1]})] if found else []
 
 
-def _launches(
-    slabs: int, few: int, told_apart: int, seen: set[Hashable]
-) -> Iterator[tuple[int, int, tuple[Share, ...]]]:
+@frozen
+class _Shown:
+    """What blocks do in the launches so far. Up to `few` slabs are told from each other in what comes behind what, and
+    numbers of items up to `told_apart`."""
+
+    few: int
+    told_apart: int
+    seen: set[Hashable]
+
+    def anew(self, found: tuple[Share, ...]) -> bool:
+        """Whether a block does what none has done before; then it has been done."""
+        shown = {each for share in found for each in self._of(share)}
+        before = len(self.seen)
+        self.seen.update(shown)
+        return len(self.seen) > before
+
+    def _of(self, share: Share) -> Iterator[Hashable]:
+        """Each item, each pair of neighbours, and what comes first and last."""
+        most = self.told_apart + 1 if self.told_apart else 0
+        kinds = [(min(n, most), min(p.slabs, self.few), p.begun, p.goes_on) for n, p in enumerate(share.parts)]
+        yield from ((part.slabs, part.begun, part.goes_on) for part in share.parts)
+        yield from pairwise(kinds)
+        yield from (("first", kinds[0]), ("last", kinds[-1]))
+
+    @property
+    def most_tiles(self) -> int:
+        """The tiles of launches in which blocks have items of all numbers that are told apart."""
+        return MOST_TILES + MOST_WORKERS * self.told_apart
+
+
+def _launches(slabs: int, counts: _Counts, shown: _Shown) -> Iterator[tuple[int, int, tuple[Share, ...]]]:
     """The slabs of a tile, the tiles and the shares: of blocks that have so many slabs each of a tile, one of them
     between two others, and of launches with so many slabs a tile in which a block does what none has done before."""
-    if slabs:
+    if slabs and counts.sizes(PARTS * slabs):
         parts = (Part(place * slabs, slabs, place > 0, place < PARTS - 1) for place in range(PARTS))
         chain = tuple(Share((part,)) for part in parts)
-        seen |= {each for share in chain for each in _shown(share, few, told_apart)}
+        shown.anew(chain)
         yield PARTS * slabs, 1, chain
-    for tiles in range(1, MOST_TILES + MOST_WORKERS * told_apart + 1):
+    for tiles in range(1, shown.most_tiles + 1) if counts.sizes(slabs) else ():
         for workers in range(1, min(MOST_WORKERS, most_workers(tiles, slabs)) + 1):
             found = shares(tiles, slabs, workers)
-            shown = {each for share in found for each in _shown(share, few, told_apart)}
-            if not shown <= seen:
-                seen |= shown
+            if shown.anew(found):
                 yield slabs, tiles, found
-
-
-def _shown(share: Share, few: int, told_apart: int) -> Iterator[Hashable]:
-    """Each item of a block, each pair of neighbours, and what comes first and last; of those only few slabs are told
-    from each other, and their numbers as far as control does."""
-    most = told_apart + 1 if told_apart else 0
-    kinds = [(min(n, most), min(p.slabs, few), p.begun, p.goes_on) for n, p in enumerate(share.parts)]
-    yield from ((part.slabs, part.begun, part.goes_on) for part in share.parts)
-    yield from pairwise(kinds)
-    yield from (("first", kinds[0]), ("last", kinds[-1]))
