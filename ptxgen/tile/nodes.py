@@ -614,6 +614,7 @@ class Workspace:
     element: Element
     elements: int
     zeroed: bool = False
+    line: SourceLine | None = field(default=None, eq=False, kw_only=True, repr=False)
 
 
 MIDDLE, ROUND = 1 << 30, 1 << 34
@@ -660,6 +661,7 @@ class WorkList:
 
     workers: int | None = None
     slabs: Quotient | None = None
+    line: SourceLine | None = field(default=None, eq=False, kw_only=True, repr=False)
 
 
 @frozen

@@ -9,6 +9,7 @@ from isa.mechanisms import GroupKind
 from polyhedral import Affine
 from ptxgen.compute import SourceLine
 from ptxgen.tile.nodes import (
+    OWN_TILE,
     Acquire,
     Advance,
     Arrive,
@@ -173,13 +174,13 @@ def _between_blocks(cursor: Cursor, covers: tuple[Covered, ...], place: SourceLi
     if cursor.took("wait for the cluster's barrier"):
         return ClusterWait(covers, line=place)
     if cursor.took("acquire"):
-        flags = cursor.name("the array of flags")
+        flags, tile = _flag_of(cursor)
         cursor.take("at")
-        return Acquire(flags, affine(cursor), covers, line=place)
+        return Acquire(flags, affine(cursor), covers, tile, line=place)
     if cursor.took("release"):
-        flags = cursor.name("the array of flags")
+        flags, tile = _flag_of(cursor)
         cursor.take("as")
-        return Release(flags, affine(cursor), covers, line=place)
+        return Release(flags, affine(cursor), covers, tile, line=place)
     return None
 
 
@@ -218,6 +219,16 @@ def _retire(cursor: Cursor, covers: tuple[Covered, ...], place: SourceLine) -> R
     pending = cursor.integer("how many groups may be open")
     cursor.took(", covers nothing")
     return Retire(kind, pending, covers, reads, line=place)
+
+
+def _flag_of(cursor: Cursor) -> tuple[str, Affine]:
+    """`AB_sums_turns{block - 1}`; without a number the flag of the block's own tile."""
+    name = cursor.name("the array of flags")
+    if not cursor.took("{"):
+        return name, OWN_TILE
+    tile = affine(cursor)
+    cursor.take("}")
+    return name, tile
 
 
 def _tile_of(cursor: Cursor) -> tuple[str, Affine]:
