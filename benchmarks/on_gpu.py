@@ -71,6 +71,7 @@ def launching(product: Matmul) -> Side:
                     cluster=made.cluster,
                     shared_bytes=made.shared_bytes,
                     overlapped=made.overlapped,
+                    cooperative=made.cooperative,
                 )
             )
 

@@ -15,8 +15,7 @@ from pytest_benchmark.fixture import BenchmarkFixture
 
 import ptxgen
 from ptxgen.kernels import Matmul, MatmulSpec
-from ptxgen.kernels.call import target_of
-from ptxgen.kernels.launching import prepare
+from ptxgen.kernels.call import places, target_of
 
 torch = pytest.importorskip("torch")
 
@@ -48,15 +47,30 @@ def arrays() -> dict[str, Any]:
     return {name: torch.randn(128, 128, device="cuda", dtype=torch.float16) for name in "ABD"}
 
 
+def check(held: dict[str, Any]) -> None:
+    """AssertionError unless the result is the product of these operands."""
+    exact = held["A"].double() @ held["B"].double()
+    assert float((held["D"].double() - exact).abs().max()) < 5e-2
+
+
 def test_a_prepared_launch_with_new_pointers(benchmark: BenchmarkFixture) -> None:
+    """All places that hold an address are set, parameters and tensor maps, as the plain call does."""
     first, second = arrays(), arrays()
     kernel = Matmul(MatmulSpec(), target_of(0)).kernel_for(first)
-    ready = prepare(kernel.entry, first, {})
+    ready = kernel.prepare(first)
     launch = kernel.loaded.prepare(
-        *ready.arguments, grid=ready.blocks, block=ready.threads, shared_bytes=ready.shared_bytes
+        *ready.arguments,
+        grid=ready.blocks,
+        block=ready.threads,
+        cluster=ready.cluster,
+        shared_bytes=ready.shared_bytes,
+        stream=torch.cuda.current_stream(),
+        overlapped=ready.overlapped,
+        cooperative=ready.cooperative,
     )
-    slots = [launch.slot(place) for place in range(3)]
-    addresses = [[held[name].data_ptr() for name in "ABD"] for held in (first, second)]
+    slots = [slot for name in "ABD" for slot in places(kernel, launch, name)]
+    names = [name for name in "ABD" for _ in places(kernel, launch, name)]
+    addresses = [[held[name].data_ptr() for name in names] for held in (first, second)]
     turn = [0]
 
     def work() -> None:
@@ -65,8 +79,16 @@ def test_a_prepared_launch_with_new_pointers(benchmark: BenchmarkFixture) -> Non
             slot.value = address
         launch()
 
-    work()
+    for held in (second, first):
+        work()
+        check(held)
     found = microseconds(work)
+    for held in (first, second):
+        held["D"].fill_(float("nan"))
+    for _ in range(2):
+        work()
+    check(first)
+    check(second)
     benchmark.pedantic(work, rounds=1)
     benchmark.extra_info["microseconds"] = found
     print(f"\nprepared launch with new pointers: {found:.2f} us")

@@ -84,7 +84,7 @@ def run_matmul(options: MatmulOptions) -> int:
 def _tiling(options: MatmulOptions, spec: MatmulSpec) -> MatmulTiling | None:
     """The plan's own tiling with what the options ask for; None where they ask for nothing."""
     asked: dict[str, Any] = {"warps": options.warps, "workers": options.workers, "cluster": options.cluster}
-    asked["drain"] = options.drain or None
+    asked |= {"drain": options.drain or None, "stream": options.stream or None}
     changed = {name: value for name, value in asked.items() if value is not None}
     return evolve(default_tiling(spec, options.target), **changed) if changed else None
 

@@ -43,6 +43,7 @@ class MatmulOptions:
     warps: int | None
     workers: int | Workers | None
     cluster: tuple[int, int] | None
+    stream: bool
     files: dict[str, Path]
     scalars: dict[str, float]
     seed: int
@@ -78,8 +79,8 @@ def parse(arguments: Sequence[str]) -> MatmulOptions | None:
     output = RESULTS[given.output_type] if given.output_type else USUAL_RESULTS.get(left, left)
     return MatmulOptions(
         sizes, Layout(given.layout), left, right, accumulate, given.promote, output, epilogue, given.target,
-        given.warps, given.workers, given.cluster, files, scalars, given.seed, given.out, given.second_out,
-        given.emit, given.run, given.explain, given.drain,
+        given.warps, given.workers, given.cluster, given.stream, files, scalars, given.seed, given.out,
+        given.second_out, given.emit, given.run, given.explain, given.drain,
     )  # fmt: skip
 
 
@@ -149,6 +150,7 @@ def _add_shape(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--cluster", type=_two_counts, metavar="ROWSxCOLUMNS", help="blocks that bring each other what they share: 2x1"
     )
+    parser.add_argument("--stream", action="store_true", help="blocks that stay share the tiles slab by slab")
     parser.add_argument(
         "--drain", type=int, default=0, metavar="EXTENT", help="results leave by shared memory in pieces so large"
     )

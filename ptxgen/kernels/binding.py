@@ -8,7 +8,7 @@ from typing import Any
 from attrs import define, field, frozen
 
 from polyhedral import Affine, const
-from ptxgen.compute import Array, ArrayKind, Compute, loads
+from ptxgen.compute import Array, ArrayKind, Compute
 from ptxgen.errors import LaunchError
 from ptxgen.kernels.views import DTYPES, View, holds, packed_strides, view_of
 from ptxgen.plan import Aligned, Fact, Multiple
@@ -63,34 +63,6 @@ def check_size(name: str, size: int) -> None:
     """LaunchError for a size that a kernel cannot count to: its 32-bit sums of a size and a tile must not overflow."""
     if not 0 <= size <= LARGEST_SIZE:
         raise LaunchError(f"{name} = {size}: a size is from 0 to {LARGEST_SIZE}")
-
-
-def check_apart(compute: Compute, bound: Bound) -> None:
-    """LaunchError where an array that is written shares memory with another one.
-
-    Allowed is only the result of the last statement in the very place of an input that every statement reads just
-    where that result is written: each element is then read for the last time by the thread that replaces it.
-    """
-    last = compute.statements[-1].target
-    reads = [load for statement in compute.statements for load in loads(statement.value)]
-    written = [array.name for array in compute.arrays if array.kind is ArrayKind.OUTPUT and array.name in bound.views]
-    for name in written:
-        for other, view in bound.views.items():
-            replaced = name == last.array and other not in written
-            replaced &= all(load.indices == last.indices for load in reads if load.array == other)
-            if other != name and _clash(bound.views[name], view, replaced):
-                raise LaunchError(f"{name} is written, but its memory is that of {other}")
-
-
-def _clash(written: View, other: View, replaced: bool) -> bool:
-    """Whether the memory of two arrays meets; where `replaced`, the same elements in the same places may."""
-    if any(view.is_empty or view.is_outline for view in (written, other)):
-        return False
-    same = (written.address, written.shape, written.strides, written.dtype)
-    if replaced and same == (other.address, other.shape, other.strides, other.dtype):
-        return False
-    first, second = sorted((written, other), key=lambda view: view.address)
-    return first.address + first.byte_count > second.address
 
 
 def _check_kind(array: Array, view: View) -> None:

@@ -11,7 +11,9 @@ from attrs import field, frozen
 
 from ptxgen.compute import Element
 from ptxgen.errors import LaunchError
+from ptxgen.kernels.apart import Placed, check_places, places_apart
 from ptxgen.kernels.asked import SPOKEN, Wish, asked, check_target, planned, result_shape, target_on_cpu
+from ptxgen.kernels.borrowed import Borrowed, borrow
 from ptxgen.kernels.generated import GeneratedKernel
 from ptxgen.kernels.libraries import Key, Library, library_of
 from ptxgen.kernels.matmul import Machine, Matmul
@@ -19,6 +21,7 @@ from ptxgen.kernels.matmul_choice import Tuned
 from ptxgen.kernels.matmul_compute import MatmulSpec
 from ptxgen.kernels.views import View, view_of
 from ptxgen.runtime import Launch, compute_capability, device_count
+from ptxgen.runtime.driver import stream_handle
 from ptxgen.tile import ParameterKind
 
 KEPT = 1024
@@ -56,10 +59,14 @@ def matmul(
     of `a` in `output`: by default the type of `a`, but f32 of tf32, f16 of e4m3 and e5m2, and s32 of s8 and u8, f32
     where something follows the sum.
 
-    Tensors of torch, arrays of CuPy and JAX and anything else in device memory run where they are, on the library's
-    stream or on `stream`, and the call does not wait. numpy arrays are copied to GPU 0 and back; without a GPU they run
-    in the CPU simulator, with every check, for `target` (default: the oldest one that multiplies their type). The first
-    call for arrays of a shape on a GPU makes the kernel, or takes it from the store on disk (`ptxgen cache`).
+    Tensors of torch, arrays of CuPy and JAX and anything else in device memory (`__cuda_array_interface__`, DLPack) run
+    where they are, on the library's stream (the default one where none is known) or on `stream`; what an interface says
+    is pending elsewhere is done before. The host does not wait, but with JAX: for the arrays, and for all work of the
+    device behind the kernel. A new result on `stream` is that stream's: who reads it on another one waits for it there.
+    A capture takes the call, also the first one; memory of the kernel's own stays with the graph. numpy arrays are
+    copied to GPU 0 and back; without a GPU they run in the CPU simulator, with every check, for `target` (default: the
+    oldest one that multiplies their type). The first call for arrays of a shape on a GPU makes the kernel, or takes it
+    from the store on disk (`ptxgen cache`).
     LaunchError, before anything runs, for what does not fit; KernelError, on the CPU, for a fault.
     """
     arrays = {"A": a, "B": b, "bias": bias, "R": residual, "E": pre_activation, "D": out}
@@ -104,6 +111,10 @@ def _called(given: Mapping[str, Any], wishes: tuple[Any, ...], stream: object) -
     arrays = {name: array for name, array in given.items() if array is not None or name in NEEDED}
     if library.on_host:
         return _of_numpy(arrays, Wish(*wishes))
+    on = library.stream(a) if stream is None else stream
+    if library.borrows:
+        arrays = {name: _borrowed(library, name, array, on) for name, array in arrays.items()}
+        a = arrays["A"]
     parts: list[Any] = []
     addresses = []
     for name, array in arrays.items():
@@ -113,32 +124,46 @@ def _called(given: Mapping[str, Any], wishes: tuple[Any, ...], stream: object) -
         address = library.address(array)
         addresses.append(address)
         parts += (name, library.key(array), address & ALIGNMENT_MASK)
-    on = library.stream(a) if stream is None else stream
     key: Key = (*parts, on, wishes)
     call = _CALLS.get(key)
     if call is None:
-        call = _CALLS[key] = _made(library, arrays, Wish(*wishes), on)
-        if len(_CALLS) > KEPT:
-            del _CALLS[next(iter(_CALLS))]
+        call = _kept(key, _made(library, arrays, Wish(*wishes), on))
+    if call.apart:
+        check_places(call.apart, addresses)
     if out is not None:
         call.run(addresses)
         return out
-    out = library.empty(call.kind, call.shape, a)
+    out = library.empty(call.kind, call.shape, a, stream)
     call.run((*addresses, library.address(out)))
     return library.finished(out, call.element)
 
 
+def _borrowed(library: Library, name: str, array: Any, stream: object) -> Borrowed:
+    if library_of(SPOKEN[name], array) is not library:
+        raise LaunchError(f"a and {SPOKEN[name]} must be arrays of one library on one device")
+    return borrow(SPOKEN[name], array, stream_handle(stream))
+
+
+def _kept(key: Key, made: Call) -> Call:
+    """The call that is kept for a key from now on, whichever thread made it first; the oldest one goes."""
+    with _KEEPING:
+        kept = _CALLS.setdefault(key, made)
+        if len(_CALLS) > KEPT:
+            del _CALLS[next(iter(_CALLS))]
+    return kept
+
+
 @frozen(eq=False)
 class Call:
-    """A prepared launch, with the places of each array's address in it, and the result that it leaves. `kernel` holds
-    the memory that the launch takes for itself."""
+    """A prepared launch, with the places of each array's address in it, and the result that it leaves; which of the
+    arrays that are given must lie `apart`."""
 
     launch: Launch | None
     places: tuple[tuple[ctypes.c_uint64, ...], ...]
     element: Element
     kind: Any
     shape: tuple[int, ...]
-    kernel: GeneratedKernel | None = field(default=None, repr=False)
+    apart: tuple[Placed, ...] = ()
     turn: Lock = field(factory=Lock)
 
     def run(self, addresses: Sequence[int]) -> None:
@@ -153,6 +178,7 @@ class Call:
 
 
 _CALLS: dict[Key, Call] = {}
+_KEEPING = Lock()
 
 
 def _made(library: Library, arrays: Mapping[str, Any], wish: Wish, stream: object) -> Call:
@@ -168,13 +194,15 @@ def _made(library: Library, arrays: Mapping[str, Any], wish: Wish, stream: objec
     views = {name: library.view(SPOKEN[name], array) for name, array in arrays.items()}
     spec, stored = asked(views, wish)
     product = _product(spec, wish.target or target_of(device), wish.tuned)
+    apart = places_apart(product.stated, stored, list(arrays), SPOKEN)
+    check_places(apart, [stored[name].address for name in arrays])
     shape, kind = result_shape(views), library.type_of(spec.output)
     if "D" not in views:
         stored["D"] = library.view("out", library.empty(kind, shape, arrays["A"]))
     whole = product.with_outputs(stored)
     with planned():
         kernel = product.kernel_for(whole, on_disk=True)
-    ready = kernel.prepare(whole, device=device, stream=stream)
+    ready = kernel.prepare(whole, device=device)
     if ready.blocks == 0:
         return Call(None, (), spec.output, kind, shape)
     launch = kernel.on_device(device).prepare(
@@ -185,9 +213,11 @@ def _made(library: Library, arrays: Mapping[str, Any], wish: Wish, stream: objec
         shared_bytes=ready.shared_bytes,
         stream=stream,
         overlapped=ready.overlapped,
+        cooperative=ready.cooperative,
     )
     names = [*arrays, *({"D"} - set(arrays))]
-    return Call(launch, tuple(_places(kernel, launch, name) for name in names), spec.output, kind, shape, kernel)
+    held = tuple(places(kernel, launch, name) for name in names)
+    return Call(launch, held, spec.output, kind, shape, apart)
 
 
 def _product(spec: MatmulSpec, target: str, tuned: Tuned | None) -> Matmul:
@@ -201,7 +231,7 @@ def target_of(device: int) -> str:
     return f"sm_{major}{minor}a" if (major, minor) == (9, 0) else f"sm_{major}{minor}"
 
 
-def _places(kernel: GeneratedKernel, launch: Launch, name: str) -> tuple[ctypes.c_uint64, ...]:
+def places(kernel: GeneratedKernel, launch: Launch, name: str) -> tuple[ctypes.c_uint64, ...]:
     """Where the address of an array stands in a launch: its parameter, and the tensor maps of it."""
     parameters, boxes = kernel.entry.parameters, kernel.entry.boxes
     numbers = [n for n, p in enumerate(parameters) if p.kind is ParameterKind.POINTER and p.name == name]

@@ -47,6 +47,12 @@ class Entry:
     overlapped: bool = False
     workspaces: tuple[Workspace, ...] = ()
 
+    @property
+    def waits(self) -> bool:
+        """Whether its blocks wait for each other at the scope of the grid, so that all of them must run at once: they
+        pass tiles on through memory, and nothing tells in which order they begin."""
+        return bool(self.workspaces)
+
 
 def entry_of(program: Program) -> Entry:
     """The entry of a tile program."""

@@ -10,21 +10,20 @@ from attrs import define, field, frozen
 
 from ptxgen.derive.derivation import Derivation, derive
 from ptxgen.emit import Listing, emit
-from ptxgen.errors import AssemblerError, DriverError, Finding, KernelError, UnsupportedError, describe
+from ptxgen.errors import AssemblerError, DriverError, Finding, KernelError, LaunchError, UnsupportedError, describe
 from ptxgen.ir import Module
 from ptxgen.kernels.entry import Entry, entry_of
 from ptxgen.kernels.launching import BLOCKS_ON_THE_CPU, Launch, prepare
 from ptxgen.kernels.store import Kept, find, keep
-from ptxgen.kernels.workspaces import DeviceWorkspaces, on_the_cpu
+from ptxgen.kernels.workspaces import on_a_device, on_the_cpu
 from ptxgen.lower import lower
 from ptxgen.plan import Plan
 from ptxgen.prove.declarations import contradictions
 from ptxgen.prove.trees import check_program
 from ptxgen.runtime import Assembler, Cubin, LoadedKernel, assemble, load, resident_ctas
-from ptxgen.runtime.driver import stream_handle
 from ptxgen.runtime.notes import slowing_notes
 from ptxgen.simulate import ALL_CHECKS, Check, Report, Simulator, simulator
-from ptxgen.tile import Program, Workspace
+from ptxgen.tile import Program
 
 
 @frozen(eq=False)
@@ -157,10 +156,6 @@ class GeneratedKernel:
         return held[device]
 
     @cached_property
-    def _workspaces(self) -> DeviceWorkspaces:
-        return DeviceWorkspaces()
-
-    @cached_property
     def decoded(self) -> Simulator:
         """The kernel decoded for the simulator with all checks, once for all its runs."""
         return simulator(self.module)
@@ -198,19 +193,21 @@ class GeneratedKernel:
         *,
         sizes: Mapping[str, int] | None = None,
         device: int = 0,
-        stream: object = None,
     ) -> Launch:
         """The launch on a device, checked: where blocks share a work list that leaves their number to the device, as
-        many as it runs at once. Memory that the kernel wants for itself is that of the stream. LaunchError for
-        arguments that do not fit."""
-        shared = self.entry.grid.work_list
-        asks = shared is not None and shared.workers is None
+        many as it runs at once. Memory that the kernel wants for itself is stated (`Launch.workspace_bytes`), and taken
+        by whoever prepares the launch for a stream. LaunchError for arguments that do not fit, and for more blocks that
+        wait for each other than the device runs at once."""
+        shared, waits = self.entry.grid.work_list, self.entry.waits
+        asks = waits or (shared is not None and shared.workers is None)
         resident = self.resident(device) if asks else BLOCKS_ON_THE_CPU
-
-        def provide(wanted: Workspace, tiles: int) -> int:
-            return self._workspaces.of(wanted, tiles, device=device, stream=stream_handle(stream))
-
-        return prepare(self.entry, arrays, scalars or {}, sizes, resident=resident, provide=provide)
+        launch = prepare(self.entry, arrays, scalars or {}, sizes, resident=resident, provide=on_a_device)
+        if waits and launch.blocks > resident:
+            raise LaunchError(
+                f"{self.entry.name}: {launch.blocks} blocks wait for each other's sums, and the device runs {resident} "
+                f"at once: split k in fewer parts, or in 2, 4 or 8 where clusters join them, or stream it"
+            )
+        return launch
 
     def run(
         self,
@@ -224,7 +221,7 @@ class GeneratedKernel:
 
         LaunchError for arguments that do not fit, DriverError where there is no driver.
         """
-        launch = self.prepare(arrays, scalars, sizes=sizes, stream=stream)
+        launch = self.prepare(arrays, scalars, sizes=sizes)
         if launch.blocks:
             self.loaded(
                 *launch.arguments,
@@ -234,6 +231,7 @@ class GeneratedKernel:
                 shared_bytes=launch.shared_bytes,
                 stream=stream,
                 overlapped=launch.overlapped,
+                cooperative=launch.cooperative,
             )
 
 

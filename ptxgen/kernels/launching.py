@@ -17,6 +17,7 @@ from ptxgen.kernels.entry import Entry
 from ptxgen.kernels.segments import bounded, most_tiles
 from ptxgen.kernels.views import View, is_on_device
 from ptxgen.kernels.workspaces import on_the_cpu
+from ptxgen.runtime import Scratch
 from ptxgen.tile import ParameterKind, TensorBox, Workspace
 
 MOST_BLOCKS = 2**31 - 1
@@ -30,7 +31,8 @@ BEYOND_SINGLE = 2.0**128 - 2.0**103
 @frozen
 class Launch:
     """A launch of a program, checked: blocks, threads of a block, dynamic shared bytes, arguments in launch order, the
-    blocks of a cluster, and whether it may overlap with the launches ahead."""
+    blocks of a cluster, whether it may overlap with the launches ahead, and whether its blocks wait for each other, so
+    that the driver must run all of them at once."""
 
     blocks: int
     threads: int
@@ -38,6 +40,12 @@ class Launch:
     arguments: tuple[Any, ...] = field(repr=False)
     cluster: int = 1
     overlapped: bool = False
+    cooperative: bool = False
+
+    @property
+    def workspace_bytes(self) -> int:
+        """The bytes of device memory that the launch takes for itself beside its arrays."""
+        return sum(each.byte_count for each in self.arguments if isinstance(each, Scratch))
 
 
 def prepare(
@@ -77,7 +85,10 @@ def prepare(
         for each in entry.parameters
     )
     arguments += tuple(_tensor_map(entry, box, bound, memory) for box in entry.boxes)
-    return Launch(blocks, entry.threads, entry.shared_bytes, arguments, entry.grid.cluster, entry.overlapped)
+    overlapped = entry.overlapped and not entry.waits
+    return Launch(
+        blocks, entry.threads, entry.shared_bytes, arguments, entry.grid.cluster, overlapped, cooperative=entry.waits
+    )
 
 
 def slabs_shared(entry: Entry, sizes: Mapping[str, int]) -> int:

@@ -8,25 +8,29 @@ import numpy as np
 
 from ptxgen.compute import Element
 from ptxgen.errors import LaunchError
+from ptxgen.kernels.borrowed import is_lent
 from ptxgen.kernels.views import DTYPES, View, packed_strides, view_of
 from ptxgen.runtime import DeviceArray
+from ptxgen.runtime.driver import stream_handle
 
 Key = tuple[Any, ...]
 
 
 class Library:
-    """Arrays in device memory with `__cuda_array_interface__`, of whatever library; those below know theirs better.
+    """Arrays in device memory with `__cuda_array_interface__` or DLPack's methods, of whatever library; those below
+    know theirs better.
 
-    `on_host`: their memory is the host's. `in_place`: an array that the user holds may be written.
+    `on_host`: their memory is the host's. `in_place`: an array that the user holds may be written. `borrows`: arrays
+    are looked at once in a call, and what is asked here is asked of what was seen then (`Borrowed`).
     """
 
     on_host = False
     in_place = True
+    borrows = False
 
     def key(self, array: Any) -> Key:
-        """Equal for arrays of equal extents, strides, type and device."""
-        view = view_of("an array", array)
-        return view.shape, view.strides, view.dtype, self.device(array)
+        """Equal for arrays of equal extents, strides, type and device, that may be written or may not."""
+        raise NotImplementedError
 
     def address(self, array: Any) -> int:
         """Where the first element lies."""
@@ -38,7 +42,7 @@ class Library:
 
     def device(self, array: Any) -> int:
         """The number of its device."""
-        return int(getattr(array, "device", 0) or 0)
+        return int(array.device)
 
     def stream(self, array: Any) -> int:
         """The handle of the stream on which the library works on that device now."""
@@ -48,8 +52,9 @@ class Library:
         """What `empty` is to be told for an element type."""
         return DTYPES[element]
 
-    def empty(self, kind: Any, shape: tuple[int, ...], beside: Any) -> Any:
-        """A new array of a `type_of` on the device of another one, to be filled by a kernel."""
+    def empty(self, kind: Any, shape: tuple[int, ...], beside: Any, stream: object = None) -> Any:
+        """A new array of a `type_of` on the device of another one, to be filled by a kernel on the library's stream, or
+        on `stream`: what the memory was before is done with there, and the library knows that it is used there."""
         return DeviceArray.empty(shape, kind, device=self.device(beside))
 
     def finished(self, array: Any, element: Element) -> Any:
@@ -58,6 +63,20 @@ class Library:
 
     def check(self, name: str, array: Any) -> None:
         """LaunchError for an array that this way of calling would treat wrongly."""
+
+
+class Unknown(Library):
+    """Arrays of libraries that have no class of their own here; results are `DeviceArray`."""
+
+    borrows = True
+
+    def key(self, array: Any) -> Key:
+        view = array.view
+        return view.shape, view.strides, view.dtype, view.element, view.writeable, array.device
+
+    def view(self, name: str, array: Any) -> View:
+        view: View = view_of(name, array) if isinstance(array, DeviceArray) else array.view
+        return view
 
 
 class Numpy(Library):
@@ -122,8 +141,19 @@ class Torch(Library):
     def type_of(self, element: Element) -> Any:
         return self.types[element]
 
-    def empty(self, kind: Any, shape: tuple[int, ...], beside: Any) -> Any:
+    def empty(self, kind: Any, shape: tuple[int, ...], beside: Any, stream: object = None) -> Any:
+        if stream is not None and (handle := stream_handle(stream)) != self.stream(beside):
+            return self._empty_on(handle, kind, shape, beside)
         return beside.new_empty(shape) if kind is beside.dtype else beside.new_empty(shape, dtype=kind)
+
+    def _empty_on(self, handle: int, kind: Any, shape: tuple[int, ...], beside: Any) -> Any:
+        """Memory of another stream than the current one, which may read it before it goes back to that stream."""
+        cuda = self.torch.cuda
+        current = cuda.current_stream(beside.device)
+        with cuda.stream(cuda.ExternalStream(handle, beside.device)):
+            made = beside.new_empty(shape, dtype=kind)
+        made.record_stream(current)
+        return made
 
     def check(self, name: str, array: Any) -> None:
         if not array.is_cuda:
@@ -171,9 +201,13 @@ class Cupy(Library):
     def stream(self, array: Any) -> int:
         return int(self.cupy.cuda.get_current_stream().ptr)
 
-    def empty(self, kind: Any, shape: tuple[int, ...], beside: Any) -> Any:
-        with self.cupy.cuda.Device(self.device(beside)):
-            return self.cupy.empty(shape, kind)
+    def empty(self, kind: Any, shape: tuple[int, ...], beside: Any, stream: object = None) -> Any:
+        cuda = self.cupy.cuda
+        with cuda.Device(self.device(beside)):
+            if stream is None:
+                return self.cupy.empty(shape, kind)
+            with cuda.ExternalStream(stream_handle(stream)):
+                return self.cupy.empty(shape, kind)
 
 
 class Jax(Library):
@@ -220,17 +254,18 @@ def library_of(name: str, array: Any) -> Library:
     found = _KNOWN.get(type(array))
     if found is None:
         root = type(array).__module__.partition(".")[0]
-        if root not in _BY_PACKAGE and not hasattr(array, "__cuda_array_interface__"):
+        if root not in _BY_PACKAGE and not is_lent(array):
             raise LaunchError(f"{name} must be an array, got {type(array).__name__}")
-        found = _KNOWN[type(array)] = _one(_BY_PACKAGE[root]) if root in _BY_PACKAGE else Library()
+        found = _KNOWN[type(array)] = _one(_BY_PACKAGE.get(root, Unknown))
     return found
 
 
 def _one(kind: type[Library]) -> Library:
     """One for all types of a package: a tensor and a parameter of torch are of the same library."""
-    return next((held for held in _KNOWN.values() if type(held) is kind), None) or kind()
+    return _ONES.get(kind) or _ONES.setdefault(kind, kind())
 
 
+_ONES: dict[type[Library], Library] = {}
 _KNOWN: dict[type, Library] = {DeviceArray: Own()}
 _BY_PACKAGE: dict[str, type[Library]] = {
     "numpy": Numpy,

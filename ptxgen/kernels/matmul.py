@@ -12,7 +12,8 @@ from attrs import define, evolve, field, frozen
 
 from isa.targets import target as target_named
 from ptxgen.compute import Array, ArrayKind, Compute
-from ptxgen.kernels.binding import Bound, arrays_in_memory, bind, check_apart, facts_of
+from ptxgen.kernels.apart import check_apart
+from ptxgen.kernels.binding import Bound, arrays_in_memory, bind, facts_of
 from ptxgen.kernels.epilogue import Axis
 from ptxgen.kernels.generated import GeneratedKernel, generate, stored
 from ptxgen.kernels.matmul_choice import Tuned, chosen_tiling

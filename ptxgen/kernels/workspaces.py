@@ -1,15 +1,14 @@
-"""Memory that kernels want for themselves: how much a launch takes, and where it is held."""
+"""Memory that kernels want for themselves: how much a launch takes, and what stands for it."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-from attrs import define, field
 from numpy.typing import NDArray
 
 from ptxgen.kernels.views import DTYPES, aligned_zeros
-from ptxgen.runtime import DeviceArray
+from ptxgen.runtime import Scratch
 from ptxgen.tile import Workspace
 
 UNWRITTEN = 0xFF
@@ -28,19 +27,6 @@ def on_the_cpu(wanted: Workspace, tiles: int) -> NDArray[Any]:
     return made
 
 
-@define(eq=False)
-class DeviceWorkspaces:
-    """The workspaces of a kernel on a device, those of each stream apart: launches on one stream follow each other and
-    share them. They are made, and zeroed where that is wanted, when a launch first needs as much; captured graphs may
-    launch again what was launched before, so that none is given back before the kernel is."""
-
-    held: dict[tuple[int, int, str], list[DeviceArray]] = field(factory=dict)
-
-    def of(self, wanted: Workspace, tiles: int, *, device: int, stream: int) -> int:
-        """The address of a workspace for so many tiles. DriverError where the device has too little memory."""
-        size = workspace_bytes(wanted, tiles)
-        own = self.held.setdefault((device, stream, wanted.name), [])
-        if not own or own[-1].nbytes < size:
-            own.append(DeviceArray.empty(size, np.uint8, device=device))
-            own[-1].fill(0)
-        return own[-1].address
+def on_a_device(wanted: Workspace, tiles: int) -> Scratch:
+    """A workspace as an argument of a launch, which is given memory for itself where it is prepared."""
+    return Scratch(workspace_bytes(wanted, tiles), wanted.zeroed)

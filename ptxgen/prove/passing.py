@@ -1,5 +1,5 @@
-"""Tiles of a workspace that blocks pass on: nobody waits for a block that does not tell, or that may not have begun,
-and flags are at the end what they were at the launch."""
+"""Tiles of a workspace that blocks pass on: nobody waits for a block that does not tell, or that waits for
+it in turn, and flags are at the end what they were at the launch."""
 
 from __future__ import annotations
 
@@ -62,8 +62,10 @@ def _part(takes: list[Synchronisation], passes: list[Synchronisation]) -> str | 
 
 
 def order_faults(program: Program) -> Iterator[Finding]:
-    """A block that waits for another one has a higher number: blocks begin in ascending order of their numbers, so that
-    whoever is waited for has begun, and ends if all before it do."""
+    """A block that waits for another one has a higher number, so that no blocks wait for each other in a circle.
+
+    That whoever is waited for has begun is the launch's to guarantee, since CUDA promises no order in which blocks
+    begin: all blocks of such a grid run at once, by a cooperative launch, or the launch is refused."""
     parts = program.grid.parts
     if program.grid.work_list is not None and parts == 1:
         yield from (finding("passing", text) for text in shared_faults(program))

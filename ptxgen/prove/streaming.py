@@ -47,7 +47,7 @@ def _misnumbered(
     ops: tuple[Op, ...], workspace: str, take: Synchronisation, give: Synchronisation, back: Synchronisation
 ) -> Iterator[str]:
     """Flags of other tiles than those that are read and filled; tiles that are not the block's own, or an earlier
-    one's, so that nobody is waited for who has not begun."""
+    one's, so that no blocks wait for each other in a circle."""
     touched = [(t.kind, t.rank) for op in ops for t in op.touches if _is_of(t.buffer.array, t.buffer.space, workspace)]
     read, filled = ({rank for kind, rank in touched if kind is wanted} for wanted in (TouchKind.READ, TouchKind.WRITE))
     if read != {take.rank} or take.rank != back.rank:

@@ -12,6 +12,7 @@ from ptxgen.runtime.nvjitlink import in_process_assembler
 from ptxgen.runtime.ptxas import Assembler, AssemblerKind
 from ptxgen.runtime.residency import resident_ctas
 from ptxgen.runtime.resources import Resources
+from ptxgen.runtime.scratch import Scratch
 from ptxgen.runtime.timing import elapsed_ms, laps_ms
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
     "SassGuard",
     "SassInstruction",
     "SassLoop",
+    "Scratch",
     "assemble",
     "compute_capability",
     "device_count",

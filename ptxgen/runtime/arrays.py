@@ -10,7 +10,7 @@ from attrs import field, frozen
 
 from ptxgen.errors import LaunchError
 from ptxgen.runtime import dlpack
-from ptxgen.runtime.driver import binding, call, on_device, release_with
+from ptxgen.runtime.driver import binding, call, on_device, outside_captures, release_with
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
@@ -36,7 +36,7 @@ class DeviceArray:
         """Memory for an array of that shape and element type; DriverError where the device has too little."""
         extents = (shape,) if isinstance(shape, int) else tuple(shape)
         element = np.dtype(dtype)
-        with on_device(device) as api:
+        with on_device(device) as api, outside_captures():
             address = int(call(api.cuMemAlloc, max(1, math.prod(extents) * element.itemsize)))
             made = cls(address, extents, element, device)
             release_with(made, device, api.cuMemFree, address)
@@ -144,10 +144,28 @@ def from_interface(value: Any, interface: dict[str, Any], stream: int) -> Reside
     """The memory that a `__cuda_array_interface__` tells of; its stream, where it names another, is waited for."""
     if interface.get("mask") is not None:
         raise LaunchError("a masked device array cannot be passed")
-    pending = interface.get("stream")
-    if pending is not None and pending not in (stream, LEGACY_DEFAULT_STREAM if stream == 0 else stream):
-        call(binding().cuStreamSynchronize, pending)
-    return Resident(int(interface["data"][0]), None, value)
+    address, pending = int(interface["data"][0] or 0), interface.get("stream")
+    if pending is not None and address:
+        follow(int(pending), stream, device_of(address))
+    return Resident(address, None, value)
+
+
+def device_of(address: int) -> int:
+    """The device in whose memory an address lies; DriverError where it lies in none."""
+    api = binding()
+    return int(call(api.cuPointerGetAttribute, api.CUpointer_attribute.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, address))
+
+
+def follow(pending: int, stream: int, device: int) -> None:
+    """What `stream` is given from now on comes behind what `pending`, a stream of a device, has to do now; the host
+    waits for nothing."""
+    if (pending or LEGACY_DEFAULT_STREAM) == (stream or LEGACY_DEFAULT_STREAM):
+        return
+    with on_device(device) as api:
+        event = call(api.cuEventCreate, int(api.CUevent_flags.CU_EVENT_DISABLE_TIMING))
+        call(api.cuEventRecord, event, pending)
+        call(api.cuStreamWaitEvent, stream, event, 0)
+        call(api.cuEventDestroy, event)
 
 
 def from_dlpack(value: Any, stream: int) -> Resident:

@@ -10,7 +10,7 @@ from attrs import field, frozen
 from ptxgen.errors import LaunchError
 
 HOST, CUDA, CUDA_MANAGED = 1, 2, 13
-SIGNED, UNSIGNED, FLOAT, BFLOAT = 0, 1, 2, 4
+SIGNED, UNSIGNED, FLOAT, BFLOAT, FLOAT_E4M3, FLOAT_E5M2 = 0, 1, 2, 4, 10, 12
 NAME = b"dltensor"
 
 
@@ -47,7 +47,7 @@ ManagedTensor._fields_ = [("tensor", Tensor), ("context", ctypes.c_void_p), ("de
 @frozen
 class Found:
     """An array that a capsule tells of: its first byte, its device, extents, strides in elements, and its type as
-    DLPack codes it (one of SIGNED, UNSIGNED, FLOAT, BFLOAT; bits). `owner` keeps it alive."""
+    DLPack codes it (SIGNED, UNSIGNED, FLOAT, ...; bits). `owner` keeps it alive."""
 
     address: int
     device: int

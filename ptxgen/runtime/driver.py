@@ -116,6 +116,18 @@ def on_device(device: int) -> Iterator[Any]:
         call(api.cuCtxPopCurrent)
 
 
+@contextmanager
+def outside_captures() -> Iterator[None]:
+    """The block may allocate, load and free, which a thread is else refused while any stream is captured: nothing in
+    it is recorded, for it names no stream that is captured."""
+    api = binding()
+    before = call(api.cuThreadExchangeStreamCaptureMode, api.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED)
+    try:
+        yield
+    finally:
+        call(api.cuThreadExchangeStreamCaptureMode, before)
+
+
 def release_with(owner: object, device: int, function: Callable[..., Any], handle: Any) -> None:
     """Gives `handle` back through a function of the binding when `owner` goes; the driver's answer is not looked at,
     for after a fault of a kernel it refuses everything. At the end of the process the driver cleans up by itself.
@@ -125,10 +137,12 @@ def release_with(owner: object, device: int, function: Callable[..., Any], handl
 
 
 def release(api: Any, context: Any, function: Callable[..., Any], handle: Any) -> None:
-    """Calls a releasing function of the binding with `context` current."""
+    """Calls a releasing function of the binding with `context` current, also while a stream is captured."""
+    _, before = api.cuThreadExchangeStreamCaptureMode(api.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED)
     api.cuCtxPushCurrent(context)
     function(handle)
     api.cuCtxPopCurrent()
+    api.cuThreadExchangeStreamCaptureMode(before)
 
 
 def compute_capability(device: int = 0) -> tuple[int, int]:

@@ -20,12 +20,14 @@ from ptxgen.runtime.driver import (
     direct,
     driver_version,
     on_device,
+    outside_captures,
     primary_context,
     reason,
     release_with,
     stream_handle,
 )
 from ptxgen.runtime.entries import read_headers
+from ptxgen.runtime.scratch import OwnMemory
 from ptxgen.runtime.shape import Extent, check_shape, three
 from ptxgen.runtime.source import Source, complaint, judged, listing_of
 from ptxgen.runtime.transfers import Placed, place
@@ -60,7 +62,7 @@ def load(module: Loadable, *, device: int = 0, stays: bool = False) -> LoadedMod
 
 def load_image(image: bytes, listing: Listing, device: int) -> tuple[Any, str]:
     """The driver's handle of a module and what its compiler had to say; DriverError where it refuses."""
-    with on_device(device) as api:
+    with on_device(device) as api, outside_captures():
         options, said = api.CUjit_option, (bytearray(LOG_BYTES), bytearray(LOG_BYTES))
         chosen = {
             options.CU_JIT_INFO_LOG_BUFFER: said[0],
@@ -159,15 +161,20 @@ class LoadedKernel:
         shared_bytes: int = 0,
         stream: object = None,
         overlapped: bool = False,
+        cooperative: bool = False,
     ) -> None:
         """Launches the kernel on `grid` CTAs of `block` threads, each an extent or up to three.
 
         Arrays go where the kernel has a parameter of 64 bits: a DeviceArray, an object with `__cuda_array_interface__`
         or DLPack's methods in device memory, an address, or a numpy array, which is copied to the device and, unless it
-        is read-only, back after the kernel is done. Without numpy arrays the launch does not wait.
+        is read-only, back after the kernel is done; `Scratch` for memory of the launch's own. Without numpy arrays the
+        launch does not wait.
         `shared_bytes` is dynamic shared memory per CTA. `overlapped` lets the kernel begin before the one ahead of it
         on the stream has ended (programmatic dependent launch): what that one writes may be read behind
-        `griddepcontrol.wait` only. LaunchError for anything that does not fit, before the launch.
+        `griddepcontrol.wait` only. `cooperative`: no block begins unless all run at once, whatever else runs, so that
+        they may wait for each other; a grid that the device does not hold is refused with a DriverError. Such a launch
+        does not overlap, since no document says that it may. LaunchError for anything that does not fit, before the
+        launch.
         """
         prepared = self.prepare(
             *arguments,
@@ -177,6 +184,7 @@ class LoadedKernel:
             shared_bytes=shared_bytes,
             stream=stream,
             overlapped=overlapped,
+            cooperative=cooperative,
         )
         prepared()
         prepared.placed.read_back()
@@ -190,6 +198,7 @@ class LoadedKernel:
         shared_bytes: int = 0,
         stream: object = None,
         overlapped: bool = False,
+        cooperative: bool = False,
     ) -> Launch:
         """The same launch checked and packed, to be made as often as one calls it; numpy arrays are not copied back."""
         shape = (three("grid", grid), three("block", block), three("cluster", cluster))
@@ -199,8 +208,13 @@ class LoadedKernel:
             placed = place(self.name, self.parameters, arguments, device=device, stream=handle)
             block_of_arguments = pack(self.name, self.parameters, placed.arguments)
             self.allow_shared(shared_bytes)
-            config = launch_config(api, shape, shared_bytes, handle, overlapped=overlapped)
-            ready = DirectLaunch.of(api, self, config, block_of_arguments)
+            config = launch_config(
+                api, shape, shared_bytes, handle, overlapped=overlapped and not cooperative, cooperative=cooperative
+            )
+            own = OwnMemory.of(api, self.name, arguments, block_of_arguments, device=device, stream=handle)
+            if own is not None:
+                own.fill()
+            ready = DirectLaunch.of(api, self, config, block_of_arguments, own)
         return Launch(self, config, block_of_arguments, placed, ready)
 
     def allow_shared(self, shared_bytes: int) -> None:
@@ -218,7 +232,13 @@ class LoadedKernel:
 
 
 def launch_config(
-    api: Any, shape: tuple[tuple[int, int, int], ...], shared_bytes: int, stream: int, *, overlapped: bool = False
+    api: Any,
+    shape: tuple[tuple[int, int, int], ...],
+    shared_bytes: int,
+    stream: int,
+    *,
+    overlapped: bool = False,
+    cooperative: bool = False,
 ) -> Any:
     """The driver's record of a launch; attributes are in it only where they say something."""
     grid, block, cluster = shape
@@ -238,6 +258,11 @@ def launch_config(
         attribute.id = api.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
         attribute.value.programmaticStreamSerializationAllowed = 1
         attributes.append(attribute)
+    if cooperative:
+        attribute = api.CUlaunchAttribute()
+        attribute.id = api.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_COOPERATIVE
+        attribute.value.cooperative = 1
+        attributes.append(attribute)
     if attributes:
         config.attrs, config.numAttrs = attributes, len(attributes)
     return config
@@ -245,7 +270,8 @@ def launch_config(
 
 @frozen(eq=False)
 class DirectLaunch:
-    """The driver's functions and the addresses that they take, as ready for a call as they can be."""
+    """The driver's functions and the addresses that they take, as ready for a call as they can be; `own` tells where
+    the launch has memory of its own."""
 
     launch: Callable[..., int]
     addresses: tuple[ctypes.c_void_p, ...]
@@ -254,9 +280,12 @@ class DirectLaunch:
     into: Any
     context: int
     device: int
+    own: OwnMemory | None = None
 
     @classmethod
-    def of(cls, api: Any, kernel: LoadedKernel, config: Any, arguments: ArgumentBlock) -> DirectLaunch:
+    def of(
+        cls, api: Any, kernel: LoadedKernel, config: Any, arguments: ArgumentBlock, own: OwnMemory | None = None
+    ) -> DirectLaunch:
         """The launch of a kernel with a configuration and arguments, which must outlive it."""
         device, found = kernel.module.device, ctypes.c_void_p()
         addresses = (int(config.getPtr()), int(kernel.function), arguments.pointer, 0)
@@ -268,23 +297,32 @@ class DirectLaunch:
             ctypes.byref(found),
             int(primary_context(device)),
             device,
+            own,
         )
 
     def __call__(self) -> int:
         """Launches in the primary context of the device; the driver's status, 0 where all is well."""
         self.current(self.into)
-        if self.found.value == self.context:
-            return self.launch(*self.addresses)
-        with on_device(self.device):
-            return self.launch(*self.addresses)
+        if self.found.value != self.context:
+            with on_device(self.device):
+                return self._launch()
+        return self.launch(*self.addresses) if self.own is None else self._launch()
+
+    def _launch(self) -> int:
+        if self.own is not None:
+            self.own.fill()
+        return self.launch(*self.addresses)
 
 
 @frozen(eq=False)
 class Launch:
     """A launch with its arguments packed: each call makes it once more, on its stream, without waiting.
 
-    It allocates nothing and copies nothing, so a stream that records a graph may take it. `slot` and `stream` change it
-    for the calls that follow; one thread at a time may use it.
+    It copies nothing, so a stream that records a graph may take it. Where the kernel wants memory for itself
+    (`Scratch`), that is the stream's, made when the launch is prepared or first made on another stream; in a capture it
+    is the graph's, and stays with it. Replays of a graph follow each other: the driver sees to it for one executable
+    graph, and whoever makes several of one recording must not run them side by side, as they write the same arrays.
+    `slot` and `on_stream` change it for the calls that follow; one thread at a time may use it.
     """
 
     kernel: LoadedKernel
@@ -310,4 +348,7 @@ class Launch:
 
     def on_stream(self, stream: object) -> None:
         """Further calls go to that stream."""
-        self.config.hStream = stream_handle(stream)
+        handle = stream_handle(stream)
+        self.config.hStream = handle
+        if self.direct.own is not None:
+            self.direct.own.stream.value = handle

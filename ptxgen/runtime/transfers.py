@@ -11,6 +11,7 @@ from isa.tensor_maps import TensorMap
 from ptxgen.errors import LaunchError
 from ptxgen.runtime.arguments import check_count, takes_address
 from ptxgen.runtime.arrays import DeviceArray, Resident, resident
+from ptxgen.runtime.scratch import Scratch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,6 +59,9 @@ def place(
         name = f"kernel {kernel}: argument {index + 1} ({parameter.name})"
         if isinstance(value, tuple) and len(value) == 2 and isinstance(value[1], TensorMap):
             placed[index] = value[1].encode(_address(value[0], name, staged, owners, device, stream))
+            continue
+        if isinstance(value, Scratch) and takes_address(parameter):
+            placed[index] = 0
             continue
         if not takes_address(parameter) or isinstance(value, np.generic):
             continue

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from math import prod
 
-from attrs import frozen
+from attrs import field, frozen
 
 from polyhedral import Affine
+from ptxgen.compute import SourceLine
 from ptxgen.tile.quotient import Quotient
 
 
@@ -56,6 +57,7 @@ class WorkList:
 
     workers: int | None = None
     slabs: Quotient | None = None
+    line: SourceLine | None = field(default=None, eq=False, kw_only=True, repr=False)
 
 
 @frozen

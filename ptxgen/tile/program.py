@@ -47,6 +47,7 @@ class Workspace:
     element: Element
     elements: int
     zeroed: bool = False
+    line: SourceLine | None = field(default=None, eq=False, kw_only=True, repr=False)
 
 
 MIDDLE, ROUND = 1 << 30, 1 << 34

@@ -27,11 +27,14 @@ def matmul(
     """`activation(a @ b + bias) + residual` of tensors, as `ptxgen.matmul` has it, for eager and compiled programs.
 
     The result is in `dtype`, a type of torch. Operands that lie together along neither dimension are copied first.
-    Gradients go to a, b, bias and residual where those are f16, bf16, f64, or f32 multiplied as tf32: da = dz @ b.T and
-    db = a.T @ dz are products of the same kind, dz rounded to the type of a. Where dz needs what went into the
-    activation, that is kept, in `dtype`; RELU without a residual needs the result alone. Tensors on the CPU run as
-    arrays of numpy do. LaunchError for what does not fit; under torch.compile RuntimeError for shapes.
+    Gradients go to a, b, bias and residual where a and b are f16, bf16, f64, or f32 multiplied as tf32: da = dz @ b.T
+    and db = a.T @ dz are products of the same kind, dz rounded to the type of a, their sums in f32 (f64) whatever
+    `accumulate` says of the product itself. Where dz needs what went into the activation, that is kept, in `dtype`;
+    RELU without a residual needs the result alone. Tensors on the CPU run as arrays of numpy do. LaunchError for what
+    does not fit, tensors of other types that want a gradient among them; under torch.compile RuntimeError for shapes.
     """
+    if torch.is_grad_enabled() and any(each is not None and each.requires_grad for each in (a, b, bias, residual)):
+        _check_differentiable(a, b)
     wishes = {"dtype": dtype, "input": input, "accumulate": accumulate, "promote": promote}
     if activation is not None and _wants_more_than_the_result(a, b, bias, residual, activation):
         return keeping(a, b, bias, residual, activation, **wishes)[0]
@@ -42,6 +45,14 @@ def _wants_more_than_the_result(a: Any, b: Any, bias: Any, residual: Any, activa
     if activation == "relu" and residual is None:
         return False
     return torch.is_grad_enabled() and any(each is not None and each.requires_grad for each in (a, b, bias))
+
+
+def _check_differentiable(*factors: Any) -> None:
+    """LaunchError for a factor of a type that has no gradient."""
+    for each in factors:
+        if each.dtype not in DIFFERENTIABLE:
+            known = ", ".join(map(str, DIFFERENTIABLE))
+            raise LaunchError(f"a product of {each.dtype} has no gradient; those of {known} have")
 
 
 def _remember(ctx: Any, inputs: Any, keyword_only_inputs: Any, output: Any) -> None:
@@ -57,10 +68,7 @@ def _remember(ctx: Any, inputs: Any, keyword_only_inputs: Any, output: Any) -> N
 def _backward(ctx: Any, of_result: Any, of_kept: Any = None) -> tuple[Any, ...]:
     """The gradients of a, b, bias and residual; None for the activation."""
     a, b, bias, known = ctx.saved_tensors
-    if a.dtype not in DIFFERENTIABLE:
-        raise LaunchError(
-            f"a product of {a.dtype} has no gradient; those of {', '.join(map(str, DIFFERENTIABLE))} have"
-        )
+    _check_differentiable(a, b)
     wanted = (*ctx.needs_input_grad, False, False, False)
     of_sum = _of_sum(ctx, a, b, bias, known, of_result)
     if of_kept is not None:
@@ -68,7 +76,7 @@ def _backward(ctx: Any, of_result: Any, of_kept: Any = None) -> tuple[Any, ...]:
     of_residual = of_result.to(ctx.residual) if wanted[3] and of_result is not None else None
     if of_sum is None:
         return None, None, None, of_residual, None
-    wishes = {name: ctx.wishes[name] for name in ("input", "accumulate", "promote")}
+    wishes = {name: ctx.wishes[name] for name in ("input", "promote")}
     factor = of_sum.to(a.dtype)
     return (
         product(factor, b.mT, dtype=a.dtype, **wishes) if wanted[0] else None,

@@ -70,11 +70,25 @@ def on_cpu(
     return out
 
 
-def checked(a: Any, b: Any, *others: Any, **wishes: Any) -> Any:
+def checked(
+    a: Any, b: Any, bias: Any = None, residual: Any = None, activation: str | None = None, **wishes: Any
+) -> Any:
     """The result of tensors that are but shapes and types; RuntimeError, as torch has it, where they do not meet."""
     torch._check(a.dim() == b.dim() and a.dim() in (2, 3), lambda: f"a is {a.dim()}-D and b {b.dim()}-D: 2-D or 3-D")
-    torch._check(a.shape[-1] == b.shape[-2], lambda: f"a of {tuple(a.shape)} does not meet b of {tuple(b.shape)}")
-    return result_of(a, b, *others, **wishes)
+    for one, other in zip((a.shape[-1], *a.shape[:-2]), (b.shape[-2], *b.shape[:-2]), strict=True):
+        torch._check(one == other, lambda: f"a of {tuple(a.shape)} does not meet b of {tuple(b.shape)}")
+    _check_shape("bias", bias, (b.shape[-1],))
+    _check_shape("residual", residual, (*a.shape[:-1], b.shape[-1]))
+    return result_of(a, b, bias, residual, activation, **wishes)
+
+
+def _check_shape(name: str, given: Any, wanted: tuple[Any, ...]) -> None:
+    if given is None:
+        return
+    found = tuple(given.shape)
+    torch._check(len(found) == len(wanted), lambda: f"{name} must have the shape {wanted}, got {found}")
+    for one, other in zip(found, wanted, strict=True):
+        torch._check(one == other, lambda: f"{name} must have the shape {wanted}, got {found}")
 
 
 def result_of(
@@ -106,9 +120,10 @@ def label_of(name: str, kind: Any) -> str:
 
 
 def lying(matrix: Any) -> Any:
-    """A matrix whose rows or columns lie together and each apart from the others: itself, else a copy."""
-    *_, down, across = strides = matrix.stride()
-    return matrix if (across == 1 or down == 1) and 0 not in strides else matrix.contiguous()
+    """A matrix whose rows or columns lie together and each apart from the others: itself, else a copy. Matrices of a
+    batch may all be the same one."""
+    *_, down, across = matrix.stride()
+    return matrix if (across == 1 or down == 1) and 0 not in (down, across) else matrix.contiguous()
 
 
 def in_rows(array: Any) -> Any:

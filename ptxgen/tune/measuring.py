@@ -50,6 +50,7 @@ class Bench:
                     cluster=made.cluster,
                     shared_bytes=made.shared_bytes,
                     overlapped=made.overlapped,
+                    cooperative=made.cooperative,
                 )
             )
         return record(launches, device=self.device)

@@ -92,6 +92,7 @@ class OnDevice:
                 cluster=launch.cluster,
                 shared_bytes=launch.shared_bytes,
                 overlapped=launch.overlapped,
+                cooperative=launch.cooperative,
             )
         for memory, copy in held.values():
             copy.read(memory)

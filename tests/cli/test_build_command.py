@@ -60,3 +60,33 @@ def test_other_targets(text: str, tmp_path: Path, capsys: Printed) -> None:
     assert main(["build", str(file), "--target", "sm_9"]) == 2
     assert main(["build", str(tmp_path / "none")]) == 2
     assert main(["build", "--help"]) == 0
+
+
+STREAMED = [*SIZES, "--workers", "3", "--stream"]
+
+
+def test_tiles_that_are_shared_slab_by_slab(tmp_path: Path, capsys: Printed) -> None:
+    file, ptx, wanted = tmp_path / "f.tile", tmp_path / "f.ptx", tmp_path / "w.ptx"
+    assert main([*STREAMED, "--explain", "tile", "--emit", str(wanted)]) == 0
+    text = "".join(f"{line}\n" for line in capsys.readouterr().out.splitlines() if not line.startswith("wrote"))
+    file.write_text(text)
+    assert main(["build", str(file), "--emit", str(ptx)]) == 0
+    assert ptx.read_text() == wanted.read_text()
+    capsys.readouterr()
+    for old, new, told in (
+        ("acquire AB_sums_turns{block - 1}", "acquire AB_sums_turns{block}", "[synchronisation.deadlock]"),
+        ("tiles of floor((K + 63)/64)", "tiles of floor((K + 31)/32)", "[declaration.slabs]"),
+    ):
+        assert old in text
+        file.write_text(text.replace(old, new))
+        assert main(["build", str(file)]) == 1
+        guilty = next(n for n, line in enumerate(text.splitlines(), start=1) if old in line)
+        assert f"{file}:{guilty}:" in (out := capsys.readouterr().out)
+        assert told in out
+
+
+def test_shared_slabs_want_blocks_that_stay(capsys: Printed) -> None:
+    assert (
+        main(["matmul", "--m", "64", "--n", "64", "--k", "64", "--target", "sm_80", "--run", "none", "--stream"]) == 2
+    )
+    assert "blocks that stay share the slabs of all tiles" in capsys.readouterr().err

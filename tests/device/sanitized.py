@@ -72,6 +72,7 @@ def main(plan: str, fault: str | None = None) -> None:
         grid=launch.blocks,
         block=launch.threads,
         cluster=launch.cluster,
+        cooperative=launch.cooperative,
         shared_bytes=launch.shared_bytes,
     )
 

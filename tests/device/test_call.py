@@ -158,3 +158,72 @@ def test_arrays_of_numpy() -> None:
     a, b = (rng.standard_normal((100, 100)).astype(np.float16) for _ in range(2))
     assert np.abs(ptxgen.matmul(a, b) - a.astype(float) @ b).max() < 5e-2
     assert target_of(0).startswith("sm_")
+
+
+def test_a_new_result_on_another_stream_takes_no_memory_in_use() -> None:
+    """What is freed while the current stream still has to read it is not written by a kernel on another stream."""
+    torch = pytest.importorskip("torch")
+    a, b = (torch.randn(512, 512, device="cuda", dtype=torch.float16) for _ in range(2))
+    side = torch.cuda.Stream()
+    ptxgen.matmul(a, b, stream=side)
+    torch.cuda.synchronize()
+    for _ in range(5):
+        held = torch.full((512, 512), 7.0, device="cuda", dtype=torch.float16)
+        torch.cuda._sleep(20_000_000)
+        copy = held.clone()
+        del held
+        found = ptxgen.matmul(a, b, stream=side)
+        torch.cuda.synchronize()
+        assert bool((copy == 7).all())
+        assert float((found.double() - a.double() @ b.double()).abs().max()) < 1e-1
+
+
+class Interface:
+    """A tensor as an array interface alone, of a stream."""
+
+    def __init__(self, tensor: Any, stream: Any) -> None:
+        self.tensor = tensor
+        self.__cuda_array_interface__ = {**tensor.__cuda_array_interface__, "stream": stream.cuda_stream, "version": 3}
+
+
+class Capsule:
+    """A tensor as DLPack alone."""
+
+    def __init__(self, tensor: Any) -> None:
+        self.tensor = tensor
+
+    def __dlpack__(self, *, stream: Any = None) -> Any:
+        return self.tensor.__dlpack__(stream=stream)
+
+    def __dlpack_device__(self) -> Any:
+        return self.tensor.__dlpack_device__()
+
+
+def test_what_another_stream_still_writes_is_waited_for() -> None:
+    torch = pytest.importorskip("torch")
+    a, b = (torch.randn(512, 512, device="cuda", dtype=torch.float16) for _ in range(2))
+    ptxgen.matmul(Interface(a, torch.cuda.Stream()), Interface(b, torch.cuda.Stream()))
+    writing, on = torch.cuda.Stream(), torch.cuda.Stream()
+    for lend in (lambda tensor: Interface(tensor, writing), Capsule):
+        late = torch.full_like(a, float("nan"))
+        torch.cuda.synchronize()
+        with torch.cuda.stream(writing):
+            torch.cuda._sleep(20_000_000)
+            late.copy_(a)
+            found = ptxgen.matmul(lend(late), lend(b), stream=on)
+        torch.cuda.synchronize()
+        wanted = a.double() @ b.double()
+        assert np.abs(found.to_numpy().astype(float) - wanted.cpu().numpy()).max() < 1e-1
+
+
+def test_a_first_call_may_be_captured() -> None:
+    torch = pytest.importorskip("torch")
+    a, b = (torch.randn(328, 328, device="cuda", dtype=torch.float16) for _ in range(2))
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        out = ptxgen.matmul(a, b)
+    for _ in range(3):
+        a.copy_(torch.randn_like(a))
+        graph.replay()
+        torch.cuda.synchronize()
+        assert float((out.double() - a.double() @ b.double()).abs().max()) < 1e-1

@@ -15,7 +15,7 @@ from ptxgen.errors import KernelError, UnsupportedError
 from ptxgen.kernels import Layout, Matmul, MatmulSpec, MatmulTiling, parse_epilogue
 from ptxgen.kernels.generated import build, generate
 from ptxgen.kernels.matmul_plan import menu
-from ptxgen.plan import Fact, aligned, evict_first, evict_last, hilbert, multiple, sms
+from ptxgen.plan import Fact, aligned, evict_first, evict_last, grouped, hilbert, multiple, sms
 from ptxgen.prove.trees import check_program
 from ptxgen.tile import Copy, Program, Space, show
 from ptxgen.tile.reading import read
@@ -23,6 +23,7 @@ from ptxgen.tile.rewriting import Spot, moved, spots, with_buffer, with_ring
 from tests.derive.computes import hopper
 from tests.derive.test_derived_programs import matmul_case
 from tests.derive.test_persistent_programs import persisted, small_hopper
+from tests.kernels.clusters import memories
 
 SIZES = ("M", "N", "K", "lda", "ldb", "ldd")
 FACTS: tuple[Fact, ...] = (*(multiple(name, 8) for name in SIZES), *aligned("A", "B", "D", bytes=16))
@@ -57,6 +58,12 @@ def some() -> Iterator[tuple[str, Program]]:
         "passed on, of turing",
         of(MatmulSpec(epilogue=parse_epilogue("bias,row_sum")), "sm_75", MatmulTiling(split=2)),
     )
+    yield "streamed", of(nt, "sm_90a", evolve(walking, stream=True))
+    yield "streamed clusters", of(nt, "sm_90a", evolve(walking, stream=True, workers=sms, cluster=(2, 1)))
+    yield (
+        "streamed, of turing",
+        of(MatmulSpec(epilogue=parse_epilogue("bias,silu")), "sm_75", MatmulTiling(workers=sms, stream=True)),
+    )
     everything = evolve(walking, warps=8, turns=True, cluster=(2, 1), raster=hilbert(2), evict=(evict_last,) * 3)
     yield "all of these", of(nt, "sm_90a", everything)
 
@@ -76,6 +83,11 @@ def all_of_them() -> Iterator[tuple[str, Program]]:
             yield str(tiling), of(MatmulSpec(layout=Layout.NT), "sm_90a", tiling)
     for split, cluster, drain in product((2, 4, 5), ((1, 1), (2, 1)), (0, 32)):
         tiling = MatmulTiling(i=128, j=64, k=64, warps=8, depth=3, cluster=cluster, drain=drain, split=split)
+        yield str(tiling), of(MatmulSpec(layout=Layout.NT), "sm_90a", tiling)
+    for cluster, drain, raster in product(((1, 1), (2, 1), (1, 2)), (0, 32), (grouped(8), hilbert(2))):
+        tiling = MatmulTiling(
+            i=64, j=64, k=64, warps=4, depth=3, cluster=cluster, drain=drain, raster=raster, workers=sms, stream=True
+        )
         yield str(tiling), of(MatmulSpec(layout=Layout.NT), "sm_90a", tiling)
     yield "chains", of(MatmulSpec(promote=64, layout=Layout.NT), "sm_90a")
 
@@ -98,7 +110,8 @@ def test_every_program_of_the_menus_is_read_as_it_was_printed_and_accepted() -> 
 def test_a_program_that_was_read_gives_the_same_kernel() -> None:
     tiling = MatmulTiling(i=64, j=32, k=64, warps=4, depth=3, isolate=False)
     parts = (Matmul(MatmulSpec(), "sm_90a", evolve(tiling, split=split)).kernel(FACTS).plan for split in (2, 3))
-    for plan in (hopper(), persisted(small_hopper()), *parts):
+    shared = Matmul(MatmulSpec(), "sm_90a", evolve(tiling, workers=3, stream=True)).kernel(FACTS).plan
+    for plan in (hopper(), persisted(small_hopper()), *parts, shared):
         kernel = generate(plan)
         again = build(read(show(kernel.program)))
         assert str(again.listing) == str(kernel.listing)
@@ -146,3 +159,27 @@ def test_a_built_kernel_has_no_plan() -> None:
     kernel = build(derive(hopper()).program)
     with pytest.raises(UnsupportedError, match="built from a tile program"):
         _ = kernel.plan
+
+
+STREAMED = {
+    "sm_90a": MatmulTiling(i=64, j=32, k=64, warps=4, depth=3, isolate=False, workers=4, stream=True),
+    "sm_80": MatmulTiling(i=64, j=64, k=32, warps=4, depth=3, isolate=False, workers=4, stream=True),
+}
+CHANGED = (
+    ("walked by 4 blocks", "walked by 5 blocks"), ("} at 1", "} at 3"), ("{block} as 1", "{block} as 3"),
+    ("  covers", "  # covers"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("target", STREAMED)
+def test_a_streamed_program_changed_by_hand_runs_in_the_simulator(target: str) -> None:
+    """Judged, built, without a finding, and equal to float64 in tiles that blocks leave to each other."""
+    text = show(of(MatmulSpec(), target, STREAMED[target]))
+    for old, new in CHANGED:
+        assert old in text
+        text = text.replace(old, new)
+    arrays, _, reference = memories(Layout.NN, 72, 72, 200)
+    report = build(read(text)).simulate(arrays)
+    assert report is not None
+    report.raise_findings()
+    assert np.abs(arrays["D"].astype(float) - reference).max() < 3e-2

@@ -28,6 +28,7 @@ from ptxgen.tile import (
     When,
 )
 from ptxgen.tile.rewriting import Spot, deleted, moved, replaced, spots, with_ring
+from ptxgen.tile.trees import ends_of
 from tests.kernels.clusters import other_masks
 
 BYTES = 16
@@ -103,8 +104,11 @@ def altered(node: Node) -> Iterator[tuple[str, Node]]:
                 yield f"count {by * BYTES:+}", evolve(node, byte_count=count + by * BYTES)
             case Retire(pending=pending) if pending + by >= 0:
                 yield f"pending {by:+}", evolve(node, pending=pending + by)
-            case Acquire(value=value) | Release(value=value):
+            case Acquire(value=value, tile=tile) | Release(value=value, tile=tile):
                 yield f"flag {by:+}", evolve(node, value=value + by)
+                yield f"flag of tile {by:+}", evolve(node, tile=tile + by)
+            case When(conditions=(first, *rest)) if all(isinstance(each, Ordering) for each in ends_of(node)):
+                yield f"shift {by:+}", evolve(node, conditions=(evolve(first, affine=first.affine + by), *rest))
             case Advance(by=step):
                 moved_on = evolve(step, numerator=step.numerator + by * step.divisor)
                 yield f"count {by:+}", evolve(node, by=moved_on)

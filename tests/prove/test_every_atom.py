@@ -61,9 +61,8 @@ def is_refused(derivation: Derivation, number: int, change: Change) -> bool:
 
 def table(name: str, planned: Planned, every: int = 1, tiles: int = 3) -> Row:
     """Each change, or every so manyeth of them. What the checker lets go must not be a missing atom: it is harmless as
-    the machine shows at every count of slabs, and the judge of trees says the same of the program as it is then, but of
-    tiles that blocks pass on, which it does not judge. That a fence stands a step late, and behind the last read of a
-    loop not at all, the judge of trees alone sees."""
+    the machine shows at every count of slabs, and the judge of trees says the same of the program as it is then. That a
+    fence stands a step late, and behind the last read of a loop not at all, the judge of trees alone sees."""
     derivation = planned.derivation
     mutants = refused = harmless = 0
     for number, part in enumerate(derivation.parts):
@@ -79,8 +78,7 @@ def table(name: str, planned: Planned, every: int = 1, tiles: int = 3) -> Row:
             if "synchronisation.control" in verdict.codes or (late and not verdict.accepted):
                 refused += 1
                 continue
-            judged = verdict.accepted or (planned.tiling.stream and verdict.codes == ("synchronisation.unjudged",))
-            assert judged, f"{name}: {change} is accepted by the checker of atoms alone: {verdict}"
+            assert verdict.accepted, f"{name}: {change} is accepted by the checker of atoms alone: {verdict}"
             assert not planned.faults(program, planned.slab_counts, tiles), f"{name}: {change}"
             harmless += 1
     return Row(name, sum(len(p.synchronised.atoms) for p in derivation.parts), mutants, refused, harmless)

@@ -21,7 +21,6 @@ from tests.derive.computes import ampere, chained, hopper, softmax, transpose, v
 from tests.derive.test_derived_programs import matmul_case
 from tests.derive.test_persistent_programs import persisted, run_hopper, small_hopper
 from tests.kernels import clusters
-from tests.prove.menu import menu
 
 PLANS: dict[str, Callable[[], Plan]] = {
     "transpose": transpose,
@@ -236,10 +235,3 @@ def test_wrong_turns_are_refused(name: str) -> None:
     program = read(text)
     assert f"synchronisation.{code}" in check_program(program).codes
     assert clusters.faults(program, SEVERAL)
-
-
-def test_streamed_work_lists_are_not_judged_and_said_so() -> None:
-    """Not even where nothing was changed: what such a program needs the judge of ops knows, from a plan."""
-    verdict = check_program(dict(menu())["sm_80, streamed"].derivation.program)
-    assert verdict.codes == ("synchronisation.unjudged",)
-    assert "derive them from a plan" in str(verdict)

@@ -6,6 +6,8 @@ import cuda.bindings
 import cuda.bindings.driver
 import pytest
 
+from ptxgen.kernels import call, matmul
+from ptxgen.runtime import scratch
 from ptxgen.runtime.driver import binding, primary_context
 from tests.runtime.fake_driver import FakeDriver
 
@@ -14,9 +16,17 @@ from tests.runtime.fake_driver import FakeDriver
 def driver(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeDriver]:
     """A fake driver with two devices, seen by everything in ptxgen.runtime."""
     fake = FakeDriver()
-    binding.cache_clear()
-    primary_context.cache_clear()
+    forget()
     monkeypatch.setattr(cuda.bindings, "driver", fake)
     yield fake
+    forget()
+
+
+def forget() -> None:
+    """Whatever another driver gave, launches and loaded kernels that are kept included."""
     binding.cache_clear()
     primary_context.cache_clear()
+    call._CALLS.clear()
+    scratch._HELD.clear()
+    for kept in (matmul._generated, matmul._stored):
+        kept.cache_clear()

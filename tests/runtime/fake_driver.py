@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
+from threading import get_ident
 from typing import Any
 
-from attrs import define, field
+from attrs import define, evolve, field
 from cuda.bindings import driver as real
 
 FIRST_CONTEXT = 1 << 20
+PER_THREAD, FIRST_STREAM = 2, 77
+UNWRITTEN = 0xFF
 OK = (real.CUresult.CUDA_SUCCESS,)
 BAD_VALUE = (real.CUresult.CUDA_ERROR_INVALID_VALUE,)
 
@@ -38,6 +41,7 @@ class Launched:
     stream: int
     parameters: tuple[int, ...]
     overlapped: bool = False
+    cooperative: bool = False
 
     def read(self, index: int, size: int) -> bytes:
         """The bytes at the address of a parameter; read them during the launch, while they live."""
@@ -46,9 +50,11 @@ class Launched:
 
 @define
 class FakeDriver:
-    """Stands in for the module cuda.bindings.driver. `on_launch` is called in the place of the kernel."""
+    """Stands in for the module cuda.bindings.driver. `on_launch` is called in the place of the kernel, `on_given` when
+    a launch is made or captured."""
 
     on_launch: Callable[[Launched], None] = lambda launched: None
+    on_given: Callable[[Launched], None] = lambda launched: None
     parameter_count: int = 0
     refusal: str | None = None
     refusal_status: Any = real.CUresult.CUDA_ERROR_INVALID_PTX
@@ -58,6 +64,8 @@ class FakeDriver:
     images: list[bytes] = field(factory=list)
     contexts: list[Any] = field(factory=list)
     synchronised: list[int] = field(factory=list)
+    followed: list[tuple[int, int]] = field(factory=list)
+    devices: dict[int, int] = field(factory=dict)
     functions: list[str] = field(factory=list)
     entries: list[Any] = field(factory=list)
     unloaded: list[Any] = field(factory=list)
@@ -67,6 +75,11 @@ class FakeDriver:
     clock_ms: float = 0.0
     launch_ms: float = 0.25
     destroyed: list[str] = field(factory=list)
+    numbers: dict[int, int] = field(factory=dict)
+    exchanged: Any = real.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_GLOBAL
+    captures: int = 0
+    streams: int = 0
+    memory_left: int = 1 << 40
 
     def __getattr__(self, name: str) -> Any:
         return getattr(real, name)
@@ -122,7 +135,8 @@ class FakeDriver:
 
     def cuStreamCreate(self, flags: int) -> Any:
         assert flags == int(real.CUstream_flags.CU_STREAM_NON_BLOCKING)
-        return *OK, 77
+        self.streams += 1
+        return *OK, FIRST_STREAM + self.streams
 
     def cuStreamDestroy(self, stream: int) -> Any:
         self.destroyed.append("stream")
@@ -130,10 +144,21 @@ class FakeDriver:
 
     def cuStreamBeginCapture(self, stream: int, mode: Any) -> Any:
         self.recording[stream] = []
+        self.captures += 1
+        self.numbers[stream] = self.captures
         return OK
 
     def cuStreamEndCapture(self, stream: int) -> Any:
         return *OK, self.recording.pop(stream)
+
+    def cuThreadExchangeStreamCaptureMode(self, mode: Any) -> Any:
+        before, self.exchanged = self.exchanged, mode
+        return *OK, before
+
+    @property
+    def is_safe(self) -> bool:
+        """Whether the driver takes a call that may not come while a stream is captured: else it ends the capture."""
+        return not self.recording or self.exchanged == real.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED
 
     def cuGraphInstantiate(self, graph: list[Any], flags: int) -> Any:
         self.graphs.append(graph)
@@ -148,20 +173,30 @@ class FakeDriver:
 
     def cuGraphLaunch(self, handle: int, stream: int) -> Any:
         for launched in self.graphs[handle]:
-            self._perform(launched)
+            self._perform(evolve(launched, stream=stream))
         return OK
 
     def cuEventCreate(self, flags: int) -> Any:
-        return *OK, [0.0]
+        return *OK, [0.0, 0]
 
-    def cuEventRecord(self, event: list[float], stream: int) -> Any:
-        event[0] = self.clock_ms
+    def cuEventRecord(self, event: list[Any], stream: int) -> Any:
+        event[:] = self.clock_ms, stream
         return OK
 
-    def cuEventElapsedTime(self, begin: list[float], end: list[float]) -> Any:
+    def cuStreamWaitEvent(self, stream: int, event: list[Any], flags: int) -> Any:
+        """What comes on a stream follows what another one had when the event was recorded."""
+        self.followed.append((stream, event[1]))
+        return OK
+
+    def cuPointerGetAttribute(self, attribute: Any, address: int) -> Any:
+        assert attribute == real.CUpointer_attribute.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
+        held = [begin for begin, buffer in self.memory.items() if begin <= address < begin + len(buffer)]
+        return (*OK, self.devices.get(held[0], 0)) if held else (*BAD_VALUE, None)
+
+    def cuEventElapsedTime(self, begin: list[Any], end: list[Any]) -> Any:
         return *OK, end[0] - begin[0]
 
-    def cuEventDestroy(self, event: list[float]) -> Any:
+    def cuEventDestroy(self, event: list[Any]) -> Any:
         return OK
 
     def cuDeviceGetName(self, size: int, device: int) -> Any:
@@ -170,18 +205,28 @@ class FakeDriver:
     def cuMemAlloc(self, size: int) -> Any:
         if size <= 0:
             return *BAD_VALUE, None
+        if not self.is_safe:
+            return real.CUresult.CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, None
+        if size > self.memory_left:
+            return real.CUresult.CUDA_ERROR_OUT_OF_MEMORY, None
         buffer = (ctypes.c_char * size)()
         address = ctypes.addressof(buffer)
+        ctypes.memset(address, UNWRITTEN, size)
         self.memory[address] = buffer
         return *OK, address
 
     def cuMemFree(self, address: int) -> Any:
+        assert self.is_safe
         del self.memory[address]
         return OK
 
     def cuMemsetD8(self, address: int, byte: int, size: int) -> Any:
         ctypes.memset(address, byte, size)
         return OK
+
+    def cuMemsetD8Async(self, address: int, byte: int, size: int, stream: int) -> Any:
+        assert stream not in self.recording
+        return self.cuMemsetD8(address, byte, size)
 
     def cuMemcpyHtoD(self, to: int, source: int, size: int) -> Any:
         ctypes.memmove(to, source, size)
@@ -191,6 +236,7 @@ class FakeDriver:
 
     def cuModuleLoadDataEx(self, image: bytes, count: int, options: list[Any], values: list[Any]) -> Any:
         assert len(options) == len(values) == count
+        assert self.is_safe
         self.images.append(image)
         if self.refusal is None:
             return *OK, "a module"
@@ -224,7 +270,14 @@ class FakeDriver:
     def cuGetProcAddress(self, name: bytes, version: int, flags: Any) -> Any:
         """Entry points that other libraries call without the binding."""
         if name == b"cuCtxGetCurrent":
-            entry = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(ctypes.c_void_p))(self._current)
+            entry: Any = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(ctypes.c_void_p))(self._current)
+        elif name == b"cuStreamGetCaptureInfo":
+            status, number = ctypes.POINTER(ctypes.c_int), ctypes.POINTER(ctypes.c_ulonglong)
+            others = (ctypes.c_void_p,) * 3
+            entry = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, status, number, *others)(self._capture_info)
+        elif name == b"cuStreamGetId":
+            number = ctypes.POINTER(ctypes.c_ulonglong)
+            entry = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, number)(self._stream_id)
         else:
             entry = ctypes.CFUNCTYPE(ctypes.c_int, *(ctypes.c_void_p,) * 4)(self._launch)
         self.entries.append(entry)
@@ -232,6 +285,16 @@ class FakeDriver:
 
     def _current(self, into: Any) -> int:
         into[0] = self.contexts[-1] if self.contexts else 0
+        return 0
+
+    def _capture_info(self, stream: int | None, status: Any, number: Any, *others: Any) -> int:
+        status[0] = int((stream or 0) in self.recording)
+        number[0] = self.numbers.get(stream or 0, 0)
+        return 0
+
+    def _stream_id(self, stream: int | None, number: Any) -> int:
+        """The stream that is each thread's own is another one for each."""
+        number[0] = get_ident() if stream == PER_THREAD else stream or 0
         return 0
 
     def _launch(self, config: int, function: int, parameters: int, extra: int) -> int:
@@ -257,7 +320,9 @@ class FakeDriver:
             int(config.hStream),
             tuple(addresses),
             overlap is not None and overlap.programmaticStreamSerializationAllowed == 1,
+            (together := by_id.get(ids.CU_LAUNCH_ATTRIBUTE_COOPERATIVE)) is not None and together.cooperative == 1,
         )
+        self.on_given(launched)
         if launched.stream in self.recording:
             self.recording[launched.stream].append(launched)
             return OK

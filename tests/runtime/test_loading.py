@@ -100,9 +100,10 @@ def test_an_empty_array_has_an_address(double: Any) -> None:
 def test_pending_work_of_another_stream_is_waited_for(driver: FakeDriver, double: Any) -> None:
     a = DeviceArray.empty(4)
     double(Interface(a.address, stream=1), a, 0, grid=1, block=1)
+    assert driver.followed == []
+    double(Interface(a.address, stream=77), a, 0, grid=1, block=1, stream=5)
+    assert driver.followed == [(5, 77)]
     assert driver.synchronised == []
-    double(Interface(a.address, stream=77), a, 0, grid=1, block=1)
-    assert driver.synchronised == [77]
 
 
 def test_a_prepared_launch_is_made_as_often_as_called(driver: FakeDriver, double: Any) -> None:

@@ -6,15 +6,28 @@ from collections.abc import Callable
 
 import pytest
 
-from polyhedral import const
+from polyhedral import const, var
 from ptxgen.compute import Binary, BinaryOp, Constant, SourceLine, Unary, UnaryOp
 from ptxgen.errors import PtxSyntaxError
-from ptxgen.tile import Meet, Multiply, Ordering, Program, Sequence, show
+from ptxgen.tile import (
+    BLOCK_NUMBER,
+    TILE_NUMBER,
+    Acquire,
+    Meet,
+    Multiply,
+    Ordering,
+    Program,
+    Quotient,
+    Release,
+    Sequence,
+    WorkList,
+    show,
+)
 from ptxgen.tile.reading import read
 from ptxgen.tile.reading.cursor import lines_of
 from ptxgen.tile.reading.expressions import Elements, expression
 from ptxgen.tile.rewriting import spots
-from ptxgen.tile.trees import ends_of, flattened
+from ptxgen.tile.trees import children_of, ends_of, flattened
 from tests.tile.programs import Matmul, copying, softmax, transposing
 
 HAND_MADE: dict[str, Callable[[], Program]] = {
@@ -81,6 +94,24 @@ def test_a_mistake_is_told_on_its_line_with_what_was_wanted(right: str) -> None:
         assert changed.splitlines()[line - 1][caught.value.column - 1 :].lstrip().startswith(at)
 
 
+GRID = "program x for sm_80: 1 warps\ngrid\n  cta.i = 0 .. M - 1\n  last dim fastest\n"
+WALKED = f"{GRID}  walked by 2 blocks: of W number w takes tiles w, w + W, ...\n"
+
+
+def test_blocks_that_share_slabs_and_flags_of_other_tiles() -> None:
+    shared = "  streamed: tiles of floor((K + 7)/8) slabs, those of T mod W and one whole round shared evenly\n"
+    flags = "role r, 1 warps\n  acquire turns{block - 1} at 1\n  release turns{block - 1} as 0\n  release turns as 1"
+    program = read(WALKED + shared + flags, "mine.tile")
+    assert program.grid.work_list == WorkList(2, Quotient(var("K") + 7, 8))
+    assert program.grid.work_list is not None
+    assert program.grid.work_list.line == SourceLine("mine.tile", 6, "")
+    own, before = var(TILE_NUMBER), var(BLOCK_NUMBER) - 1
+    first, second, third = children_of(program.roles[0].body)
+    assert (first, second) == (Acquire("turns", const(1), (), before), Release("turns", const(0), (), before))
+    assert third == Release("turns", const(1), (), own)
+    assert show(program).endswith(flags)
+
+
 @pytest.mark.parametrize(
     ("text", "wanted"),
     [
@@ -91,6 +122,10 @@ def test_a_mistake_is_told_on_its_line_with_what_was_wanted(right: str) -> None:
         ("program x for sm_80: 1 warps\ngrid\n  last dim fastest\ngrid\n  last dim fastest", "a heading"),
         ("program x for sm_80: 1 warps\ngrid\n  last dim fastest\nrole r, 1 warps\n  otherwise:", "a 'when'"),
         ("program x for sm_80: 1 warps\ngrid\n  last dim fastest\n    more", "a line that begins where this one does"),
+        (f"{GRID}  streamed: tiles of K slabs, those of T mod W", "'walked by N blocks"),
+        (f"{WALKED}  streamed: tiles of K slabs", "'slabs, those of"),
+        (f"{GRID}  walked by 0 blocks: of W number w takes tiles w, w + W, ...", "one at least"),
+        (f"{WALKED}role r, 1 warps\n  acquire turns{{block - 1 at 1", "'}'"),
     ],
 )
 def test_what_is_no_program_is_refused(text: str, wanted: str) -> None:

@@ -198,7 +198,50 @@ def test_shapes_that_do_not_meet_are_refused_before_a_program_is_compiled() -> N
         matmul(halves(4, 8).to("meta"), halves(4, 8).to("meta"))
 
 
-def test_bytes_have_no_gradient() -> None:
-    a = torch.randn(16, 16).to(torch.float8_e4m3fn).requires_grad_()
-    with pytest.raises(LaunchError, match=r"a product of torch.float8_e4m3fn has no gradient; those of torch.float16"):
-        matmul(a, a.detach(), dtype=torch.float32).sum().backward()
+UNMET: list[tuple[tuple[Any, ...], dict[str, Any], str]] = [
+    ((halves(2, 4, 8), halves(3, 8, 4)), {}, r"a of \(2, 4, 8\) does not meet b of \(3, 8, 4\)"),
+    ((halves(4, 8), halves(8, 4), halves(5)), {}, r"bias must have the shape \(4,\), got \(5,\)"),
+    ((halves(4, 8), halves(8, 4)), {"residual": halves(4, 5)}, r"residual must have the shape \(4, 4\), got \(4, 5\)"),
+    ((halves(4, 8), halves(8, 4)), {"residual": halves(4)}, r"residual must have the shape \(4, 4\), got \(4,\)"),
+]
+
+
+@pytest.mark.parametrize("given, wishes, wanted", UNMET, ids=range(len(UNMET)))
+def test_no_shape_that_does_not_meet_is_compiled(given: Any, wishes: dict[str, Any], wanted: str) -> None:
+    with pytest.raises(RuntimeError, match=wanted):
+        matmul(*(each.to("meta") for each in given), **{name: each.to("meta") for name, each in wishes.items()})
+
+
+@pytest.mark.parametrize("wanting", ("a", "bias", "residual"))
+def test_bytes_have_no_gradient_which_is_told_before_anything_runs(wanting: str) -> None:
+    a = torch.randn(16, 16).to(torch.float8_e4m3fn)
+    given = {"a": a, "b": a.detach(), "bias": torch.randn(16), "residual": torch.randn(16, 16)}
+    given[wanting].requires_grad_()
+
+    def work() -> None:
+        with pytest.raises(LaunchError, match=r"a product of torch.float8_e4m3fn has no gradient; those of torch.f"):
+            matmul(**given, dtype=torch.float32)
+
+    names = operators_of(work)
+    assert "ptxgen::matmul" not in names
+    with torch.no_grad():
+        matmul(**given, dtype=torch.float32)
+
+
+def test_one_matrix_for_all_of_a_batch_is_not_copied() -> None:
+    a, b = halves(3, 16, 32).requires_grad_(), halves(32, 24).requires_grad_()
+    names = operators_of(lambda: matmul(a, b.expand(3, 32, 24)))
+    assert not {"aten::clone", "aten::copy_", "aten::contiguous"} & set(names)
+    found = matmul(a, b.expand(3, 32, 24))
+    assert float((found.double() - a.double() @ b.double()).detach().abs().max()) < 5e-2
+    found.sum().backward()
+    assert float((b.grad.double() - a.double().sum((0, 1))[:, None]).detach().abs().max()) < 5e-2
+
+
+def test_gradients_are_summed_in_f32_whatever_the_product_is() -> None:
+    """2048 and 1 are 2048 in f16: the gradient of b is a sum over rows, 16 of which have 1 together."""
+    a = torch.full((1040, 16), 1 / 16).half()
+    a[0] = 2048
+    b = torch.zeros(16, 16).half().requires_grad_()
+    matmul(a, b, accumulate="f16").sum().backward()
+    assert torch.equal(b.grad, torch.full((16, 16), 2048 + 1039 / 16).half())

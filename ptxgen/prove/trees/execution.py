@@ -68,7 +68,7 @@ class Flagged:
 
 @define(eq=False)
 class Flag:
-    """What happens at the flag of a tile, by blocks of all parts."""
+    """What happens at the flag of a tile, by blocks of all parts of it."""
 
     acquired: list[Flagged] = field(factory=list)
     released: list[Flagged] = field(factory=list)
@@ -82,8 +82,9 @@ class Execution:
     `phases` the completions of barriers, `gathered` those of clusters' barriers, `ends[member]` its end, `flags` what
     happens at flags in memory.
 
-    Blocks are those of one cluster of tiles, of each part of its sums: block number b has rank b mod the cluster's size
-    in its cluster, and the blocks of a part come before those of the next one."""
+    Blocks are those of one cluster of tiles, of each part of its sums, or where tiles are shared slab by slab those of
+    a launch: block number b has rank b mod the cluster's size in its cluster, and the blocks of a cluster, or of a
+    part, come before those of the next one."""
 
     program: Program
     steps: Mapping[tuple[str, int], tuple[Step, ...]]
@@ -101,15 +102,20 @@ class Execution:
     arrivals: dict[Member, int] = field(factory=dict)
     flags: dict[tuple[str, int], Flag] = field(factory=dict)
     size: int = field(init=False)
+    blocks: range = field(init=False)
 
     @size.default
     def _of_cluster(self) -> int:
         return self.program.grid.cluster
 
+    @blocks.default
+    def _laid_out(self) -> range:
+        return range(1 + max((block for _, block in self.steps), default=-1))
+
     @property
-    def blocks(self) -> range:
-        """The numbers of the blocks."""
-        return range(self.size * self.program.grid.parts)
+    def tiles(self) -> range:
+        """The numbers of the tiles of a workspace that the blocks have: one each, those of all parts of a tile one."""
+        return self.blocks if self.program.grid.parts == 1 else range(self.size)
 
     def rank(self, block: int) -> int:
         """The rank of a block in its cluster."""

@@ -16,7 +16,12 @@ def flag_faults(run: Execution) -> Iterator[Finding]:
     """What is wrong with each flag (code `synchronisation.passing`, `synchronisation.deadlock` for a value that nobody
     sets). A flag has one value after the other: what sets one is ordered behind what set the one before, and behind
     whoever waits for that."""
-    for (name, _), flag in run.flags.items():
+    for (flags, tile), flag in run.flags.items():
+        name = f"{flags}{{{tile}}}"
+        if tile not in run.tiles:
+            for passed in (*flag.acquired, *flag.released):
+                yield _finding("passing", f"block {passed.block} asks for {name}, a flag that is none", passed.line)
+            continue
         for taken in flag.acquired:
             yield from _told_once(run, name, flag, taken)
         values = sorted(flag.released, key=lambda passed: run.happens.past[passed.event].bit_count())
@@ -31,8 +36,8 @@ def flag_faults(run: Execution) -> Iterator[Finding]:
 
 
 def _told_once(run: Execution, name: str, flag: Flag, taken: Flagged) -> Iterator[Finding]:
-    """A value that is waited for comes once, from a block of a part before: those have begun, and end if those before
-    them do."""
+    """A value that is waited for comes once, from a block of a part before, or of a cluster before: those have begun,
+    and end if those before them do."""
     where = f"{run.happens.events[taken.event].label}, for {name} to be {taken.value}"
     told = [passed for passed in flag.released if passed.value == taken.value]
     if taken.value == AT_LAUNCH:
@@ -42,7 +47,8 @@ def _told_once(run: Execution, name: str, flag: Flag, taken: Flagged) -> Iterato
     elif len(told) > 1:
         yield _finding("passing", f"{where}: {len(told)} blocks pass the tile on so", taken.line)
     elif _part(run, told[0]) >= _part(run, taken):
-        text = f"waits for block {told[0].block}, which may not have begun: blocks begin part by part"
+        order = "part by part" if run.program.grid.parts > 1 else "in the order of their numbers"
+        text = f"waits for block {told[0].block}, which may not have begun: blocks begin {order}"
         yield _finding("passing", f"{where}: block {taken.block} {text}", taken.line)
 
 

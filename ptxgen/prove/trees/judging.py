@@ -11,24 +11,21 @@ from ptxgen.prove.checker import Verdict
 from ptxgen.prove.launches import launch_faults
 from ptxgen.prove.passing import order_faults
 from ptxgen.prove.trees.barriers import count_faults, declared, phase_faults
+from ptxgen.prove.trees.blocks import laid_out, where
 from ptxgen.prove.trees.ends import end_faults
 from ptxgen.prove.trees.execution import Execution
 from ptxgen.prove.trees.flags import flag_faults
 from ptxgen.prove.trees.memory import memory_faults
 from ptxgen.prove.trees.reach import gathering_faults, reach_faults
 from ptxgen.prove.trees.running import executed
-from ptxgen.prove.trees.sizes import Case, cases, tiles_of
+from ptxgen.prove.trees.sizes import Case, cases, item_faults
+from ptxgen.prove.trees.streams import sharing_faults, slabs_of, streamed_cases
 from ptxgen.prove.trees.tiles import tile_faults
 from ptxgen.prove.trees.tracing import Step, Tracer, Untraceable
 from ptxgen.prove.trees.windows import window_faults
 from ptxgen.prove.trees.workspaces import passing_faults, workspace_faults
 from ptxgen.tile import Program
 
-STREAMED = Finding(
-    "synchronisation.unjudged",
-    Severity.ERROR,
-    "tiles whose slabs the blocks of a work list share are not judged in a program; derive them from a plan",
-)
 Traces = Mapping[tuple[str, int], tuple[Step, ...]]
 
 
@@ -41,13 +38,12 @@ def check_program(program: Program) -> Verdict:
     of representative threads; each requirement must hold on every path, past the fences that proxies and registers
     want, no thread waits for ever, and no wait can take one phase of a barrier for another. Only the first case of a
     fault is told, with its sizes, on the line of the op that would come too early. Blocks that sum parts of a tile are
-    laid out together, with the barriers of their clusters and the flags by which they pass tiles on. Tiles that blocks
-    which stay share slab by slab are not judged here, and said so.
+    laid out together, with the barriers of their clusters and the flags by which they pass tiles on; of blocks that
+    share tiles slab by slab, those of whole launches.
     """
-    if program.grid.work_list is not None and program.grid.work_list.slabs is not None:
-        return Verdict((STREAMED,))
     found = [*declared(program), *window_faults(program), *memory_faults(program), *launch_faults(program)]
     found += [*reach_faults(program), *order_faults(program), *workspace_faults(program)]
+    found += [*item_faults(program), *sharing_faults(program)]
     if not found:
         found = list(_first_faults(program))
     return Verdict(tuple(found))
@@ -55,8 +51,8 @@ def check_program(program: Program) -> Verdict:
 
 def _first_faults(program: Program) -> Iterator[Finding]:
     seen: set[Hashable] = set()
-    tracer = Tracer()
-    for case in cases(program):
+    tracer, slabs = Tracer(), slabs_of(program)
+    for case in cases(program) if slabs is None else streamed_cases(program, slabs):
         try:
             traces = _traces(program, case, tracer)
         except Untraceable as error:
@@ -68,22 +64,18 @@ def _first_faults(program: Program) -> Iterator[Finding]:
         seen.add(signature)
         faults = list(dict.fromkeys(run_faults(executed(program, traces))))
         if faults:
-            where = ", ".join(f"{name} = {value}" for name, value in case.sizes.items() if value)
-            items = f", {case.items} items" if program.grid.work_list else ""
-            yield from (evolve(f, message=f"{f.message} (at {where or 'sizes of 0'}{items})") for f in faults)
+            at = where(program.grid, case)
+            yield from (evolve(fault, message=f"{fault.message} (at {at})") for fault in faults)
             return
 
 
 def _traces(program: Program, case: Case, tracer: Tracer) -> Traces:
     """What each role of each block does."""
-    found: dict[tuple[str, int], tuple[Step, ...]] = {}
-    walks, segments = program.grid.work_list is not None, program.grid.segments
-    for block, indices in enumerate(tiles_of(program.grid)):
-        items = [indices | case.bounds(segments, number) for number in range(case.items)] if walks else []
-        values = {**case.sizes, **({} if walks else indices | case.bounds(segments, 0))}
-        for role in program.roles:
-            found[role.name, block] = tracer.steps_of(role.body, values, items)
-    return found
+    return {
+        (role.name, block): tracer.steps_of(role.body, values, items)
+        for block, (values, items) in enumerate(laid_out(program.grid, case))
+        for role in program.roles
+    }
 
 
 def _signature(traces: Traces) -> Hashable:

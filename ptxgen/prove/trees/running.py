@@ -133,7 +133,7 @@ class _Thread:
             case ClusterWait() if self.arrived:
                 run.happens.order(run.gathering(member.block, self.arrived - 1), event)
             case Acquire(flags) | Release(flags):
-                flag = run.flags.setdefault((flags, run.rank(member.block)), Flag())
+                flag = run.flags.setdefault((flags, step.flagged), Flag())
                 found = Flagged(event, member.block, step.rank, node.line)
                 (flag.acquired if isinstance(node, Acquire) else flag.released).append(found)
             case _:

@@ -15,6 +15,8 @@ from math import lcm
 from attrs import define, field, frozen
 
 from polyhedral import Affine, const
+from ptxgen.errors import Finding, Severity
+from ptxgen.prove.trees.shares import Share
 from ptxgen.tile import (
     TILE_COUNT,
     TILE_NUMBER,
@@ -38,15 +40,18 @@ from ptxgen.tile import (
 LEAST_PERIOD = 1
 ROUNDS = 2
 FEW = 6
+MOST_NUMBERS = 16
 
 
 @frozen(eq=False)
 class Case:
-    """Sizes, how many items a block has, and, where indices come in segments, how long that of each is."""
+    """Sizes, how many items a block has, and, where indices come in segments, how long that of each is. Where blocks
+    share the slabs of `items` tiles, what each has of those."""
 
     sizes: Mapping[str, int]
     items: int
     lengths: tuple[int, ...] = ()
+    shares: tuple[Share, ...] = ()
 
     def bounds(self, segments: Segmented | None, item: int) -> dict[str, int]:
         """The variables of an item's group, as if it began at 0: control knows but where a group ends behind that."""
@@ -54,12 +59,42 @@ class Case:
 
 
 @define
-class _Control:
+class Control:
     """The expressions that decide what runs: those of loops, and those of conditions alone."""
 
     quotients: list[Quotient] = field(factory=list)
     conditions: list[Affine] = field(factory=list)
     most_items: int = 1
+    numbers: set[str] = field(factory=set)
+
+    @classmethod
+    def of(cls, program: Program) -> Control:
+        """What decides what the roles of a program do."""
+        found = cls()
+        for role in program.roles:
+            found.collect(role.body)
+        return found
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Everything that they ask for."""
+        found = (*(quotient.numerator for quotient in self.quotients), *self.conditions)
+        return frozenset(name for affine in found for name in affine.names)
+
+    @property
+    def told_apart(self) -> int:
+        """Up to what number control tells items from each other by their number alone."""
+        found = (*(quotient.numerator for quotient in self.quotients), *self.conditions)
+        return max((abs(affine.constant) for affine in found if self.numbers.intersection(affine.names)), default=0)
+
+    def turning(self, name: str) -> list[Affine]:
+        """The conditions that ask for a name."""
+        return [affine for affine in self.conditions if name in affine.names]
+
+    def about(self, name: str) -> list[Quotient]:
+        """All that asks for a name."""
+        own = [quotient for quotient in self.quotients if name in quotient.numerator.names]
+        return own + [Quotient(affine, 1) for affine in self.turning(name)]
 
     def collect(self, node: Node) -> None:
         match node:
@@ -77,7 +112,8 @@ class _Control:
                 self.collect(then)
                 if otherwise is not None:
                     self.collect(otherwise)
-            case ForEachItem(_, body, first, step):
+            case ForEachItem(variable, body, first, step):
+                self.numbers.add(variable)
                 self.most_items = max(self.most_items, first + 1, ROUNDS * step + 1)
                 self.collect(body)
             case Counter(_, body):
@@ -91,23 +127,19 @@ class _Control:
 def cases(program: Program) -> Iterator[Case]:
     """The sizes and items to look at, small ones first. Of several sizes that loops run over one at a time is large,
     and of several segments the first."""
-    control = _Control()
-    for role in program.roles:
-        control.collect(role.body)
+    control = Control.of(program)
     looping = {name for q in control.quotients for name in q.numerator.names}
     many: dict[str, list[int]] = {}
     few: dict[str, list[int]] = {}
     ends = () if program.grid.segments is None else (program.grid.segments.end,)
-    sizes = (p.name for p in program.parameters if p.kind in (ParameterKind.SIZE, ParameterKind.STRIDE))
-    for name in (*sizes, *ends):
-        turning = [affine for affine in control.conditions if name in affine.names]
+    for name in (*sizes_of(program), *ends):
+        turning = control.turning(name)
         if name in looping:
-            own = [q for q in control.quotients if name in q.numerator.names] + [Quotient(a, 1) for a in turning]
-            many[name] = _loop_values(name, own, program)
+            many[name] = loop_values(name, control.about(name), program)
             few[name] = many[name][:FEW]
         else:
-            few[name] = _edge_values(name, turning, program) if turning else [0]
-    for count in range(1, control.most_items + 1):
+            few[name] = edge_values(name, turning, program) if turning else [0]
+    for count in range(1, control.most_items + control.told_apart + 1):
         for one in many or [""]:
             held = {name: many[name] if name == one else values for name, values in few.items()}
             for values in product(*held.values()):
@@ -117,20 +149,38 @@ def cases(program: Program) -> Iterator[Case]:
                 yield from (Case(case, count, (*first, *rest)) for rest in others)
 
 
-def _modulus(name: str, program: Program) -> int:
+def item_faults(program: Program) -> Iterator[Finding]:
+    """Control that tells more items apart than are laid out (code `synchronisation.control`)."""
+    number = Control.of(program).told_apart
+    if number > MOST_NUMBERS:
+        text = f"control asks for item number {number}: items up to number {MOST_NUMBERS} may be told apart"
+        yield Finding("synchronisation.control", Severity.ERROR, text)
+
+
+def sizes_of(program: Program) -> tuple[str, ...]:
+    """The sizes and strides of a launch."""
+    return tuple(p.name for p in program.parameters if p.kind in (ParameterKind.SIZE, ParameterKind.STRIDE))
+
+
+def modulus_of(name: str, program: Program) -> int:
     """What a size is known to be a multiple of."""
     return lcm(*(fact.modulus for fact in program.facts if fact.value.terms == ((name, 1),)))
 
 
-def _loop_values(name: str, own: list[Quotient], program: Program) -> list[int]:
+def loop_values(name: str, own: list[Quotient], program: Program) -> list[int]:
     """Values of a size that loops run over, at which control differs, in ascending order."""
-    depth = max((b.depth for b in program.buffers if b.space is Space.SHARED), default=1)
+    depth = deepest(program)
     own = list(dict.fromkeys(q for each in own for q in _of_blocks(each, program.grid)))
-    period, modulus = lcm(*(_period(name, quotient) for quotient in own)), _modulus(name, program)
-    rounds = 2 * depth + 2 + -(-max(abs(q.numerator.constant) for q in own) // period)
+    period, modulus = lcm(*(_period(name, quotient) for quotient in own)), modulus_of(name, program)
+    rounds = 2 * depth + 2 + -(-max((abs(q.numerator.constant) for q in own), default=0) // period)
     residues = {0, 1, *(_turn(name, quotient, period) for quotient in own)}
     found = {-(-(turn * period + residue) // modulus) * modulus for turn in range(rounds + 1) for residue in residues}
     return sorted(found)
+
+
+def deepest(program: Program) -> int:
+    """The slots of the deepest ring in shared memory."""
+    return max((b.depth for b in program.buffers if b.space is Space.SHARED), default=1)
 
 
 def _of_blocks(quotient: Quotient, grid: Grid) -> Iterator[Quotient]:
@@ -142,10 +192,10 @@ def _of_blocks(quotient: Quotient, grid: Grid) -> Iterator[Quotient]:
         yield Quotient(quotient.numerator.substitute(held), quotient.divisor)
 
 
-def _edge_values(name: str, turning: list[Affine], program: Program) -> list[int]:
+def edge_values(name: str, turning: list[Affine], program: Program) -> list[int]:
     """Values of a size that decides nothing but where the edge is: those at which a condition turns in some block of
     the first cluster, and those just below."""
-    modulus, found = _modulus(name, program), set[int]()
+    modulus, found = modulus_of(name, program), set[int]()
     for affine, indices in product(turning, tiles_of(program.grid)):
         own = affine.coefficient(name)
         rest = sum(c * indices.get(other, 0) for other, c in affine.terms if other != name) + affine.constant

@@ -52,7 +52,7 @@ class Untraceable(Exception):
 @frozen(eq=False)
 class Step:
     """One execution of a node: the variables there, what a leaf touches, and the numbers of the tiles that it, or a
-    barrier, is about; at a barrier that of each unit is `by_unit` further."""
+    barrier, is about; of a flag the value and the tile; at a barrier that of each unit is `by_unit` further."""
 
     node: Leaf | Synchronisation
     values: Mapping[str, int]
@@ -72,6 +72,11 @@ class Step:
     def rank_of(self, unit: int) -> int:
         """The tile that a wait or an arrival of a unit is for."""
         return self.tiles[0] + unit * self.by_unit
+
+    @property
+    def flagged(self) -> int:
+        """The tile that a flag is of."""
+        return self.tiles[1]
 
 
 def value_of(affine: Affine, values: Mapping[str, int]) -> int:
@@ -105,7 +110,7 @@ class Tracer:
         if isinstance(node, Expect):
             return Step(node, dict(values), (), (value_of(node.rank, values),))
         if isinstance(node, Acquire | Release):
-            return Step(node, dict(values), (), (value_of(node.value, values),))
+            return Step(node, dict(values), (), (value_of(node.value, values), value_of(node.tile, values)))
         if isinstance(node, Ordering):
             return Step(node, {}, (), ())
         touched = self.known.get(id(node))

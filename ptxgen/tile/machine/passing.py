@@ -1,6 +1,7 @@
 """Tiles of a workspace that blocks pass on: the flag of each tile, and what who sets it has seen by then.
 
-Blocks run in ascending order of their parts, as a device begins them: a block that waits for a later one waits forever.
+Blocks run in ascending order of their parts, so that one that waits for a later one waits forever, which on a device,
+where all of them run at once, it might not.
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ from ptxgen.tile.reading.leaves import blocks, leaf
 from ptxgen.tile.reading.quantities import affine, bounds, condition, quotient
 from ptxgen.tile.reading.regions import Scope
 from ptxgen.tile.synchronisation import (
+    OWN_TILE,
     Acquire,
     Advance,
     Arrive,
@@ -168,13 +169,13 @@ def _between_blocks(cursor: Cursor, covers: tuple[Covered, ...], place: SourceLi
     if cursor.took("wait for the cluster's barrier"):
         return ClusterWait(covers, line=place)
     if cursor.took("acquire"):
-        flags = cursor.name("the array of flags")
+        flags, tile = _flag_of(cursor)
         cursor.take("at")
-        return Acquire(flags, affine(cursor), covers, line=place)
+        return Acquire(flags, affine(cursor), covers, tile, line=place)
     if cursor.took("release"):
-        flags = cursor.name("the array of flags")
+        flags, tile = _flag_of(cursor)
         cursor.take("as")
-        return Release(flags, affine(cursor), covers, line=place)
+        return Release(flags, affine(cursor), covers, tile, line=place)
     return None
 
 
@@ -213,6 +214,16 @@ def _retire(cursor: Cursor, covers: tuple[Covered, ...], place: SourceLine) -> R
     pending = cursor.integer("how many groups may be open")
     cursor.took(", covers nothing")
     return Retire(kind, pending, covers, reads, line=place)
+
+
+def _flag_of(cursor: Cursor) -> tuple[str, Affine]:
+    """`AB_sums_turns{block - 1}`; without a number the flag of the block's own tile."""
+    name = cursor.name("the array of flags")
+    if not cursor.took("{"):
+        return name, OWN_TILE
+    tile = affine(cursor)
+    cursor.take("}")
+    return name, tile
 
 
 def _tile_of(cursor: Cursor) -> tuple[str, Affine]:

@@ -72,6 +72,8 @@ def grid(lines: Iterable[Line], heading: Line) -> Grid:
             segments = _segments(cursor)
         elif cursor.took("walked by"):
             work_list = _work_list(cursor, clusters=any(dim.cluster > 1 for dim in dims))
+        elif cursor.sees("streamed:"):
+            work_list = _streamed(cursor, work_list)
         else:
             dims.append(_grid_dim(cursor))
         cursor.end()
@@ -106,10 +108,22 @@ def _work_list(cursor: Cursor, *, clusters: bool) -> WorkList:
     workers = None
     if not cursor.took("as many blocks as run at once"):
         workers = cursor.integer("a number of blocks, or 'as many blocks as run at once'")
+        if workers < 1:
+            raise cursor.failure(f"{workers} blocks", "one at least")
         cursor.take("blocks")
     cursor.take(": of W clusters number w takes clusters of" if clusters else ": of W number w takes")
     cursor.take("tiles w, w + W, ...")
-    return WorkList(workers)
+    return WorkList(workers, line=cursor.line.place)
+
+
+def _streamed(cursor: Cursor, walked: WorkList | None) -> WorkList:
+    """`streamed: tiles of floor((K + 15)/16) slabs, ...`, below the line that tells who walks them."""
+    if walked is None:
+        raise cursor.failure("no blocks that stay share these tiles", "a line 'walked by N blocks: ...' before")
+    cursor.take("streamed: tiles of")
+    slabs = quotient(cursor)
+    cursor.take("slabs, those of T mod W and one whole round shared evenly")
+    return evolve(walked, slabs=slabs, line=cursor.line.place)
 
 
 def _grid_dim(cursor: Cursor) -> GridDim:
@@ -216,4 +230,4 @@ def workspace(line: Line) -> Workspace:
     cursor.take("a", "tile")
     zeroed = cursor.took(", zero before and after")
     cursor.end()
-    return Workspace(name, element, elements, zeroed)
+    return Workspace(name, element, elements, zeroed, line=line.place)
