@@ -22,7 +22,8 @@ from ptxgen.kernels.binding import arrays_in_memory, bind
 from ptxgen.kernels.generated import GeneratedKernel
 from ptxgen.kernels.matmul import Machine, Matmul, Outcome
 from ptxgen.kernels.matmul_compute import MatmulSpec, check_types
-from ptxgen.kernels.matmul_plan import MatmulTiling, default_tiling
+from ptxgen.kernels.matmul_defaults import default_tiling
+from ptxgen.kernels.matmul_tiling import MatmulTiling
 from ptxgen.kernels.views import outline
 from ptxgen.runtime import compute_capability, device_count
 from ptxgen.testing import bounded

@@ -15,10 +15,13 @@ from ptxgen.compute import Array, ArrayKind, Compute
 from ptxgen.kernels.binding import Bound, arrays_in_memory, bind, check_apart, facts_of
 from ptxgen.kernels.epilogue import Axis
 from ptxgen.kernels.generated import GeneratedKernel, generate, stored
+from ptxgen.kernels.matmul_by_warpgroups import by_warpgroups
 from ptxgen.kernels.matmul_choice import Tuned, chosen_tiling
 from ptxgen.kernels.matmul_compute import MatmulSpec, matmul_compute
+from ptxgen.kernels.matmul_defaults import default_tiling
 from ptxgen.kernels.matmul_menu import Sizes
-from ptxgen.kernels.matmul_plan import MatmulTiling, by_warpgroups, default_tiling, matmul_plan
+from ptxgen.kernels.matmul_plan import matmul_plan
+from ptxgen.kernels.matmul_tiling import MatmulTiling
 from ptxgen.kernels.processors import Processor, processor_for
 from ptxgen.kernels.total import total_plan
 from ptxgen.kernels.variants import Variant, variant_of

@@ -14,15 +14,11 @@ from ptxgen.compute import f16, s32
 from ptxgen.kernels.epilogue import Keep, Residual
 from ptxgen.kernels.generations import copies_tensors, generation_of, has_overlapping_launches, has_warpgroups
 from ptxgen.kernels.matmul_compute import Grouping, MatmulSpec
+from ptxgen.kernels.matmul_defaults import default_tiling
 from ptxgen.kernels.matmul_drain import BARRIERS_BYTES, DEPTH, LEAST_SPAN, SPANS
-from ptxgen.kernels.matmul_plan import (
-    GROUP_ROWS,
-    MOST_SPAN_BYTES,
-    ROLE_REGISTERS,
-    MatmulTiling,
-    default_tiling,
-    loading_warps,
-)
+from ptxgen.kernels.matmul_rings import MOST_SPAN_BYTES
+from ptxgen.kernels.matmul_roles import ROLE_REGISTERS, loading_warps
+from ptxgen.kernels.matmul_tiling import GROUP_ROWS, MatmulTiling
 from ptxgen.plan import grouped, sms
 from ptxgen.tile import is_power
 

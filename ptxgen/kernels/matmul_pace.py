@@ -19,7 +19,8 @@ from ptxgen.kernels.epilogue import Beta, Bias, Keep, Residual
 from ptxgen.kernels.generations import has_warpgroups
 from ptxgen.kernels.matmul_compute import MatmulSpec
 from ptxgen.kernels.matmul_menu import Sizes, registers_of, shared_bytes
-from ptxgen.kernels.matmul_plan import GROUP_ROWS, ROLE_REGISTERS, MatmulTiling, loading_warps
+from ptxgen.kernels.matmul_roles import ROLE_REGISTERS, loading_warps
+from ptxgen.kernels.matmul_tiling import GROUP_ROWS, MatmulTiling
 from ptxgen.kernels.processors import Processor
 
 BYTES_PER_US = 1e6

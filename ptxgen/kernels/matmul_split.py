@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING
 
 from isa.forms import resolve
 from isa.limits import limits
@@ -12,11 +11,9 @@ from ptxgen.compute import f16, s32
 from ptxgen.errors import PlanError
 from ptxgen.kernels.matmul_compute import MatmulSpec
 from ptxgen.kernels.matmul_drain import BARRIERS_BYTES
+from ptxgen.kernels.matmul_tiling import MatmulTiling
 from ptxgen.plan import Plan, shared, workspace
 from ptxgen.tile import is_power
-
-if TYPE_CHECKING:
-    from ptxgen.kernels.matmul_plan import MatmulTiling
 
 CLUSTER_BARRIER = "barrier.cluster.wait.acquire.aligned"
 IN_CLUSTERS = (2, 4, 8)

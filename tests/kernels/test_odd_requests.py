@@ -11,7 +11,7 @@ from ptxgen import LaunchError, PlanError
 from ptxgen.compute import f16
 from ptxgen.kernels.matmul import Matmul
 from ptxgen.kernels.matmul_compute import Layout, MatmulSpec
-from ptxgen.kernels.matmul_plan import MatmulTiling
+from ptxgen.kernels.matmul_tiling import MatmulTiling
 
 RNG = np.random.default_rng(6)
 
