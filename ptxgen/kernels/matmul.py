@@ -11,7 +11,7 @@ import numpy as np
 from attrs import define, evolve, field, frozen
 
 from isa.targets import target as target_named
-from ptxgen.compute import Array, ArrayKind, Compute
+from ptxgen.compute import Array, ArrayKind, Compute, caller
 from ptxgen.kernels.binding import Bound, arrays_in_memory, bind, check_apart, facts_of
 from ptxgen.kernels.epilogue import Axis
 from ptxgen.kernels.generated import GeneratedKernel, generate, stored
@@ -20,6 +20,7 @@ from ptxgen.kernels.matmul_choice import Tuned, chosen_tiling
 from ptxgen.kernels.matmul_compute import MatmulSpec, matmul_compute
 from ptxgen.kernels.matmul_defaults import default_tiling
 from ptxgen.kernels.matmul_menu import Sizes
+from ptxgen.kernels.matmul_needs import check_asked
 from ptxgen.kernels.matmul_plan import matmul_plan
 from ptxgen.kernels.matmul_tiling import MatmulTiling
 from ptxgen.kernels.processors import Processor, processor_for
@@ -29,7 +30,7 @@ from ptxgen.kernels.views import DTYPES, aligned_zeros, outline
 from ptxgen.plan import Fact, MatrixInstruction, Plan
 from ptxgen.simulate import ALL_CHECKS, Check, Report
 
-KERNELS_KEPT = 128
+KERNELS_KEPT, ABOVE_INIT = 128, 2
 
 
 class Machine(Enum):
@@ -53,7 +54,9 @@ class Outcome:
 class Matmul:
     """A matrix product with an epilogue on one target.
 
-    `tiling` is the plan's; None: what `tuned` knows for the sizes of the arrays, else one chosen for them.
+    `tiling` is the plan's; None: what `tuned` knows for the sizes of the arrays, else one chosen for them. PlanError,
+    with all of them, for choices of a tiling that would not be carried out, of arrays that suit it, on the target; with
+    `chosen` by others, for arrays that may deny what it wants, nobody is told.
 
     ```python
     Matmul(MatmulSpec(epilogue=parse_epilogue("bias,relu")))({"A": a, "B": b, "bias": bias}).arrays["D"]
@@ -65,6 +68,11 @@ class Matmul:
     tiling: MatmulTiling | None = None
     processor: Processor | None = None
     tuned: Tuned | None = None
+    chosen: bool = field(default=False, kw_only=True, repr=False)
+
+    def __attrs_post_init__(self) -> None:
+        if self.tiling is not None and not self.chosen:
+            check_asked(self.spec, self.target, self.tiling, caller(ABOVE_INIT))
 
     @cached_property
     def tiled(self) -> MatmulTiling:
@@ -186,7 +194,7 @@ class Matmul:
 
 @lru_cache(maxsize=KERNELS_KEPT)
 def _tiled(spec: MatmulSpec, target: str, tiling: MatmulTiling) -> Matmul:
-    return Matmul(spec, target, tiling)
+    return Matmul(spec, target, tiling, chosen=True)
 
 
 @lru_cache(maxsize=KERNELS_KEPT)

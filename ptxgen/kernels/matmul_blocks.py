@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ptxgen.kernels.matmul_compute import MatmulSpec
 from ptxgen.kernels.matmul_rings import ring_bytes
-from ptxgen.kernels.matmul_split import joined, joins_in_cluster, passed_on
+from ptxgen.kernels.matmul_split import joined, joins_in_cluster, passed_on, slices_tiles
 from ptxgen.kernels.matmul_tiling import MatmulTiling
 from ptxgen.plan import Plan, blocks
 
@@ -18,8 +18,7 @@ def on_blocks(plan: Plan, tiling: MatmulTiling) -> Plan:
 
 def drain_extent(plan: Plan, spec: MatmulSpec, tiling: MatmulTiling) -> int:
     """The extent of the pieces in which results leave through shared memory; a slice leaves from registers."""
-    sliced = tiling.split > 1 and joins_in_cluster(spec, tiling, plan.target)
-    return 0 if sliced else tiling.drain
+    return 0 if slices_tiles(spec, tiling, plan.target) else tiling.drain
 
 
 def split(plan: Plan, spec: MatmulSpec, tiling: MatmulTiling) -> Plan:

@@ -2,46 +2,26 @@
 
 from __future__ import annotations
 
-from ptxgen.errors import PlanError
 from ptxgen.kernels.alignment import unmapped
 from ptxgen.kernels.epilogue import Axis, Bias, Residual, operand_names
-from ptxgen.kernels.generations import warpgroup_product
 from ptxgen.kernels.matmul_blocks import drain_extent, on_blocks, split
 from ptxgen.kernels.matmul_compute import MatmulSpec
-from ptxgen.kernels.matmul_drain import by_boxes, fitting
+from ptxgen.kernels.matmul_drain import by_boxes, fitting, leaving_boxed, room_beside
 from ptxgen.kernels.matmul_finish import Finish, fits_beside
-from ptxgen.kernels.matmul_rings import LEAST_SPAN_BYTES, ring_bytes, row_spans
+from ptxgen.kernels.matmul_groups import Denial, group_product
+from ptxgen.kernels.matmul_rings import ring_bytes, row_spans
 from ptxgen.kernels.matmul_roles import ROLE_REGISTERS
 from ptxgen.kernels.matmul_tiling import MatmulTiling
 from ptxgen.plan import Drain, MatrixInstruction, Plan, role, shared, swizzle, tensor, warpgroups
-from ptxgen.tile import granule, is_power
 
 GROUP_LANES, MOST_REGISTERS = 128, 232
 
 
 def by_warpgroups(plan: Plan, spec: MatmulSpec, tiling: MatmulTiling) -> MatrixInstruction | str:
     """The product of a warpgroup that carries out a plan's tiling, or why none does."""
-    if tiling.boxed:
-        return "warps are asked for, which have their slabs brought as boxes"
-    if not tiling.fits_warpgroups:
-        along = "columns" if tiling.swap else "rows"
-        each = f"{tiling.group_rows} {along} for each four warps"
-        return f"a tile of {tiling.i}x{tiling.j} on {tiling.warps} warps is none of {each}"
-    left, right = spec.inputs[::-1] if tiling.swap else spec.inputs
-    across = tiling.i if tiling.swap else tiling.j
-    product = warpgroup_product(plan.target, across, left, spec.accumulate, right)
-    if product is None:
-        return f"{plan.target} has no products of warpgroups for {spec.input} with n={across}"
-    if any(total.along is Axis.COLUMNS for total in spec.totals):
-        return "sums over the rows of a column would cross the warps of a warpgroup"
-    if tiling.k < product.k:
-        return f"a tile of {tiling.k} along k is less than the {product.k} of wgmma"
-    for name, along_k in (("A", not spec.layout.a_transposed), ("B", spec.layout.b_transposed)):
-        if spec.input.bits != 16 and not along_k:
-            return f"{name} does not lie together along k, as wgmma needs it of {spec.input}"
-    for name, span in row_spans(spec, tiling).items():
-        if span < LEAST_SPAN_BYTES:
-            return f"rows of {name}'s tile are spans of {span} bytes, a swizzle spans {LEAST_SPAN_BYTES} at least"
+    product = group_product(spec, tiling, plan.target)
+    if isinstance(product, Denial):
+        return str(product)
     why = [reason for name in ("A", "B") if (reason := unmapped(plan, name))]
     return product if not why else "; ".join(why)
 
@@ -76,12 +56,7 @@ def plan_by_warpgroups(plan: Plan, spec: MatmulSpec, tiling: MatmulTiling, produ
 
 def _finish(plan: Plan, spec: MatmulSpec, tiling: MatmulTiling) -> Finish:
     """How the statements behind the product are finished: in whole tiles or in the pieces in which they leave."""
-    if tiling.turns and tiling.residual_depth:
-        raise PlanError(
-            f"residual_depth={tiling.residual_depth} with turns: warpgroups that take tiles in turn would read pieces "
-            "of each other's tiles from one ring; ask for one of both"
-        )
-    wished = _piece(tiling, drain_extent(plan, spec, tiling))
+    wished = tiling.piece_columns(drain_extent(plan, spec, tiling))
     if not tiling.piecewise or not wished or spec.totals:
         return Finish(_columns(plan, spec, tiling, wished, {}))
     named = zip(spec.epilogue, operand_names(spec.epilogue), strict=True)
@@ -100,8 +75,12 @@ def _columns(plan: Plan, spec: MatmulSpec, tiling: MatmulTiling, wished: int, br
     """The columns of a piece: as many as find room, those wished where pieces may lie over A's ring."""
     if tiling.workers is None and not brought:
         return wished
-    rows, rings = tiling.i * tiling.units, ring_bytes(spec, tiling)
-    return fitting(plan, wished, rows, rings, depth=tiling.drain_depth, brought=brought)
+    _, both = ring_bytes(spec, tiling)
+    arriving = [(plan.compute.array(name).element, depth) for name, depth in brought.items()]
+    return fitting(
+        wished, tiling.i * tiling.units, room_beside(plan.target, both), depth=tiling.drain_depth,
+        leaving=leaving_boxed(plan), brought=arriving,
+    )  # fmt: skip
 
 
 def _held_of(piece: Residual | Bias, sums: int, tiling: MatmulTiling) -> int:
@@ -110,13 +89,6 @@ def _held_of(piece: Residual | Bias, sums: int, tiling: MatmulTiling) -> int:
         return sums * piece.element.byte_count // 4
     along_columns = (piece.along is Axis.COLUMNS) is not tiling.swap
     return sums * piece.element.byte_count // 8 if along_columns else 2
-
-
-def _piece(tiling: MatmulTiling, wished: int) -> int:
-    """The columns of a piece: those `wished`, or as many as divide the tile. None where with `swap` all warpgroups are
-    beside each other in a piece, and both its extents are no powers of two."""
-    both = tiling.swap and not is_power(tiling.i) and not is_power(tiling.j)
-    return 0 if both else min(wished, granule(tiling.j))
 
 
 def _hinted(plan: Plan, tiling: MatmulTiling) -> Plan:

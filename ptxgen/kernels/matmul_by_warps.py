@@ -6,10 +6,11 @@ from attrs import evolve
 
 from ptxgen.errors import PlanError
 from ptxgen.kernels.alignment import copies_words, fits_boxes
-from ptxgen.kernels.generations import Generation, has_warpgroups, moves_registers
+from ptxgen.kernels.generations import Generation, moves_registers
 from ptxgen.kernels.matmul_blocks import drain_extent, on_blocks, split
 from ptxgen.kernels.matmul_compute import MatmulSpec
 from ptxgen.kernels.matmul_drain import by_rows
+from ptxgen.kernels.matmul_groups import group_product
 from ptxgen.kernels.matmul_rings import (
     LEAST_SPAN_BYTES,
     SLAB_BYTES,
@@ -23,6 +24,7 @@ from ptxgen.kernels.matmul_tiling import MOST_COLUMNS, WARP_GRIDS, MatmulTiling
 from ptxgen.plan import (
     By,
     LayoutWish,
+    MatrixInstruction,
     Plan,
     Swizzle,
     congruous,
@@ -48,8 +50,8 @@ def plan_by_warps(plan: Plan, spec: MatmulSpec, tiling: MatmulTiling, generation
     """Operands staged to shared memory and fragments as a generation feeds its tensor cores, results finished by warps;
     `why` tells why no warpgroups multiply. PlanError where the tiling does not fit."""
     target = plan.target
-    if has_warpgroups(target) and tiling.fits_warpgroups:
-        tiling = _by_warps_instead(tiling, spec, generation)
+    if isinstance(group_product(spec, tiling, target), MatrixInstruction):
+        tiling = by_warps_instead(tiling, spec, generation)
     boxed = tiling.boxed and fits_boxes(plan, "A", "B") and least_span(spec, tiling) >= LEAST_SPAN_BYTES
     if tiling.boxed and not boxed:
         tiling = _copied_instead(tiling, spec, generation, target)
@@ -74,8 +76,8 @@ def plan_by_warps(plan: Plan, spec: MatmulSpec, tiling: MatmulTiling, generation
     return plan.isolate("cta") if tiling.isolates else plan
 
 
-def _by_warps_instead(tiling: MatmulTiling, spec: MatmulSpec, generation: Generation) -> MatmulTiling:
-    """What warps carry out of a tiling for warpgroups where the facts or the statements deny it: a block for each tile
+def by_warps_instead(tiling: MatmulTiling, spec: MatmulSpec, generation: Generation) -> MatmulTiling:
+    """What warps carry out of a tiling for warpgroups where the facts deny it: a block for each tile
     with shorter slabs, since warps hold operands and addresses in registers too, and extents that warps deal out, at
     least an instruction's columns to each, with `swap` its rows too."""
     dealt = tiling.for_warps
@@ -128,7 +130,7 @@ def _boxed(plan: Plan, spec: MatmulSpec, tiling: MatmulTiling) -> Plan:
     for name, span in row_spans(spec, tiling).items():
         plan = plan.stage(name, at="cta.k", into=shared(tiling.depth, swizzle(span)), by=tensor)
     lent, taken = ROLE_REGISTERS.get(tiling.warps // 4, (None, None)) if moves_registers(plan.target) else (None, None)
-    load = role("A.shared", "B.shared", warps=loading_warps(tiling, plan.target), registers=lent)
+    load = role("A.shared", "B.shared", warps=loading_warps(tiling, plan.target, by_groups=False), registers=lent)
     return plan.roles(load=load, math=role(registers=taken))
 
 

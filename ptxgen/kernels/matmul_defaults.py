@@ -9,8 +9,10 @@ from isa.targets import target as target_named
 from ptxgen.compute import e4m3, e5m2, f64
 from ptxgen.kernels.epilogue import Beta, Bias, Keep, Residual
 from ptxgen.kernels.generations import copies_tensors, generation_of, has_warpgroups, moves_registers
+from ptxgen.kernels.matmul_by_warps import by_warps_instead
 from ptxgen.kernels.matmul_compute import Layout, MatmulSpec
 from ptxgen.kernels.matmul_drain import BARRIERS_BYTES
+from ptxgen.kernels.matmul_groups import groups_multiply
 from ptxgen.kernels.matmul_rings import SLAB_BYTES, has_room_for_two, ring_bytes
 from ptxgen.kernels.matmul_tiling import MOST_COLUMNS, MatmulTiling
 from ptxgen.plan import grouped, sms
@@ -32,7 +34,8 @@ def default_tiling(spec: MatmulSpec, target: str = "sm_70") -> MatmulTiling:
     in pieces of 32 rows. Where the target copies tensors and warps can give registers away, they keep the 128x256 and
     have slabs of 128 bytes brought as boxes. A slab is as long as a chain at least. Blocks of warpgroups stay and walk
     the tiles in bands of 16, their launches overlap, and their results leave through shared memory in pieces of 64
-    columns; not so where chains are promoted.
+    columns; not so where chains are promoted. Where a product denies warpgroups on their target, it is what warps carry
+    out of that.
     """
     found = _by_registers(spec, target)
     by_groups = has_warpgroups(target) and found.fits_warpgroups
@@ -46,10 +49,12 @@ def default_tiling(spec: MatmulSpec, target: str = "sm_70") -> MatmulTiling:
             found = evolve(found, i=128, j=256, warps=8)
         found = evolve(found, workers=sms, raster=grouped(16), drain=64, overlap=True)
     grouped_bytes = GROUP_SLAB_BYTES if by_groups or boxed else SLAB_BYTES
-    least = generation_of(target, spec.input, spec.accumulate, spec.b_input).step
-    k = max(grouped_bytes // spec.input.byte_count, least, spec.promote or 0)
+    generation = generation_of(target, spec.input, spec.accumulate, spec.b_input)
+    k = max(grouped_bytes // spec.input.byte_count, generation.step, spec.promote or 0)
     depth = found.depth if k * spec.input.byte_count <= GROUP_SLAB_BYTES else 2
     found = evolve(found, k=k, depth=depth)
+    if by_groups and not groups_multiply(spec, target):
+        return by_warps_instead(found, spec, generation)
     return evolve(found, depth=_boxed_depth(found, spec, target)) if boxed else found
 
 

@@ -6,9 +6,17 @@ from attrs import evolve, field, frozen
 
 from ptxgen.errors import PlanError
 from ptxgen.kernels.matmul_drain import DEPTH
-from ptxgen.kernels.tiling_bounds import from_one, from_zero, two_from_one
+from ptxgen.kernels.tiling_bounds import (
+    an_order,
+    from_one,
+    from_zero,
+    three_evictions,
+    two_from_one,
+    who_stays,
+    yes_or_no,
+)
 from ptxgen.plan import BlockOrder, Eviction, Workers, grouped
-from ptxgen.tile import granule, power_below
+from ptxgen.tile import granule, is_power, power_below
 
 GROUP_ROWS = 64
 MOST_COLUMNS, COLUMN_STEP = 256, 8
@@ -44,25 +52,27 @@ class MatmulTiling:
     i: int = field(default=128, validator=from_one)
     j: int = field(default=128, validator=from_one)
     k: int = field(default=32, validator=from_one)
-    warps: int = 4
+    warps: int = field(default=4, validator=from_one)
     depth: int = field(default=2, validator=from_one)
-    prefetch: bool = True
+    prefetch: bool = field(default=True, validator=yes_or_no)
     fragment_depth: int = field(default=2, validator=from_one)
-    isolate: bool = True
-    raster: BlockOrder = field(factory=lambda: grouped(8))
-    workers: int | Workers | None = None
+    isolate: bool = field(default=True, validator=yes_or_no)
+    raster: BlockOrder = field(factory=lambda: grouped(8), validator=an_order)
+    workers: int | Workers | None = field(default=None, validator=who_stays)
     cluster: tuple[int, int] = field(default=(1, 1), validator=two_from_one)
     drain: int = field(default=0, validator=from_zero)
-    swap: bool = False
-    overlap: bool = False
-    turns: bool = False
-    evict: tuple[Eviction | None, Eviction | None, Eviction | None] = (None, None, None)
-    maps_early: bool = False
+    swap: bool = field(default=False, validator=yes_or_no)
+    overlap: bool = field(default=False, validator=yes_or_no)
+    turns: bool = field(default=False, validator=yes_or_no)
+    evict: tuple[Eviction | None, Eviction | None, Eviction | None] = field(
+        default=(None, None, None), validator=three_evictions
+    )
+    maps_early: bool = field(default=False, validator=yes_or_no)
     split: int = field(default=1, validator=from_one)
-    boxed: bool = False
-    stream: bool = False
+    boxed: bool = field(default=False, validator=yes_or_no)
+    stream: bool = field(default=False, validator=yes_or_no)
     drain_depth: int = field(default=DEPTH, validator=from_one)
-    piecewise: bool = False
+    piecewise: bool = field(default=False, validator=yes_or_no)
     residual_depth: int = field(default=0, validator=from_zero)
     group_rows: int = field(default=GROUP_ROWS, validator=from_one)
 
@@ -115,6 +125,13 @@ class MatmulTiling:
         rows, columns = WARP_GRIDS[self._dealing_warps]
         down, across = power_below(self.i) // rows, power_below(self.j) // columns
         return min(down, granule(self.i)), min(across, granule(self.j))
+
+    def piece_columns(self, wished: int) -> int:
+        """The columns of a piece in which warpgroups' results leave: those `wished`, or as many as divide the tile.
+        None where with `swap` all warpgroups are beside each other in a piece, and both its extents are no powers of
+        two."""
+        both = self.swap and not is_power(self.i) and not is_power(self.j)
+        return 0 if both else min(wished, granule(self.j))
 
     def __str__(self) -> str:
         return (
