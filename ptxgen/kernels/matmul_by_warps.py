@@ -54,7 +54,7 @@ def plan_by_warps(plan: Plan, spec: MatmulSpec, tiling: MatmulTiling, generation
         tiling = by_warps_instead(tiling, spec, generation)
     boxed = tiling.boxed and fits_boxes(plan, "A", "B") and least_span(spec, tiling) >= LEAST_SPAN_BYTES
     if tiling.boxed and not boxed:
-        tiling = _copied_instead(tiling, spec, generation, target)
+        tiling = copied_instead(tiling, spec, generation, target)
     rows, columns = tiling.warp_tile
     if tiling.warps not in WARP_GRIDS:
         raise PlanError(f"a product on {tiling.warps} warps is one of warpgroups, but {why}")
@@ -88,7 +88,7 @@ def by_warps_instead(tiling: MatmulTiling, spec: MatmulSpec, generation: Generat
     return evolve(dealt, i=i, j=j, k=k, workers=None, cluster=(1, 1), swap=False, turns=False, stream=False)
 
 
-def _copied_instead(tiling: MatmulTiling, spec: MatmulSpec, generation: Generation, target: str) -> MatmulTiling:
+def copied_instead(tiling: MatmulTiling, spec: MatmulSpec, generation: Generation, target: str) -> MatmulTiling:
     """What warps carry out of a boxed tiling where the target or the facts deny boxes: shorter slabs, since threads
     hold addresses of what they copy, and half the columns where a multiprocessor has room for two such blocks."""
     k = max(min(tiling.k, SLAB_BYTES // spec.input.byte_count), generation.step, spec.promote or 0)

@@ -6,8 +6,6 @@ from collections.abc import Callable
 
 from attrs import frozen
 
-from ptxgen.compute import Element
-from ptxgen.kernels.epilogue import Keep
 from ptxgen.kernels.generations import generation_of
 from ptxgen.kernels.matmul_compute import MatmulSpec
 from ptxgen.kernels.matmul_groups import Denial, group_product
@@ -40,12 +38,6 @@ class Case:
         if isinstance(self.product, MatrixInstruction):
             return self.product.k
         return generation_of(self.target, self.spec.input, self.spec.accumulate, self.spec.b_input).step
-
-    @property
-    def results(self) -> list[Element]:
-        """What the results that leave element by element are made of."""
-        kept = (piece.element for piece in self.spec.epilogue if isinstance(piece, Keep))
-        return [*kept, self.spec.output]
 
 
 @frozen

@@ -127,6 +127,11 @@ class MatmulSpec:
         return f32 if self.promote else self.accumulate
 
     @property
+    def results(self) -> tuple[Element, ...]:
+        """The types of what is stored element by element, in order."""
+        return (*(piece.element for piece in self.epilogue if isinstance(piece, Keep)), self.output)
+
+    @property
     def totals(self) -> tuple[Total, ...]:
         """The sums over rows or columns that the epilogue asks for."""
         return tuple(piece for piece in self.epilogue if isinstance(piece, Total))

@@ -19,7 +19,7 @@ MOST_PARTS = 64
 
 BY_GROUPS = Condition(
     lambda case: case.by_groups,
-    lambda case: f"only warpgroups do that, and {case.product}",
+    lambda case: f"only warpgroups do that, but {case.product}",
     lambda case: case.product.serves if isinstance(case.product, Denial) else "",
 )
 BY_WARPS = stated(
@@ -95,7 +95,7 @@ COPYING = Condition(
 )
 MAPPED = Condition(
     lambda case: not along_groups(case.spec),
-    lambda case: f"{' and '.join(along_groups(case.spec))} lies together along groups, which no tensor map describes",
+    lambda case: f"{along_groups(case.spec)[0]} lies together along groups, which no tensor map describes",
     lambda case: "False, or another layout",
 )
 LONG_ROWS = Condition(
@@ -135,8 +135,7 @@ NO_INTEGERS = stated(
 UNROUNDED_PARTS = stated(
     lambda case: case.spec.summed is not f16 or joins_in_cluster(case.spec, case.tiling, case.target),
     "sums in f16 that are passed on through memory would be rounded by each block",
-    f"sums in f32, or on a target with clusters {', '.join(map(str, IN_CLUSTERS))} parts of tiles whose extents are powers "
-    "of two",
+    f"sums in f32, or {', '.join(map(str, IN_CLUSTERS))} parts on a target with clusters, of tiles of powers of two",
 )
 ONE_CUT = stated(lambda case: case.tiling.split == 1, "a sum is cut one way or the other", "split=1")
 SHARING = stated(

@@ -9,10 +9,10 @@ from isa.targets import target as target_named
 from ptxgen.compute import e4m3, e5m2, f64
 from ptxgen.kernels.epilogue import Beta, Bias, Keep, Residual
 from ptxgen.kernels.generations import copies_tensors, generation_of, has_warpgroups, moves_registers
-from ptxgen.kernels.matmul_by_warps import by_warps_instead
+from ptxgen.kernels.matmul_by_warps import by_warps_instead, copied_instead
 from ptxgen.kernels.matmul_compute import Layout, MatmulSpec
-from ptxgen.kernels.matmul_drain import BARRIERS_BYTES
-from ptxgen.kernels.matmul_groups import groups_multiply
+from ptxgen.kernels.matmul_drain import BARRIERS_BYTES, SPANS
+from ptxgen.kernels.matmul_groups import along_groups, groups_multiply
 from ptxgen.kernels.matmul_rings import SLAB_BYTES, has_room_for_two, ring_bytes
 from ptxgen.kernels.matmul_tiling import MOST_COLUMNS, MatmulTiling
 from ptxgen.plan import grouped, sms
@@ -54,8 +54,17 @@ def default_tiling(spec: MatmulSpec, target: str = "sm_70") -> MatmulTiling:
     depth = found.depth if k * spec.input.byte_count <= GROUP_SLAB_BYTES else 2
     found = evolve(found, k=k, depth=depth)
     if by_groups and not groups_multiply(spec, target):
-        return by_warps_instead(found, spec, generation)
-    return evolve(found, depth=_boxed_depth(found, spec, target)) if boxed else found
+        return _draining(by_warps_instead(found, spec, generation), spec, target)
+    if not boxed:
+        return _draining(found, spec, target)
+    found = evolve(found, depth=_boxed_depth(found, spec, target))
+    return copied_instead(found, spec, generation, target) if along_groups(spec) else found
+
+
+def _draining(tiling: MatmulTiling, spec: MatmulSpec, target: str) -> MatmulTiling:
+    """A tiling without pieces of results where no tensor copy stores results of their types."""
+    by_groups = groups_multiply(spec, target) and tiling.fits_warpgroups
+    return evolve(tiling, drain=0) if by_groups and not SPANS.keys() & set(spec.results) else tiling
 
 
 def _boxed_depth(tiling: MatmulTiling, spec: MatmulSpec, target: str) -> int:

@@ -37,7 +37,7 @@ def _finds_room(case: Case) -> bool:
     if not case.by_groups:
         lent = 0 if tiling.boxed and tiling.workers else of_a
         rows = tiling.warp_tile[0]
-        for element in case.results:
+        for element in case.spec.results:
             row = row_bytes((tiling.i, tiling.j), rows, element)
             own = fitting_rows(_pieces(case), row, max(room, lent))
             if not own:
@@ -45,11 +45,17 @@ def _finds_room(case: Case) -> bool:
             room -= 0 if own * row <= lent else own * row
         return True
     rows, columns, brought = tiling.i * tiling.units, _pieces(case), _brought(spec, tiling)
+    boxed = _boxed(spec)
     if tiling.workers is not None or brought:
-        columns = fitting(columns, rows, room, depth=tiling.drain_depth, leaving=case.results, brought=brought)
+        columns = fitting(columns, rows, room, depth=tiling.drain_depth, leaving=boxed, brought=brought)
     room -= sum(count * rows * columns * element.byte_count for element, count in brought)
-    wanted = [tiling.drain_depth * rows * columns * element.byte_count for element in case.results]
+    wanted = [tiling.drain_depth * rows * columns * element.byte_count for element in boxed]
     return None not in placed(wanted, room, of_a if tiling.workers is None else 0)
+
+
+def _boxed(spec: MatmulSpec) -> list[Element]:
+    """The results that tensor copies can store."""
+    return [element for element in spec.results if element in SPANS]
 
 
 def _brought(spec: MatmulSpec, tiling: MatmulTiling) -> list[tuple[Element, int]]:
@@ -72,20 +78,18 @@ DRAINED_BY_ROWS = stated(
     f"{LEAST_DRAINED_ROWS} or more",
 )
 LONG_PIECES = Condition(
+    lambda case: not case.by_groups or all(spans_boxes(element, _pieces(case)) for element in _boxed(case.spec)),
     lambda case: (
-        not case.by_groups or all(spans_boxes(element, _pieces(case)) for element in case.results if element in SPANS)
-    ),
-    lambda case: (
-        f"tensor copies store {LEAST_SPAN} bytes of a row at least, a tile of {case.tiling.i}x{case.tiling.j} is cut "
-        f"into pieces of {_pieces(case)} columns"
+        f"tensor copies store {LEAST_SPAN} bytes of a row at least, a tile of {case.tiling.i}x{case.tiling.j} is cut into "
+        f"pieces of {_pieces(case)} columns"
     ),
     lambda case: "64, and columns of which that is a divisor",
 )
 STORED_BOXED = Condition(
-    lambda case: not case.by_groups or all(element in SPANS for element in case.results),
+    lambda case: not case.by_groups or bool(_boxed(case.spec)),
     lambda case: (
         f"tensor copies store pieces of {', '.join(map(str, SPANS))}, not of "
-        + ", ".join(str(element) for element in case.results if element not in SPANS)
+        + ", ".join(str(element) for element in case.spec.results if element not in SPANS)
     ),
     lambda case: "drain=0",
 )

@@ -10,7 +10,7 @@ from attrs import evolve, frozen
 
 from isa.limits import limits
 from isa.targets import target as target_named
-from ptxgen.kernels.epilogue import Keep, Residual
+from ptxgen.kernels.epilogue import Residual
 from ptxgen.kernels.generations import copies_tensors, generation_of, has_overlapping_launches
 from ptxgen.kernels.matmul_case import Case
 from ptxgen.kernels.matmul_compute import Grouping, MatmulSpec
@@ -166,17 +166,11 @@ def shared_bytes(spec: MatmulSpec, tiling: MatmulTiling, depth: int, *, by_group
     if by_groups:
         column = tiling.i * tiling.units * tiling.drain
         read = [piece.element.byte_count for piece in spec.epilogue if isinstance(piece, Residual) and tiling.piecewise]
-        held = tiling.drain_depth * sum(_widths(spec)) + tiling.residual_depth * sum(read)
+        held = tiling.drain_depth * sum(each.byte_count for each in spec.results) + tiling.residual_depth * sum(read)
         return rings + column * held
     rows = DEPTH * tiling.i // tiling.warp_tile[0] * tiling.drain
-    pieces = (rows * tiling.j * width for width in _widths(spec))
+    pieces = (rows * tiling.j * each.byte_count for each in spec.results)
     return rings + sum(piece for piece in pieces if piece > depth * of_a)
-
-
-def _widths(spec: MatmulSpec) -> list[int]:
-    """The bytes of an element of each result."""
-    kept = [piece.element.byte_count for piece in spec.epilogue if isinstance(piece, Keep)]
-    return [*kept, spec.output.byte_count]
 
 
 def _bytes_of_slabs(spec: MatmulSpec, tiling: MatmulTiling) -> tuple[int, int]:

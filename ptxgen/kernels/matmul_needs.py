@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from attrs import Attribute, fields, frozen
@@ -36,8 +36,10 @@ class Conflict:
     why: str
     serves: str
 
-    def __str__(self) -> str:
-        return f"{self.name}={shown(self.asked)}: {self.why}; take {self.serves}"
+    @property
+    def choice(self) -> str:
+        """The choice as it is written."""
+        return f"{self.name}={shown(self.asked)}"
 
 
 SHARED_SUMS = (
@@ -94,9 +96,18 @@ def check_shared_sums(spec: MatmulSpec, target: str, tiling: MatmulTiling) -> No
 
 def refuse(found: Iterable[Conflict], target: str, line: Place | None = None) -> None:
     """PlanError with all conflicts, where there are any."""
-    told = "; and ".join(map(str, found))
+    told = told_together(found)
     if told:
-        raise PlanError(f"the tiling asks for what would not be carried out on {target}: {told}", line=line)
+        heading = f"the tiling asks for what would not be carried out on {target}:"
+        raise PlanError(heading + "".join(f"\n    {each}" for each in told), line=line)
+
+
+def told_together(found: Iterable[Conflict], spelled: Callable[[Conflict], str] | None = None) -> list[str]:
+    """What is told of conflicts, choices that one reason denies together; each choice as it is `spelled`."""
+    choices: dict[tuple[str, str], list[str]] = {}
+    for each in found:
+        choices.setdefault((each.why, each.serves), []).append(spelled(each) if spelled else each.choice)
+    return [f"{', '.join(names)}: {why}; take {serves}" for (why, serves), names in choices.items()]
 
 
 def shown(value: object) -> str:

@@ -33,8 +33,8 @@ SPECS = {
     "groups of terms": MatmulSpec(Layout.TN, grouped=Grouping.TERMS),
     "groups along k": MatmulSpec(Layout.NT, grouped=Grouping.TERMS),
 }
-TILES = ((128, 128, 8), (128, 256, 8), (64, 128, 4), (64, 64, 4), (192, 128, 12), (128, 64, 4), (96, 192, 12), (64, 24, 4),
-         (32, 128, 8), (100, 64, 4), (64, 64, 3))  # fmt: skip
+TILES = ((128, 128, 8), (128, 256, 8), (64, 128, 4), (64, 64, 4), (192, 128, 12), (128, 64, 4), (96, 192, 12),
+         (64, 24, 4), (32, 128, 8), (100, 64, 4), (64, 64, 3))  # fmt: skip
 CHOICES: dict[str, tuple[Any, ...]] = {
     "k": (8, 16, 32, 64, 64, 64, 128, 24),
     "depth": (1, 2, 3, 4),
