@@ -70,7 +70,7 @@ POWER_OF_PIECES = stated(
 UNSLICED = stated(
     lambda case: not slices_tiles(case.spec, case.tiling, case.target),
     "blocks of a cluster that join their sums store a slice of the tile each, from registers",
-    "drain=0",
+    "0",
 )
 DRAINED_BY_ROWS = stated(
     lambda case: case.by_groups or case.tiling.drain >= LEAST_DRAINED_ROWS,
@@ -80,8 +80,8 @@ DRAINED_BY_ROWS = stated(
 LONG_PIECES = Condition(
     lambda case: not case.by_groups or all(spans_boxes(element, _pieces(case)) for element in _boxed(case.spec)),
     lambda case: (
-        f"tensor copies store {LEAST_SPAN} bytes of a row at least, a tile of {case.tiling.i}x{case.tiling.j} is cut into "
-        f"pieces of {_pieces(case)} columns"
+        f"tensor copies store {LEAST_SPAN} bytes of a row at least, a tile of {case.tiling.i}x{case.tiling.j} is "
+        f"cut into pieces of {_pieces(case)} columns"
     ),
     lambda case: "64, and columns of which that is a divisor",
 )
@@ -91,7 +91,7 @@ STORED_BOXED = Condition(
         f"tensor copies store pieces of {', '.join(map(str, SPANS))}, not of "
         + ", ".join(str(element) for element in case.spec.results if element not in SPANS)
     ),
-    lambda case: "drain=0",
+    lambda case: "0",
 )
 WHOLE_GROUP_PIECES = stated(
     lambda case: not (case.by_groups and case.tiling.swap) or case.tiling.drain % GROUP_ROWS == 0,

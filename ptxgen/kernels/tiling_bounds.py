@@ -10,6 +10,8 @@ from attrs import Attribute
 from ptxgen.errors import PlanError
 from ptxgen.plan import BlockOrder, Eviction, Workers
 
+MOST_BLOCKS = 2**31 - 1
+
 
 def from_one(tiling: Any, attribute: Attribute[int], value: object) -> None:
     """PlanError for what is no whole number of at least 1."""
@@ -41,8 +43,10 @@ def an_order(tiling: Any, attribute: Attribute[BlockOrder], value: object) -> No
 
 def who_stays(tiling: Any, attribute: Attribute[int | Workers | None], value: object) -> None:
     """PlanError for what is no count of blocks."""
-    if not (value is None or isinstance(value, Workers) or (type(value) is int and value >= 1)):
-        raise PlanError(f"MatmulTiling: {attribute.name} is None, sms or a whole number of at least 1, got {value!r}")
+    if not (value is None or isinstance(value, Workers) or (type(value) is int and 1 <= value <= MOST_BLOCKS)):
+        raise PlanError(
+            f"MatmulTiling: {attribute.name} is None, sms or a whole number from 1 to {MOST_BLOCKS}, got {value!r}"
+        )
 
 
 def three_evictions(tiling: Any, attribute: Attribute[Any], value: object) -> None:

@@ -83,7 +83,7 @@ def test_what_does_not_fit_is_refused(arguments: tuple[Any, ...], wanted: str) -
 WISHES: list[tuple[dict[str, Any], str]] = [
     ({"output": "half"}, r"output must be one of f16, bf16, .*, s32, got 'half'"),
     ({"output": "s32"}, r"output s32: a result of sums in f32 is f16, bf16, f32"),
-    ({"accumulate": "f64"}, r"accumulator f64: a product of f16 has f16 or f32"),
+    ({"accumulate": "f64"}, r"accumulate f64: a product of f16 has f16 or f32"),
     ({"input": "bf16"}, r"a is float16, which is not multiplied as bf16"),
     ({"input": "half"}, r"input must be one of f16, "),
     ({"promote": 48}, r"promote must be a power of two or None, got 48"),
