@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 from attrs import define, evolve, field, frozen
 
+from isa.targets import UnknownTarget
 from isa.targets import target as target_named
 from ptxgen.compute import Array, ArrayKind, Compute, caller
-from ptxgen.errors import LaunchError
+from ptxgen.errors import LaunchError, UnsupportedError
 from ptxgen.kernels.binding import OWN_NAMES, Bound, arrays_in_memory, bind, check_apart, facts_of
 from ptxgen.kernels.epilogue import Axis
 from ptxgen.kernels.generated import GeneratedKernel, generate, stored
@@ -76,7 +77,10 @@ class Matmul:
     chosen: bool = field(default=False, kw_only=True, repr=False)
 
     def __attrs_post_init__(self) -> None:
-        target_named(self.target)
+        try:
+            target_named(self.target)
+        except UnknownTarget as error:
+            raise UnsupportedError(str(error)) from None
         if self.tiling is not None and not self.chosen:
             check_asked(self.spec, self.target, self.tiling, caller(ABOVE_INIT))
 

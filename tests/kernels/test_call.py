@@ -66,7 +66,7 @@ def test_other_targets() -> None:
     ((halves(8), halves(8)), r"a and b must both have two dimensions"),
     ((halves(4, 16)[:, ::2], halves(8, 4)), r"a: neither of the last two dimensions lies together \(strides"),
     ((halves(4, 8).astype(np.int64), halves(8, 4)), r"a must be of a type among f16, .*, s32, got int64"),
-    ((halves(4, 8).astype(float), halves(8, 4)), r"input f64 by f16: f64 is multiplied by f64"),
+    ((halves(4, 8).astype(float), halves(8, 4)), r"a by b, f64 by f16: f64 is multiplied by f64"),
     ((halves(4, 8).astype("f4"), halves(8, 4)), r"a is f32, which tensor cores multiply as tf32.*\(input='tf32'\)"),
     ((halves(4, 8).astype("i4"), halves(8, 4)), r"a is s32; tensor cores multiply f16, bf16, tf32, f64, e4m3, e5m2"),
     ((halves(4, 8), halves(8, 4), halves(4).astype("i8")), r"bias must be of a type among f16, .*, got int64"),
