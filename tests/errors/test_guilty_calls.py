@@ -36,10 +36,12 @@ def said_of(case: Case) -> dict[int, str]:
     around, said = names(), {}
     for offset, line in enumerate(case.text.splitlines()):
         try:
-            exec(compile(line, str(PATH), "exec"), around)
+            exec(compile("\n" * (case.first_line + offset - 1) + line, str(PATH), "exec"), around)
         except Exception as error:
             ours = isinstance(error, (PtxgenError, *FOREIGN.values()))
-            said[case.first_line + offset] = f"{type(error).__name__} {error}" if ours else repr(error)
+            said[case.first_line + offset] = (
+                " ".join(f"{type(error).__name__} {error}".split()) if ours else repr(error)
+            )
     return said
 
 
