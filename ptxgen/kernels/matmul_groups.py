@@ -72,8 +72,11 @@ def group_product(spec: MatmulSpec, tiling: MatmulTiling, target: str) -> Matrix
         return Denial("warps are asked for, which have their slabs brought as boxes", "boxed=False")
     if not tiling.fits_warpgroups:
         along, across = ("columns", "rows") if tiling.swap else ("rows", "columns")
-        why = f"a tile of {tiling.i}x{tiling.j} on {tiling.warps} warps is none of 64 {along} for each four warps"
-        return Denial(why, f"64 {along} for each, and a multiple of {COLUMN_STEP} {across} up to {MOST_COLUMNS}")
+        each = f"{tiling.group_rows} {along} for each four warps"
+        why = f"a tile of {tiling.i}x{tiling.j} on {tiling.warps} warps is none of {each}"
+        return Denial(
+            why, f"a multiple of 64 {along} for each, and a multiple of {COLUMN_STEP} {across} up to {MOST_COLUMNS}"
+        )
     left, right = spec.inputs[::-1] if tiling.swap else spec.inputs
     across_count = tiling.i if tiling.swap else tiling.j
     product = warpgroup_product(target, across_count, left, spec.accumulate, right)

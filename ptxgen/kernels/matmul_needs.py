@@ -46,6 +46,7 @@ SHARED_SUMS = (
     Need(OF.split, (on.NO_TURNS, on.COMING_AND_GOING, on.NO_INTEGERS, on.UNROUNDED_PARTS, on.UNGROUPED, on.FEW_PARTS)),
     Need(OF.stream, (on.ONE_CUT, on.SHARING, on.NO_TURNS, on.NO_INTEGERS, on.UNROUNDED_SLABS)),
 )
+IN_TURN = (Need(OF.residual_depth, (on.NOT_IN_TURN,)),)
 NEEDS = (
     Need(OF.warps, (on.KNOWN_WARPS,), always=True),
     Need(OF.i, (on.POWER_FOR_WARPS,), always=True),
@@ -63,7 +64,9 @@ NEEDS = (
     Need(OF.drain, PIECES),
     Need(OF.drain_depth, (on.DRAINED, on.BY_GROUPS)),
     Need(OF.piecewise, (on.BY_GROUPS, on.DRAINED, on.NO_TOTALS)),
+    *IN_TURN,
     Need(OF.residual_depth, (on.PIECEWISE, on.WITH_RESIDUAL, on.UNSWAPPED)),
+    Need(OF.group_rows, (on.BY_GROUPS,)),
 )
 
 
@@ -88,10 +91,10 @@ def check_asked(spec: MatmulSpec, target: str, tiling: MatmulTiling, line: Place
     refuse(conflicts(Case.of(spec, target, tiling)), target, line)
 
 
-def check_shared_sums(spec: MatmulSpec, target: str, tiling: MatmulTiling) -> None:
-    """PlanError, by name, for what is not combined with parts of k."""
-    if tiling.split > 1 or tiling.stream:
-        refuse(conflicts(Case.of(spec, target, tiling), SHARED_SUMS), target)
+def check_combined(spec: MatmulSpec, target: str, tiling: MatmulTiling) -> None:
+    """PlanError, by name, for what is not combined with parts of k or with turns, whatever the arrays are."""
+    if tiling.split > 1 or tiling.stream or tiling.residual_depth:
+        refuse(conflicts(Case.of(spec, target, tiling), (*SHARED_SUMS, *IN_TURN)), target)
 
 
 def refuse(found: Iterable[Conflict], target: str, line: Place | None = None) -> None:

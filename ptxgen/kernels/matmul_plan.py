@@ -9,7 +9,7 @@ from ptxgen.kernels.generations import generation_of
 from ptxgen.kernels.matmul_by_warpgroups import by_warpgroups, plan_by_warpgroups
 from ptxgen.kernels.matmul_by_warps import plan_by_warps
 from ptxgen.kernels.matmul_compute import MatmulSpec
-from ptxgen.kernels.matmul_needs import check_shared_sums
+from ptxgen.kernels.matmul_needs import check_combined
 from ptxgen.kernels.matmul_tiling import MatmulTiling
 from ptxgen.plan import Fact, MatrixInstruction, Plan, hybrid
 
@@ -20,7 +20,7 @@ def matmul_plan(compute: Compute, spec: MatmulSpec, facts: Iterable[Fact], tilin
 
     `facts` are what the arguments of the launch allow to assume. PlanError where the tiling does not fit.
     """
-    check_shared_sums(spec, target, tiling)
+    check_combined(spec, target, tiling)
     generation = generation_of(target, spec.input, spec.accumulate, spec.b_input)
     plan = Plan(compute, target).assume(*facts)
     if tiling.overlap:

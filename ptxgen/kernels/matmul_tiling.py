@@ -35,8 +35,7 @@ class MatmulTiling:
     rows of a warpgroup's product are columns of the result, of which a tile may then have few rows. With `overlap` a
     launch may begin before those ahead of it have ended. With `turns` each of several warpgroups takes every n-th tile
     that its block walks, and one multiplies while another finishes. `evict` tells the L2 cache which lines of A, B and
-    the results it gives up first or last, `maps_early` has tensor maps fetched as the kernel begins; both where tensor
-    copies move them. Of `split` parts of k, summed apart by blocks of their own, neighbours of a cluster join a slice
+    the results it gives up first or last, `maps_early` has tensor maps fetched as the kernel begins; both of warpgroups. Of `split` parts of k, summed apart by blocks of their own, neighbours of a cluster join a slice
     of the tile each and store it from registers; others pass the sum on through memory. With `boxed` warps multiply,
     also where warpgroups could, and one warp beside them has the slabs copied as boxes, where the target and the facts
     allow it: no thread spends instructions on copies, and no block meets at its slabs. With `stream` the blocks that

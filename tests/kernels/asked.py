@@ -55,6 +55,7 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "drain_depth": (2, 2, 3),
     "piecewise": (False, True),
     "residual_depth": (0, 2),
+    "group_rows": (64, 64, 64, 128, 192),
 }
 DEFAULTS = {each.name: getattr(MatmulTiling(), each.name) for each in fields(MatmulTiling)}
 

@@ -63,7 +63,7 @@ def check_refused_rightly(spec: MatmulSpec, target: str, tiling: MatmulTiling, f
     plan = planned(spec, target, tiling)
     for each in found if plan else []:
         assert plan is not None
-        fell_back = each.name in ("swap", "turns", "boxed", "fragment_depth")
+        fell_back = each.name in ("swap", "turns", "boxed", "fragment_depth", "group_rows")
         left = any(isinstance(step, Drain) and step.through is None for step in plan.steps) or each.asked == 24
         other = planned(spec, target, without(tiling, each.name))
         same = other is not None and steps_of(other) == steps_of(plan)
@@ -215,6 +215,13 @@ CASES: dict[str, tuple[str, str, MatmulTiling, str]] = {
         "sm_90a",
         evolve(NARROW, drain=32, residual_depth=2),
         "take piecewise=True beside it",
+    ),
+    "rows of warps": ("plain", "sm_80", evolve(NARROW, group_rows=128), "group_rows=128: only warpgroups do that"),
+    "residuals in turn": (
+        "residual",
+        "sm_90a",
+        evolve(NARROW, warps=8, turns=True, workers=2, drain=32, piecewise=True, residual_depth=2),
+        "residual_depth=2: warpgroups that take tiles in turn would read pieces of each other's",
     ),
     "parts of staying": (
         "plain",
