@@ -35,18 +35,19 @@ class MatmulTiling:
     rows of a warpgroup's product are columns of the result, of which a tile may then have few rows. With `overlap` a
     launch may begin before those ahead of it have ended. With `turns` each of several warpgroups takes every n-th tile
     that its block walks, and one multiplies while another finishes. `evict` tells the L2 cache which lines of A, B and
-    the results it gives up first or last, `maps_early` has tensor maps fetched as the kernel begins; both of warpgroups. Of `split` parts of k, summed apart by blocks of their own, neighbours of a cluster join a slice
-    of the tile each and store it from registers; others pass the sum on through memory. With `boxed` warps multiply,
-    also where warpgroups could, and one warp beside them has the slabs copied as boxes, where the target and the facts
-    allow it: no thread spends instructions on copies, and no block meets at its slabs. With `stream` the blocks that
-    stay share the slabs of k of all tiles evenly, so that none of them ends long before the others. Only tiles of
-    warpgroups may have extents along i and j that are no powers of two, and 12 warps. Of results that warpgroups drain
-    by tensor copies, `drain_depth` pieces are on their way at once, of fewer columns where else not all results find
-    room. With `piecewise` each of them is finished just before it leaves, and what registers hold beside the sums of a
-    bias or residual is loaded as the tile begins; with a `residual_depth` tensor copies bring so many pieces of a
-    residual ahead instead. An epilogue with sums over rows is finished in whole tiles. `group_rows` are the rows of the
-    tile that a warpgroup has (columns, with `swap`), 64 for each of its products. `default_tiling` gives one for an
-    epilogue and a target."""
+    the results it gives up first or last, `maps_early` has tensor maps fetched as the kernel begins; both of
+    warpgroups. Of `split` parts of k, summed apart by blocks of their own, neighbours of a cluster join a slice of the
+    tile each and store it from registers; others pass the sum on through memory. With `boxed` warps multiply, also
+    where warpgroups could, and one warp beside them has the slabs copied as boxes, where the target and the facts allow
+    it: no thread spends instructions on copies, and no block meets at its slabs. With `stream` the blocks that stay
+    share the slabs of k of all tiles evenly, so that none of them ends long before the others. Only tiles of warpgroups
+    may have extents along i and j that are no powers of two, and 12 warps. Of results that warpgroups drain by tensor
+    copies, `drain_depth` pieces are on their way at once, of fewer columns where else not all results find room. With
+    `piecewise` each of them is finished just before it leaves, and what registers hold beside the sums of a bias or
+    residual is loaded as the tile begins; with a `residual_depth` tensor copies bring so many pieces of a residual
+    ahead instead. An epilogue with sums over rows is finished in whole tiles. `group_rows` are the rows of the tile
+    that a warpgroup has (columns, with `swap`), 64 for each of its products. `default_tiling` gives one for an epilogue
+    and a target."""
 
     i: int = field(default=128, validator=from_one)
     j: int = field(default=128, validator=from_one)
