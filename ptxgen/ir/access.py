@@ -146,16 +146,20 @@ def _roles_of(signature: Signature) -> tuple[tuple[bool, bool], ...]:
     )
 
 
+def roles_of(instruction: Instruction) -> tuple[tuple[bool, bool], ...]:
+    """For each operand whether its registers are read and whether they are written; none where no signature fits."""
+    roles = _roles(instruction.form, len(instruction.operands))
+    if roles is not None:
+        return roles
+    signature = signature_of(instruction.form, instruction.operands)
+    return () if signature is None else _roles_of(signature)
+
+
 def accesses(instruction: Instruction) -> tuple[list[Register], list[Register]]:
     """The registers that an instruction reads (sources, bases of addresses, the guard last) and those it writes."""
-    operands = instruction.operands
-    roles = _roles(instruction.form, len(operands))
-    if roles is None:
-        signature = signature_of(instruction.form, operands)
-        roles = () if signature is None else _roles_of(signature)
     read: list[Register] = []
     written: list[Register] = []
-    for operand, (is_read, is_written) in zip(operands, roles, strict=False):
+    for operand, (is_read, is_written) in zip(instruction.operands, roles_of(instruction), strict=False):
         if operand.__class__ is Register:
             if is_read:
                 read.append(operand)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 
 from isa.availability import Availability
 from isa.forms import Form
 from isa.operands import OperandKind, OperandSlot
 from isa.special import SpecialRegister, UnknownSpecialRegister, special
 from isa.targets import PtxVersion, Target
+from isa.types import Type
 from ptxgen.errors import Finding, Severity
 from ptxgen.ir import Address, Instruction, Int, Operand, Register, Special, signature_of, signatures_of_length
 from ptxgen.verify.operands import Refusal, refusal, told
@@ -26,7 +28,8 @@ def instruction_findings(instruction: Instruction, version: PtxVersion, target: 
     guard = instruction.guard
     if guard is not None and guard.register.type.name != "pred":
         yield _finding(instruction, "type.mismatch", f"the guard wants a predicate, got {told(guard.register)}")
-    yield from operand_findings(instruction)
+    if not _is_right(instruction):
+        yield from operand_findings(instruction)
 
 
 def unavailable_finding(instruction: Instruction, version: PtxVersion, target: Target) -> Finding:
@@ -58,6 +61,45 @@ def operand_findings(instruction: Instruction) -> Iterator[Finding]:
         return
     for refused in found:
         yield _finding(instruction, refused.code, f"{form.name}: {refused.message}")
+
+
+def _is_right(instruction: Instruction) -> bool:
+    """True where `operand_findings` has nothing to say, as one look at each operand shows; it is asked where not."""
+    operands = instruction.operands
+    taken = _taken(instruction.form, len(operands))
+    if taken is None:
+        return False
+    for operand, (slot, registers, elements) in zip(operands, taken, strict=True):
+        if operand.__class__ is Register:
+            if operand.type not in registers:
+                return False
+        elif operand.__class__ is tuple:
+            if len(operand) != slot.count:
+                return False
+            for part in operand:
+                if part.__class__ is not Register or part.type not in elements:
+                    return False
+        elif refusal(slot, operand) is not None:
+            return False
+    return True
+
+
+@cache
+def _taken(form: Form, count: int) -> tuple[tuple[OperandSlot, frozenset[Type], frozenset[Type]], ...] | None:
+    """For each operand its slot and the types of a register that may stand there whole, or as an element of a vector;
+    None where the sorts of the operands choose the signature."""
+    found = signatures_of_length(form, count)
+    nothing = frozenset[Type]()
+    if len(found) != 1:
+        return None
+    return tuple(
+        (
+            slot,
+            slot.accepts if slot.kind in _TYPED and not slot.partial else nothing,
+            slot.accepts if slot.kind is OperandKind.VECTOR else nothing,
+        )
+        for slot in found[0].slots
+    )
 
 
 def _ways(form: Form) -> str:

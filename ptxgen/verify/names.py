@@ -89,16 +89,20 @@ class _Names:
             elif isinstance(statement, Scope):
                 yield from self.findings(statement, rooms)
 
-    def _instruction(self, instruction: Instruction, rooms: tuple[_Room, ...]) -> Iterator[Finding]:
+    def _instruction(self, instruction: Instruction, rooms: tuple[_Room, ...]) -> list[Finding]:
+        found: list[Finding] = []
+        known = self._known
         for operand in instruction.operands:
+            if id(operand) in known or operand.__class__ is Int:
+                continue
             if operand.__class__ is Register:
-                if id(operand) not in self._known:
-                    yield from self._register(instruction, operand, rooms)
-            elif operand.__class__ is not Int:
-                yield from self._operand(instruction, operand, rooms)
+                found += self._register(instruction, operand, rooms)
+            elif operand.__class__ is not tuple or not known.issuperset(map(id, operand)):
+                found += self._operand(instruction, operand, rooms)
         guard = instruction.guard
-        if guard is not None and id(guard.register) not in self._known:
-            yield from self._register(instruction, guard.register, rooms)
+        if guard is not None and id(guard.register) not in known:
+            found += self._register(instruction, guard.register, rooms)
+        return found
 
     def _call(self, call: Call, rooms: tuple[_Room, ...]) -> Iterator[Finding]:
         declared = () if call.declared is None else (call.declared,)
@@ -111,8 +115,7 @@ class _Names:
         self, instruction: Instruction | Call, operand: Operand, rooms: tuple[_Room, ...]
     ) -> Iterator[Finding]:
         for register in registers_of(operand):
-            if id(register) not in self._known:
-                yield from self._register(instruction, register, rooms)
+            yield from self._register(instruction, register, rooms)
         match operand:
             case LabelName():
                 yield from _label(instruction, operand, rooms)
@@ -129,9 +132,8 @@ class _Names:
         if id(register) in self._known:
             return ()
         self._known.add(id(register))
-        room = (
-            rooms[0] if not register.scope else next((each for each in rooms if each.ordinal == register.scope), None)
-        )
+        scope = register.scope
+        room = next((each for each in rooms if each.ordinal == scope), None) if scope else rooms[0]
         declared = None if room is None else _declaration(register.name, room)
         if declared is not None and declared.type is register.type:
             return ()
