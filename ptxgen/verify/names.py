@@ -29,6 +29,7 @@ from ptxgen.ir import (
 )
 
 _INDIRECT = "brx.idx"
+_LISTS = BranchTargets, CallTargets, Prototype
 
 
 @frozen
@@ -66,8 +67,9 @@ class _Names:
             room.families.update((registers.name, registers) for registers in self._passed)
         self._scopes += 1
         rooms = (*outer, room)
-        for statement in scope.statements:
-            if isinstance(statement, Label | BranchTargets | CallTargets | Prototype):
+        others = [statement for statement in scope.statements if statement.__class__ is not Instruction]
+        for statement in others:
+            if isinstance(statement, (Label, *_LISTS)):
                 if statement.name.name in room.labels:
                     yield _finding(
                         "label.duplicate", f"label {statement.name.name} is defined twice", _origin(statement)
@@ -80,10 +82,10 @@ class _Names:
             elif isinstance(statement, Registers):
                 room.families[statement.name] = statement
         for statement in scope.statements:
-            if isinstance(statement, BranchTargets | CallTargets | Prototype):
-                room.lists[statement.name.name] = statement
-            elif isinstance(statement, Instruction):
+            if isinstance(statement, Instruction):
                 yield from self._instruction(statement, rooms)
+            elif isinstance(statement, _LISTS):
+                room.lists[statement.name.name] = statement
             elif isinstance(statement, Call):
                 yield from self._call(statement, rooms)
             elif isinstance(statement, Scope):

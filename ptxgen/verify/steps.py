@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from ptxgen.ir import Guard, Instruction, Int, Operand, Register, registers_of, roles_of
@@ -27,35 +27,40 @@ class Numbers:
 
     def __init__(self) -> None:
         self.registers: list[Register] = []
-        self._by_id: dict[int, int] = {}
+        self._known: dict[int, int] = {}
         self._by_name: dict[tuple[str, int], int] = {}
 
-    def of(self, registers: Sequence[Register]) -> list[int]:
-        """The numbers of registers."""
-        known = self._by_id
-        return [known[key] if (key := id(register)) in known else self._new(register) for register in registers]
+    def of(self, operands: Iterable[Operand]) -> list[int]:
+        """The numbers of the registers that operands name, in order."""
+        known = self._known
+        found: list[int] = []
+        for operand in operands:
+            number = known.get(id(operand))
+            if number is not None:
+                found.append(number)
+            elif operand.__class__ is Register:
+                found.append(self._new(operand))
+            elif operand.__class__ is not Int:
+                found += self._inside(operand)
+        return found
 
     def number(self, register: Register) -> int:
         """The number of one register."""
-        return self.of([register])[0]
+        return self.of((register,))[0]
 
-    def named_in(self, operand: Operand) -> list[int]:
-        """The numbers of the registers that an operand names, in order."""
-        number = self._by_id.get(id(operand))
-        if number is not None:
-            return [number]
+    def _inside(self, operand: Operand) -> list[int]:
         if operand.__class__ is tuple:
             try:
-                return [self._by_id[id(part)] for part in operand]
+                return [self._known[id(part)] for part in operand]
             except KeyError:
-                pass
-        return self.of(registers_of(operand))
+                return self.of(operand)
+        return [self._new(register) for register in registers_of(operand)]
 
     def _new(self, register: Register) -> int:
         number = self._by_name.setdefault((register.name, register.scope), len(self.registers))
         if number == len(self.registers):
             self.registers.append(register)
-        self._by_id[id(register)] = number
+        self._known[id(register)] = number
         return number
 
 
@@ -67,22 +72,15 @@ def _starts_a_sum(instruction: Instruction) -> bool:
 
 def steps_of(flow: Flow, numbers: Numbers) -> list[Step]:
     """The steps of a flow's instructions, in their order."""
-    return [_step(instruction, numbers.named_in) for instruction in flow.instructions]
+    return [_step(instruction, numbers) for instruction in flow.instructions]
 
 
-def _step(instruction: Instruction, named_in: Callable[[Operand], list[int]]) -> Step:
-    reads: list[int] = []
-    writes: list[int] = []
-    for operand, (is_read, is_written) in zip(instruction.operands, roles_of(instruction), strict=False):
-        if operand.__class__ is not Int:
-            named = named_in(operand)
-            if is_read:
-                reads += named
-            if is_written:
-                writes += named
+def _step(instruction: Instruction, numbers: Numbers) -> Step:
+    operands, guard = instruction.operands, instruction.guard
+    read, written = roles_of(instruction)
     if instruction.form.opcode == "wgmma" and _starts_a_sum(instruction):
-        reads = reads[len(named_in(instruction.operands[0])) :]
-    guard = instruction.guard
+        read = read[1:]
+    reads = numbers.of(map(operands.__getitem__, read))
     if guard is not None:
-        reads += named_in(guard.register)
-    return Step(reads, writes, guard)
+        reads.append(numbers.number(guard.register))
+    return Step(reads, numbers.of(map(operands.__getitem__, written)), guard)
