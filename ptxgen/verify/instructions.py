@@ -10,7 +10,7 @@ from isa.forms import Form
 from isa.operands import OperandKind, OperandSlot
 from isa.special import SpecialRegister, UnknownSpecialRegister, special
 from isa.targets import PtxVersion, Target
-from isa.types import Type
+from isa.types import Type, pred
 from ptxgen.errors import Finding, Severity
 from ptxgen.ir import Address, Instruction, Int, Operand, Register, Special, signature_of, signatures_of_length
 from ptxgen.verify.operands import Refusal, refusal, told
@@ -28,8 +28,52 @@ def instruction_findings(instruction: Instruction, version: PtxVersion, target: 
     guard = instruction.guard
     if guard is not None and guard.register.type.name != "pred":
         yield _finding(instruction, "type.mismatch", f"the guard wants a predicate, got {told(guard.register)}")
-    if not _is_right(instruction):
-        yield from operand_findings(instruction)
+    yield from operand_findings(instruction)
+
+
+def is_plainly_right(instruction: Instruction) -> bool:
+    """True where one look at each operand shows that `instruction_findings` has nothing to say, for any target that has
+    the instruction; it is asked where not."""
+    operands, guard = instruction.operands, instruction.guard
+    taken = _taken(instruction.form, len(operands))
+    if taken is None or (guard is not None and guard.register.type is not pred):
+        return False
+    slots, wholes, elements = taken
+    for place, operand in enumerate(operands):
+        if operand.__class__ is Register:
+            if operand.type not in wholes[place]:
+                return False
+        elif operand.__class__ is tuple:
+            if len(operand) != slots[place].count:
+                return False
+            types = elements[place]
+            for part in operand:
+                if part.__class__ is not Register or part.type not in types:
+                    return False
+        elif refusal(slots[place], operand) is not None or _depends(operand):
+            return False
+    return True
+
+
+def _depends(operand: Operand) -> bool:
+    """Whether it depends on the target or the instruction if there is such an operand."""
+    if operand.__class__ is Address:
+        return operand.unified or operand.base.__class__ is Int
+    return operand.__class__ is Special
+
+
+@cache
+def _taken(
+    form: Form, count: int
+) -> tuple[tuple[OperandSlot, ...], tuple[frozenset[Type], ...], tuple[frozenset[Type], ...]] | None:
+    """The slots of that many operands, the types of a register that may stand in each whole, and as an element of a
+    vector; None where the sorts of the operands choose the signature."""
+    found = signatures_of_length(form, count)
+    if len(found) != 1:
+        return None
+    slots, nothing = found[0].slots, frozenset[Type]()
+    wholes = tuple(slot.accepts if slot.kind in _TYPED and not slot.partial else nothing for slot in slots)
+    return slots, wholes, tuple(slot.accepts if slot.kind is OperandKind.VECTOR else nothing for slot in slots)
 
 
 def unavailable_finding(instruction: Instruction, version: PtxVersion, target: Target) -> Finding:
@@ -61,45 +105,6 @@ def operand_findings(instruction: Instruction) -> Iterator[Finding]:
         return
     for refused in found:
         yield _finding(instruction, refused.code, f"{form.name}: {refused.message}")
-
-
-def _is_right(instruction: Instruction) -> bool:
-    """True where `operand_findings` has nothing to say, as one look at each operand shows; it is asked where not."""
-    operands = instruction.operands
-    taken = _taken(instruction.form, len(operands))
-    if taken is None:
-        return False
-    for operand, (slot, registers, elements) in zip(operands, taken, strict=True):
-        if operand.__class__ is Register:
-            if operand.type not in registers:
-                return False
-        elif operand.__class__ is tuple:
-            if len(operand) != slot.count:
-                return False
-            for part in operand:
-                if part.__class__ is not Register or part.type not in elements:
-                    return False
-        elif refusal(slot, operand) is not None:
-            return False
-    return True
-
-
-@cache
-def _taken(form: Form, count: int) -> tuple[tuple[OperandSlot, frozenset[Type], frozenset[Type]], ...] | None:
-    """For each operand its slot and the types of a register that may stand there whole, or as an element of a vector;
-    None where the sorts of the operands choose the signature."""
-    found = signatures_of_length(form, count)
-    nothing = frozenset[Type]()
-    if len(found) != 1:
-        return None
-    return tuple(
-        (
-            slot,
-            slot.accepts if slot.kind in _TYPED and not slot.partial else nothing,
-            slot.accepts if slot.kind is OperandKind.VECTOR else nothing,
-        )
-        for slot in found[0].slots
-    )
 
 
 def _ways(form: Form) -> str:
