@@ -21,9 +21,13 @@ from ptxgen.errors import KernelError
 from ptxgen.kernels.binding import arrays_in_memory, bind
 from ptxgen.kernels.generated import GeneratedKernel
 from ptxgen.kernels.matmul import Machine, Matmul, Outcome
+from ptxgen.kernels.matmul_case import Case
 from ptxgen.kernels.matmul_compute import MatmulSpec, check_types
-from ptxgen.kernels.matmul_plan import MatmulTiling, default_tiling
+from ptxgen.kernels.matmul_defaults import default_tiling
+from ptxgen.kernels.matmul_needs import Conflict, conflicts, told_together
+from ptxgen.kernels.matmul_tiling import MatmulTiling
 from ptxgen.kernels.views import outline
+from ptxgen.plan import Workers
 from ptxgen.runtime import compute_capability, device_count
 from ptxgen.testing import bounded
 from ptxgen.testing.formats import values_of
@@ -86,7 +90,25 @@ def _tiling(options: MatmulOptions, spec: MatmulSpec) -> MatmulTiling | None:
     asked: dict[str, Any] = {"warps": options.warps, "workers": options.workers, "cluster": options.cluster}
     asked |= {"drain": options.drain or None, "stream": options.stream or None}
     changed = {name: value for name, value in asked.items() if value is not None}
-    return evolve(default_tiling(spec, options.target), **changed) if changed else None
+    if not changed:
+        return None
+    tiling = evolve(default_tiling(spec, options.target), **changed)
+    if found := told_together(conflicts(Case.of(spec, options.target, tiling)), _option):
+        raise Unusable(f"not carried out on {options.target}: {'; '.join(found)}")
+    return tiling
+
+
+def _option(conflict: Conflict) -> str:
+    """A choice as the command line spells it, or, of the default tiling, as that does."""
+    match conflict.asked:
+        case (rows, columns) if conflict.name == "cluster":
+            return f"--cluster {rows}x{columns}"
+        case Workers() as each:
+            return f"--workers {each.value}"
+        case each if conflict.name in OPTIONS:
+            return f"--{conflict.name} {each}"
+        case _:
+            return f"{conflict.choice} of the default plan"
 
 
 def _machine(options: MatmulOptions) -> Machine:
@@ -112,6 +134,7 @@ class Verdict:
     arrays: Mapping[str, Any]
 
 
+OPTIONS = ("warps", "workers", "drain")
 NOT_RUN = Verdict(True, ("ran        not at all (--run none)",), {})
 
 

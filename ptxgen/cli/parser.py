@@ -14,7 +14,7 @@ from ptxgen.cli.unusable import Unusable
 from ptxgen.compute import Element, f32
 from ptxgen.kernels.epilogue import Epilogue
 from ptxgen.kernels.matmul_compute import USUAL_RESULTS, USUAL_SUMS, Layout
-from ptxgen.kernels.matmul_plan import WARP_COUNTS
+from ptxgen.kernels.matmul_tiling import WARP_COUNTS
 from ptxgen.plan import Workers, sms
 from ptxgen.plan.instructions import SUMS
 

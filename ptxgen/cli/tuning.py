@@ -12,6 +12,7 @@ from ptxgen.cli.products import PIECES_TOLD, add_epilogue, add_layout, add_sizes
 from ptxgen.cli.texts import ABOUT, Parser
 from ptxgen.cli.unusable import Unusable
 from ptxgen.compute import Element, f16, f32
+from ptxgen.kernels.binding import LARGEST_SIZE
 from ptxgen.kernels.epilogue import Beta, Bias, Epilogue, Keep, Residual
 from ptxgen.kernels.matmul_compute import Layout
 from ptxgen.kernels.matmul_menu import Sizes
@@ -56,10 +57,18 @@ def parse_tune_command(arguments: Sequence[str]) -> TuneOptions | None:
         shapes_in(given.shapes) if given.shapes else (Sizes(given.m, given.n, given.k, given.batch),) if single else ()
     )
     for sizes in shapes:
-        if min(sizes.m, sizes.n, sizes.k, sizes.batches) < 1:
-            raise Unusable(f"a shape has no size below 1, got {sizes.m} x {sizes.n} x {sizes.k}")
+        told = (sizes.m, sizes.n, sizes.k, sizes.batches)
+        if min(told) < 1 or max(told) > LARGEST_SIZE:
+            got = f"{sizes.m} x {sizes.n} x {sizes.k}, {sizes.batches} of them"
+            raise Unusable(f"a shape has sizes from 1 to {LARGEST_SIZE}, got {got}")
     if sum((given.calibrate, given.fit is not None, given.explain)) > 1:
         raise Unusable("--calibrate, --fit and --explain are three commands: take one")
+    nothing = "--explain" if given.explain else "--fit" if given.fit is not None else ""
+    for option in ("out", "processes"):
+        if nothing and getattr(given, option) is not None:
+            raise Unusable(f"--{option} is of what is measured, {nothing} measures nothing")
+    if given.processes is not None and given.processes < 1:
+        raise Unusable(f"--processes must be 1 or more, got {given.processes}")
     if given.candidates < 1:
         raise Unusable(f"--candidates must be 1 or more, got {given.candidates}")
     return TuneOptions(

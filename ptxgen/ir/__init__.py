@@ -6,6 +6,7 @@ from ptxgen.ir.access import (
     joined_slots,
     joins,
     reads,
+    roles_of,
     signature_of,
     signatures_of_length,
     stands,
@@ -76,5 +77,6 @@ __all__ = [
     "Negated", "Operand", "Origin", "Parameter", "PointerFacts", "Position", "Pragma", "Prototype", "Register",
     "Registers", "Scalar", "Scope", "Sink", "Space", "Special", "Statement", "SymbolAddress", "TargetOption",
     "TensorCoordinate", "Variable", "VectorRegister", "accesses", "form_of", "joined_slots", "joins", "operand_text",
-    "reads", "registers_of", "signature_of", "signatures_of_length", "stands", "vector_text", "walk", "writes",
+    "reads", "registers_of", "roles_of", "signature_of", "signatures_of_length", "stands", "vector_text", "walk",
+    "writes",
 ]  # fmt: skip

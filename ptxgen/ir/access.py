@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from isa.operands import OperandKind, OperandSlot, Signature
 from ptxgen.ir.nodes import Instruction
@@ -46,6 +46,7 @@ _STANDS: dict[OperandKind, tuple[type, ...]] = {
     OperandKind.SINK: (Sink,),
 }
 _PLAIN = frozenset({Register, Int, Float, Address, LabelName, SymbolAddress})
+Roles: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]
 
 
 def stands(slot: OperandSlot, operand: Operand) -> bool:
@@ -132,44 +133,37 @@ def joined_slots(form: Form, count: int) -> frozenset[int]:
 
 
 @cache
-def _roles(form: Form, count: int) -> tuple[tuple[bool, bool], ...] | None:
-    """Whether each operand is read and written; None where that depends on the sorts of the operands."""
+def _roles(form: Form, count: int) -> Roles | None:
+    """The places of the operands read and written; None where that depends on the sorts of the operands."""
     found = signatures_of_length(form, count)
     return _roles_of(found[0]) if len(found) == 1 else None
 
 
 @cache
-def _roles_of(signature: Signature) -> tuple[tuple[bool, bool], ...]:
-    address = OperandKind.ADDRESS
-    return tuple(
-        (slot.read or slot.kind is address, slot.written and slot.kind is not address) for slot in signature.slots
-    )
+def _roles_of(signature: Signature) -> Roles:
+    addresses = [slot.kind is OperandKind.ADDRESS for slot in signature.slots]
+    slots = list(enumerate(signature.slots))
+    read = tuple(place for place, slot in slots if slot.read or addresses[place])
+    return read, tuple(place for place, slot in slots if slot.written and not addresses[place])
+
+
+def roles_of(instruction: Instruction) -> Roles:
+    """The places of the operands whose registers an instruction reads, bases of addresses among them, and of those
+    whose registers it writes; none where no signature has so many operands."""
+    roles = _roles(instruction.form, len(instruction.operands))
+    if roles is not None:
+        return roles
+    signature = signature_of(instruction.form, instruction.operands)
+    return ((), ()) if signature is None else _roles_of(signature)
 
 
 def accesses(instruction: Instruction) -> tuple[list[Register], list[Register]]:
     """The registers that an instruction reads (sources, bases of addresses, the guard last) and those it writes."""
-    operands = instruction.operands
-    roles = _roles(instruction.form, len(operands))
-    if roles is None:
-        signature = signature_of(instruction.form, operands)
-        roles = () if signature is None else _roles_of(signature)
-    read: list[Register] = []
-    written: list[Register] = []
-    for operand, (is_read, is_written) in zip(operands, roles, strict=False):
-        if operand.__class__ is Register:
-            if is_read:
-                read.append(operand)
-            if is_written:
-                written.append(operand)
-        elif operand.__class__ is not Int:
-            named = registers_of(operand)
-            if is_read:
-                read += named
-            if is_written:
-                written += named
-    if instruction.guard is not None:
-        read.append(instruction.guard.register)
-    return read, written
+    operands, guard = instruction.operands, instruction.guard
+    read, written = (
+        [each for place in places for each in registers_of(operands[place])] for places in roles_of(instruction)
+    )
+    return read if guard is None else [*read, guard.register], written
 
 
 def reads(instruction: Instruction) -> tuple[Register, ...]:

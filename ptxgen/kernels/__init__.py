@@ -6,7 +6,10 @@ from ptxgen.kernels.epilogue import Epilogue, Piece, parse_epilogue
 from ptxgen.kernels.generated import GeneratedKernel, generate
 from ptxgen.kernels.matmul import Machine, Matmul, Outcome
 from ptxgen.kernels.matmul_compute import Grouping, Layout, MatmulSpec, matmul_compute
-from ptxgen.kernels.matmul_plan import MatmulTiling, default_tiling, matmul_plan, menu
+from ptxgen.kernels.matmul_defaults import default_tiling
+from ptxgen.kernels.matmul_plan import matmul_plan
+from ptxgen.kernels.matmul_samples import menu
+from ptxgen.kernels.matmul_tiling import MatmulTiling
 from ptxgen.kernels.softmax import softmax_compute, softmax_plan
 from ptxgen.kernels.transpose import transpose_compute, transpose_plan
 from ptxgen.kernels.variants import Reach, Variant

@@ -8,7 +8,7 @@ from attrs import frozen
 
 from ptxgen.compute import ArrayKind, Compute, loads
 from ptxgen.errors import LaunchError
-from ptxgen.kernels.binding import Bound
+from ptxgen.kernels.binding import OWN_NAMES, Bound
 from ptxgen.kernels.views import View
 
 
@@ -54,12 +54,14 @@ def _alike(one: View, other: View) -> bool:
     return (one.shape, one.strides, one.dtype) == (other.shape, other.strides, other.dtype)
 
 
-def check_apart(compute: Compute, bound: Bound) -> None:
-    """LaunchError where an array that is written shares memory with another one (see `pairs_apart`)."""
+def check_apart(compute: Compute, bound: Bound, spoken: Mapping[str, str] = OWN_NAMES) -> None:
+    """LaunchError, with names as `spoken`, where an array that is written shares memory with another one (see
+    `pairs_apart`)."""
     there = {name: view for name, view in bound.views.items() if not view.is_outline}
     for pair in pairs_apart(compute, there):
         if pair.meets(there[pair.written].address, there[pair.other].address):
-            raise LaunchError(f"{pair.written} is written, but its memory is that of {pair.other}")
+            written, other = (spoken.get(name, name) for name in (pair.written, pair.other))
+            raise LaunchError(f"{written} is written, but its memory is that of {other}")
 
 
 @frozen

@@ -5,21 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
-from attrs import evolve, frozen
+from attrs import evolve, fields, frozen
 
 from isa.targets import UnknownTarget
 from ptxgen.compute import Element, f32, f64, s32
 from ptxgen.errors import LaunchError, PlanError, UnsupportedError
+from ptxgen.kernels.binding import LARGEST_SIZE
 from ptxgen.kernels.epilogue import Activate, Activation, Bias, Keep, Piece, Residual
 from ptxgen.kernels.generations import generation_of
 from ptxgen.kernels.matmul_choice import Tuned
-from ptxgen.kernels.matmul_compute import USUAL_RESULTS, Grouping, Layout, MatmulSpec, check_types
+from ptxgen.kernels.matmul_compute import USUAL_RESULTS, Choice, Grouping, Layout, MatmulSpec, type_faults
 from ptxgen.kernels.views import View, element_of, holds
 from ptxgen.plan.instructions import SUMS
 
 SPOKEN = {"A": "a", "B": "b", "ends": "offsets", "bias": "bias", "R": "residual", "E": "pre_activation", "D": "out"}
+SPOKEN_CHOICES = {Choice.INPUT: "a by b,", Choice.ACCUMULATE: "accumulate"}
 ELEMENTS = {element.label: element for element in Element}
 ACTIVATIONS = {each.value: each for each in Activation}
+NAMED = {
+    "activation": f"one of {', '.join(ACTIVATIONS)}",
+    **dict.fromkeys(("input", "accumulate", "output"), f"the name of a type among {', '.join(ELEMENTS)}"),
+    "target": "the name of a target such as 'sm_90a'",
+}
 NARROW = {Element.BF16, Element.E4M3, Element.E5M2}
 TARGETS_ON_CPU = ("sm_70", "sm_75", "sm_80", "sm_89")
 
@@ -40,6 +47,7 @@ class Wish:
 def asked(views: Mapping[str, View], wish: Wish) -> tuple[MatmulSpec, dict[str, View]]:
     """The product that arrays (by the names of its compute) and wishes ask for, and the arrays as they are stored for
     it. LaunchError, in the words of the call, for shapes, types and wishes that do not fit each other."""
+    check_wish(wish)
     grouping, batched = _grouping(views), len(views["A"].shape) == 3
     _check_shapes(views)
     turned = {name: _is_turned(SPOKEN[name], views[name]) for name in ("A", "B")}
@@ -59,7 +67,7 @@ def asked(views: Mapping[str, View], wish: Wish) -> tuple[MatmulSpec, dict[str, 
         others["accumulate"] = element_named("accumulate", wish.accumulate)
     others["output"] = _output(views.get("D"), wish) or usual_result(left, followed=bool(epilogue))
     spec = MatmulSpec.of(left, **others)
-    _check(spec)
+    _check(spec, views)
     return spec, {name: _turned(view) if turned.get(name) else view for name, view in views.items()}
 
 
@@ -77,6 +85,16 @@ def _grouping(views: Mapping[str, View]) -> Grouping | None:
         found = f"{views['ends'].dtype}, shape {views['ends'].shape}"
         raise LaunchError(f"offsets must be one end for each group, in s32, got {found}")
     return Grouping.ROWS if b == 3 else Grouping.TERMS
+
+
+def check_wish(wish: Wish) -> None:
+    """LaunchError for a wish of a kind that none is of."""
+    for each in fields(Wish):
+        value = getattr(wish, each.name)
+        if each.name in NAMED and value is not None and not isinstance(value, str):
+            raise LaunchError(f"{each.name} must be {NAMED[each.name]} or None, got {value!r}")
+    if wish.tuned is not None and not callable(getattr(wish.tuned, "tiling", None)):
+        raise LaunchError(f"tuned must be None or what knows tilings, as ptxgen.tune.best(), got {wish.tuned!r}")
 
 
 def element_named(what: str, wish: str) -> Element:
@@ -121,11 +139,10 @@ def planned() -> Iterator[None]:
         raise LaunchError(f"there is no kernel for this product: {error}") from error
 
 
-def _check(spec: MatmulSpec) -> None:
-    try:
-        check_types(spec)
-    except ValueError as error:
-        raise LaunchError(str(error)) from None
+def _check(spec: MatmulSpec, views: Mapping[str, View]) -> None:
+    for choice, told in type_faults(spec):
+        words = "out" if choice is Choice.OUTPUT and "D" in views else SPOKEN_CHOICES.get(choice, choice.value)
+        raise LaunchError(f"{words} {told}")
     curved = [p.function for p in spec.epilogue if isinstance(p, Activate) and p.function is not Activation.RELU]
     read = [piece.element for piece in spec.epilogue if isinstance(piece, (Bias, Residual, Keep))]
     if curved and f64 in (spec.summed, spec.output, *read):
@@ -173,9 +190,11 @@ def _output(view: View | None, wish: Wish) -> Element | None:
     named = None if wish.output is None else element_named("output", wish.output)
     if view is None:
         return named
-    if named is not None and holds(view.dtype, named):
-        return named
-    return _element("out", view)
+    if named is None:
+        return _element("out", view)
+    if not holds(view.dtype, named):
+        raise LaunchError(f"out is {view.dtype}, but output asks for {wish.output}: leave one of the two out")
+    return named
 
 
 def _element(name: str, view: View) -> Element:
@@ -215,6 +234,9 @@ def result_shape(views: Mapping[str, View]) -> tuple[int, ...]:
 
 def _check_shapes(views: Mapping[str, View]) -> None:
     a, b = views["A"].shape, views["B"].shape
+    for name, view in views.items():
+        if any(extent > LARGEST_SIZE for extent in view.shape):
+            raise LaunchError(f"{SPOKEN[name]} has the shape {view.shape}: an extent is at most {LARGEST_SIZE}")
     result = result_shape(views)
     ends = views["ends"].shape if "ends" in views else ()
     ahead = ends if len(b) == 3 and ends else a[:-2]

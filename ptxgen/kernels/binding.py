@@ -15,6 +15,7 @@ from ptxgen.plan import Aligned, Fact, Multiple
 
 WIDEST_ACCESS_BYTES = 16
 LARGEST_SIZE = 2**31 - 2**20
+OWN_NAMES: Mapping[str, str] = {}
 
 
 @frozen(eq=False)
@@ -30,12 +31,17 @@ def arrays_in_memory(compute: Compute) -> tuple[Array, ...]:
     return tuple(array for array in compute.arrays if array.kind is not ArrayKind.LOCAL)
 
 
-def bind(arrays: Iterable[Array], given: Mapping[str, Any], sizes: Mapping[str, int] | None = None) -> Bound:
+def bind(
+    arrays: Iterable[Array],
+    given: Mapping[str, Any],
+    sizes: Mapping[str, int] | None = None,
+    spoken: Mapping[str, str] = OWN_NAMES,
+) -> Bound:
     """Matches the arrays given by name with those declared, and solves for sizes and strides in elements.
 
-    `sizes` gives those that no array tells. LaunchError names the array that is missing, unknown, of another dtype, of
-    another number of dimensions, written but read-only, or that contradicts a size known from another array: what was
-    wanted and what came.
+    `sizes` gives those that no array tells. LaunchError names, as `spoken`, the array that is missing, unknown, of
+    another dtype, of another number of dimensions, written but read-only, or that contradicts a size known from another
+    array: what was wanted and what came.
     """
     declared = {array.name: array for array in arrays}
     missing, unknown = sorted(set(declared) - set(given)), sorted(set(given) - set(declared))
@@ -46,11 +52,12 @@ def bind(arrays: Iterable[Array], given: Mapping[str, Any], sizes: Mapping[str, 
     views = {name: view_of(name, given[name]) for name in declared}
     solution = _Solution({name: (value, "the sizes given") for name, value in (sizes or {}).items()})
     for name, array in declared.items():
-        _check_kind(array, views[name])
+        said = spoken.get(name, name)
+        _check_kind(array, views[name], said)
         for place, extent in enumerate(array.extents):
-            solution.meet(extent, views[name].shape[place], f"{name}'s extent {place}")
+            solution.meet(extent, views[name].shape[place], f"{said}'s extent {place}")
     for name, array in declared.items():
-        steps = _checked_strides(array, views[name])
+        steps = _checked_strides(array, views[name], spoken.get(name, name))
         for place, (stride, step) in enumerate(zip(array.strides, steps, strict=True)):
             solution.meet(stride, step, f"{name}'s stride {place}")
     solved = {name: value for name, (value, _) in solution.known.items()}
@@ -65,17 +72,17 @@ def check_size(name: str, size: int) -> None:
         raise LaunchError(f"{name} = {size}: a size is from 0 to {LARGEST_SIZE}")
 
 
-def _check_kind(array: Array, view: View) -> None:
+def _check_kind(array: Array, view: View, said: str) -> None:
     if not holds(view.dtype, array.element):
-        raise LaunchError(f"{array.name} must be {DTYPES[array.element]}, got {view.dtype}")
+        raise LaunchError(f"{said} must be {DTYPES[array.element]}, got {view.dtype}")
     if len(view.shape) != len(array.extents):
         wanted = " x ".join(map(str, array.extents))
-        raise LaunchError(f"{array.name} must have {len(array.extents)} dimensions ({wanted}), got shape {view.shape}")
+        raise LaunchError(f"{said} must have {len(array.extents)} dimensions ({wanted}), got shape {view.shape}")
     if array.kind is ArrayKind.OUTPUT and not view.writeable:
-        raise LaunchError(f"{array.name} is written, but the array given is read-only")
+        raise LaunchError(f"{said} is written, but the array given is read-only")
 
 
-def _checked_strides(array: Array, view: View) -> tuple[int, ...]:
+def _checked_strides(array: Array, view: View, said: str) -> tuple[int, ...]:
     """The strides in elements; where a dimension has no second element its stride is free and chosen to fit."""
     unit = WIDEST_ACCESS_BYTES // view.dtype.itemsize
     padded = (*view.shape[:-1], -(-view.shape[-1] // unit) * unit) if view.shape else ()
@@ -87,21 +94,21 @@ def _checked_strides(array: Array, view: View) -> tuple[int, ...]:
             steps.append(fixed.constant if fixed.is_constant else chosen[place])
             continue
         if array.strides[place] == const(1) and step != 1:
-            where = f"{array.name}: elements along dimension {place}"
+            where = f"{said}: elements along dimension {place}"
             raise LaunchError(f"{where} must lie next to each other, got stride {step}")
         steps.append(step)
     if array.kind is ArrayKind.OUTPUT and not view.is_empty:
-        _check_no_overlap(array, view)
+        _check_no_overlap(view, said)
     return tuple(steps)
 
 
-def _check_no_overlap(array: Array, view: View) -> None:
+def _check_no_overlap(view: View, said: str) -> None:
     reach = 1
     for step, extent in sorted(zip(view.strides, view.shape, strict=True)):
         if extent > 1:
             if step < reach:
                 shape = f"shape {view.shape}, strides {view.strides}"
-                raise LaunchError(f"{array.name} is written, but its elements overlap: {shape}")
+                raise LaunchError(f"{said} is written, but its elements overlap: {shape}")
             reach = step * extent
 
 

@@ -12,7 +12,7 @@ from attrs import field, frozen
 from ptxgen.compute import Element
 from ptxgen.errors import LaunchError
 from ptxgen.kernels.apart import Placed, check_places, places_apart
-from ptxgen.kernels.asked import SPOKEN, Wish, asked, check_target, planned, result_shape, target_on_cpu
+from ptxgen.kernels.asked import SPOKEN, Wish, asked, check_target, check_wish, planned, result_shape, target_on_cpu
 from ptxgen.kernels.borrowed import Borrowed, borrow
 from ptxgen.kernels.generated import GeneratedKernel
 from ptxgen.kernels.libraries import Key, Library, library_of
@@ -110,6 +110,8 @@ def _called(given: Mapping[str, Any], wishes: tuple[Any, ...], stream: object) -
     library = library_of("a", a)
     arrays = {name: array for name, array in given.items() if array is not None or name in NEEDED}
     if library.on_host:
+        if stream is not None:
+            raise LaunchError(f"stream is for arrays in device memory, a is in the host's, got {stream!r}")
         return _of_numpy(arrays, Wish(*wishes))
     on = library.stream(a) if stream is None else stream
     if library.borrows:
@@ -125,7 +127,11 @@ def _called(given: Mapping[str, Any], wishes: tuple[Any, ...], stream: object) -
         addresses.append(address)
         parts += (name, library.key(array), address & ALIGNMENT_MASK)
     key: Key = (*parts, on, wishes)
-    call = _CALLS.get(key)
+    try:
+        call = _CALLS.get(key)
+    except TypeError:
+        check_wish(Wish(*wishes))
+        raise
     if call is None:
         call = _kept(key, _made(library, arrays, Wish(*wishes), on))
     if call.apart:
@@ -199,7 +205,7 @@ def _made(library: Library, arrays: Mapping[str, Any], wish: Wish, stream: objec
     shape, kind = result_shape(views), library.type_of(spec.output)
     if "D" not in views:
         stored["D"] = library.view("out", library.empty(kind, shape, arrays["A"]))
-    whole = product.with_outputs(stored)
+    whole = product.with_outputs(stored, spoken=SPOKEN)
     with planned():
         kernel = product.kernel_for(whole, on_disk=True)
     ready = kernel.prepare(whole, device=device)
@@ -253,7 +259,7 @@ def on_host(views: Mapping[str, View], wish: Wish) -> Any:
     spec, stored = asked(views, wish)
     gpu = device_count() > 0
     product = _product(spec, wish.target or (target_of(0) if gpu else target_on_cpu(views, spec)), wish.tuned)
-    whole = product.with_outputs(stored)
+    whole = product.with_outputs(stored, spoken=SPOKEN)
     with planned():
         product.kernel_for(whole)
     return product(whole, on=Machine.GPU if gpu else Machine.CPU).arrays["D"]

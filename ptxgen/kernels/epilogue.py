@@ -126,6 +126,8 @@ def parse_epilogue(text: str) -> Epilogue:
     ValueError names the word that is no piece and lists those that there are.
     """
     known = {str(piece): piece for piece in PIECES}
+    if not isinstance(text, str):
+        raise TypeError(f"an epilogue is a text such as 'bias,relu', got {text!r}")
     found: list[Piece] = []
     for word in (word.strip() for word in text.split(",") if text.strip()):
         if word not in known:

@@ -79,6 +79,7 @@ def _of_warps(input: Element, accumulate: Element, other: Element) -> Iterator[M
             yield make(accumulate, input, other)
 
 
+@cache
 def warpgroup_product(
     target: str, columns: int, input: Element, accumulate: Element, b_input: Element | None = None
 ) -> MatrixInstruction | None:
@@ -129,6 +130,7 @@ def moves_registers(target: str) -> bool:
     return has_form(target, "setmaxnreg.inc.sync.aligned.u32") and target_named(target).number // 10 not in KEEPING
 
 
+@cache
 def has_overlapping_launches(target: str) -> bool:
     """Whether a kernel of a target may begin before those ahead of it have ended."""
     return has_form(target, "griddepcontrol.wait")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, SupportsFloat
 
 from attrs import field, frozen
 
@@ -65,10 +65,14 @@ def prepare(
     """
     bound = bind(entry.arrays, arrays, sizes)
     wanted = {p.name for p in entry.parameters if p.kind is ParameterKind.SCALAR}
+    if not isinstance(scalars, Mapping):
+        raise LaunchError(f"{entry.name}: scalars are given by name, as {{'alpha': 2.0}}, got {scalars!r}")
     if set(scalars) != wanted:
         missing, unknown = sorted(wanted - set(scalars)), sorted(set(scalars) - wanted)
         raise LaunchError(f"{entry.name} takes the scalars {sorted(wanted)}; missing {missing}, unknown {unknown}")
     for name, value in scalars.items():
+        if not isinstance(value, SupportsFloat):
+            raise LaunchError(f"{entry.name}: {name} must be a number, got {value!r}")
         if BEYOND_SINGLE <= abs(value) < math.inf:
             raise LaunchError(f"{entry.name}: {name} = {value} is beyond the range of f32")
     check_facts(entry, bound)

@@ -5,29 +5,37 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from enum import Enum
 from functools import cached_property, lru_cache
+from types import NoneType
 from typing import Any
 
 import numpy as np
 from attrs import define, evolve, field, frozen
 
+from isa.targets import UnknownTarget
 from isa.targets import target as target_named
-from ptxgen.compute import Array, ArrayKind, Compute
+from ptxgen.compute import Array, ArrayKind, Compute, caller
+from ptxgen.errors import LaunchError, UnsupportedError
 from ptxgen.kernels.apart import check_apart
-from ptxgen.kernels.binding import Bound, arrays_in_memory, bind, facts_of
+from ptxgen.kernels.binding import OWN_NAMES, Bound, arrays_in_memory, bind, facts_of
 from ptxgen.kernels.epilogue import Axis
 from ptxgen.kernels.generated import GeneratedKernel, generate, stored
+from ptxgen.kernels.matmul_by_warpgroups import by_warpgroups
 from ptxgen.kernels.matmul_choice import Tuned, chosen_tiling
 from ptxgen.kernels.matmul_compute import MatmulSpec, matmul_compute
+from ptxgen.kernels.matmul_defaults import default_tiling
 from ptxgen.kernels.matmul_menu import Sizes
-from ptxgen.kernels.matmul_plan import MatmulTiling, by_warpgroups, default_tiling, matmul_plan
+from ptxgen.kernels.matmul_needs import check_asked
+from ptxgen.kernels.matmul_plan import matmul_plan
+from ptxgen.kernels.matmul_tiling import MatmulTiling
 from ptxgen.kernels.processors import Processor, processor_for
+from ptxgen.kernels.stated_kinds import kind, measured
 from ptxgen.kernels.total import total_plan
 from ptxgen.kernels.variants import Variant, variant_of
 from ptxgen.kernels.views import DTYPES, aligned_zeros, outline
 from ptxgen.plan import Fact, MatrixInstruction, Plan
 from ptxgen.simulate import ALL_CHECKS, Check, Report
 
-KERNELS_KEPT = 128
+KERNELS_KEPT, ABOVE_INIT = 128, 2
 
 
 class Machine(Enum):
@@ -51,18 +59,31 @@ class Outcome:
 class Matmul:
     """A matrix product with an epilogue on one target.
 
-    `tiling` is the plan's; None: what `tuned` knows for the sizes of the arrays, else one chosen for them.
+    `tiling` is the plan's; None: what `tuned` knows for the sizes of the arrays, else one chosen for them. PlanError,
+    with all of them, for choices of a tiling that would not be carried out, of arrays that suit it, on the target; with
+    `chosen` by others, for arrays that may deny what it wants, nobody is told.
 
     ```python
     Matmul(MatmulSpec(epilogue=parse_epilogue("bias,relu")))({"A": a, "B": b, "bias": bias}).arrays["D"]
     ```
     """
 
-    spec: MatmulSpec = field(factory=MatmulSpec)
-    target: str = "sm_70"
-    tiling: MatmulTiling | None = None
-    processor: Processor | None = None
-    tuned: Tuned | None = None
+    spec: MatmulSpec = field(factory=MatmulSpec, validator=kind(MatmulSpec, "a MatmulSpec"))
+    target: str = field(default="sm_70", validator=kind(str, "the name of a target such as 'sm_90a'"))
+    tiling: MatmulTiling | None = field(
+        default=None, validator=kind((MatmulTiling, NoneType), "a MatmulTiling or None")
+    )
+    processor: Processor | None = field(default=None, validator=kind((Processor, NoneType), "a Processor or None"))
+    tuned: Tuned | None = field(default=None, validator=measured)
+    chosen: bool = field(default=False, kw_only=True, repr=False)
+
+    def __attrs_post_init__(self) -> None:
+        try:
+            target_named(self.target)
+        except UnknownTarget as error:
+            raise UnsupportedError(str(error)) from None
+        if self.tiling is not None and not self.chosen:
+            check_asked(self.spec, self.target, self.tiling, caller(ABOVE_INIT))
 
     @cached_property
     def tiled(self) -> MatmulTiling:
@@ -131,8 +152,12 @@ class Matmul:
         LaunchError, before anything runs, for arrays or scalars that do not fit. On the CPU, KernelError with every
         fault that the simulator finds.
         """
-        sums = {str(total): arrays[str(total)] for total in self.spec.totals if str(total) in arrays}
+        if not isinstance(on, Machine):
+            raise LaunchError(f"on is Machine.CPU or Machine.GPU, got {on!r}")
+        if not isinstance(checks, frozenset):
+            raise LaunchError(f"checks is a frozenset of Check, as ALL_CHECKS, got {checks!r}")
         whole = self.with_outputs(arrays)
+        sums = {str(total): arrays[str(total)] for total in self.spec.totals if str(total) in arrays}
         kernel = self.kernel_for(whole)
         report = None
         if on is Machine.GPU:
@@ -159,15 +184,21 @@ class Matmul:
         return total
 
     def with_outputs(
-        self, arrays: Mapping[str, Any], make: Callable[[np.dtype[Any], tuple[int, ...]], Any] = aligned_zeros
+        self,
+        arrays: Mapping[str, Any],
+        make: Callable[[np.dtype[Any], tuple[int, ...]], Any] = aligned_zeros,
+        spoken: Mapping[str, str] = OWN_NAMES,
     ) -> dict[str, Any]:
         """The arrays of the first kernel: those given, and outputs from `make` (zeros) where `arrays` brings none.
 
-        LaunchError where the arrays given do not fit each other, or one that is written lies on another.
+        LaunchError, with names as `spoken`, where the arrays given do not fit each other, or one that is written lies
+        on another.
         """
+        if not isinstance(arrays, Mapping):
+            raise LaunchError(f"arrays are given by name, as {{'A': a, 'B': b}}, got {type(arrays).__name__}")
         given = [a for a in arrays_in_memory(self.stated) if a.kind is ArrayKind.INPUT or a.name in arrays]
-        bound = bind(given, arrays)
-        check_apart(self.stated, bound)
+        bound = bind(given, arrays, spoken=spoken)
+        check_apart(self.stated, bound, spoken)
         sizes = dict(bound.sizes)
         for total in self.spec.totals:
             rows, columns = self.tiled.warp_tile
@@ -184,7 +215,7 @@ class Matmul:
 
 @lru_cache(maxsize=KERNELS_KEPT)
 def _tiled(spec: MatmulSpec, target: str, tiling: MatmulTiling) -> Matmul:
-    return Matmul(spec, target, tiling)
+    return Matmul(spec, target, tiling, chosen=True)
 
 
 @lru_cache(maxsize=KERNELS_KEPT)

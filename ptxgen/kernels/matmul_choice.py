@@ -9,9 +9,10 @@ from ptxgen.compute import f64
 from ptxgen.kernels.matmul_compute import MatmulSpec
 from ptxgen.kernels.matmul_cost import Estimate, estimate_of
 from ptxgen.kernels.matmul_cut import least
+from ptxgen.kernels.matmul_defaults import default_tiling
 from ptxgen.kernels.matmul_menu import Sizes, is_legal, menu_for, standing, walks
 from ptxgen.kernels.matmul_pace import Pace, pace_of, product_of
-from ptxgen.kernels.matmul_plan import MatmulTiling, default_tiling
+from ptxgen.kernels.matmul_tiling import MatmulTiling
 from ptxgen.kernels.processors import Processor
 
 CHOICES_KEPT = 4096

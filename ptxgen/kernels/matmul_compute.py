@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from enum import Enum
+from types import NoneType
 from typing import Any, assert_never
 
-from attrs import define, frozen
+from attrs import define, field, frozen
 
 from ptxgen.compute import (
     Array,
@@ -49,6 +51,7 @@ from ptxgen.kernels.epilogue import (
     Total,
     operand_names,
 )
+from ptxgen.kernels.stated_kinds import a_chain, kind, pieces_of, two_counts
 from ptxgen.plan.instructions import SUMS
 
 
@@ -80,6 +83,7 @@ class Grouping(Enum):
     TERMS = "terms"
 
 
+TYPES = "an element type such as ptxgen.compute.f16"
 USUAL_SUMS = {f64: f64, s8: s32, u8: s32}
 USUAL_RESULTS = {tf32: f32, e4m3: f16, e5m2: f16, s8: s32, u8: s32}
 
@@ -94,20 +98,22 @@ class MatmulSpec:
     tf32 lies in memory as f32. With `promote`, sums are chains of so many terms in `accumulate`, promoted into f32.
     """
 
-    layout: Layout = Layout.NN
-    accumulate: Element = f32
-    output: Element = f16
-    epilogue: Epilogue = ()
-    batched: bool = False
-    parts: tuple[int, int] | None = None
-    input: Element = f16
-    b_input: Element | None = None
-    promote: int | None = None
-    grouped: Grouping | None = None
+    layout: Layout = field(default=Layout.NN, validator=kind(Layout, "a Layout such as Layout.NT"))
+    accumulate: Element = field(default=f32, validator=kind(Element, TYPES))
+    output: Element = field(default=f16, validator=kind(Element, TYPES))
+    epilogue: Epilogue = field(default=(), validator=pieces_of(Piece))
+    batched: bool = field(default=False, validator=kind(bool, "True or False"))
+    parts: tuple[int, int] | None = field(default=None, validator=two_counts)
+    input: Element = field(default=f16, validator=kind(Element, TYPES))
+    b_input: Element | None = field(default=None, validator=kind((Element, NoneType), f"{TYPES}, or None"))
+    promote: int | None = field(default=None, validator=a_chain)
+    grouped: Grouping | None = field(default=None, validator=kind((Grouping, NoneType), "a Grouping or None"))
 
     @classmethod
     def of(cls, input: Element, **others: Any) -> MatmulSpec:
         """A product of arrays of one type, accumulated and stored as is usual for it, but for what `others` say."""
+        if not isinstance(input, Element):
+            raise TypeError(f"MatmulSpec: input is {TYPES}, got {input!r}")
         usual = {"accumulate": USUAL_SUMS.get(input, f32), "output": USUAL_RESULTS.get(input, input)}
         return cls(**{"input": input, **usual, **others})
 
@@ -125,6 +131,11 @@ class MatmulSpec:
     def summed(self) -> Element:
         """The type of the sums as the epilogue sees them."""
         return f32 if self.promote else self.accumulate
+
+    @property
+    def results(self) -> tuple[Element, ...]:
+        """The types of what is stored element by element, in order."""
+        return (*(piece.element for piece in self.epilogue if isinstance(piece, Keep)), self.output)
 
     @property
     def totals(self) -> tuple[Total, ...]:
@@ -180,25 +191,43 @@ def _grouped_dims(builder: ComputeBuilder, grouping: Grouping) -> Dims:
 
 def check_types(spec: MatmulSpec) -> None:
     """ValueError where no tensor core multiplies the inputs into the sums asked for, or the result cannot hold them."""
+    for choice, told in type_faults(spec):
+        raise ValueError(f"{choice.value} {told}")
+
+
+class Choice(Enum):
+    """What of a product's types does not fit the others, as its faults begin."""
+
+    INPUT = "input"
+    ACCUMULATE = "accumulator"
+    PROMOTE = "promotion of"
+    OUTPUT = "output"
+    GROUPED = "a grouped product"
+    SUMS = "row and column sums"
+
+
+def type_faults(spec: MatmulSpec) -> Iterator[tuple[Choice, str]]:
+    """What of a product's types does not fit the others, and why, the first fault first."""
     left, right = spec.inputs
     if left not in SUMS:
-        raise ValueError(f"input {left}: a product has {', '.join(map(str, SUMS))}")
+        yield Choice.INPUT, f"{left}: a product has {', '.join(map(str, SUMS))}"
+        return
     mates = next((kinds for kinds in ((s8, u8), (e4m3, e5m2)) if left in kinds), (left,))
     if right not in mates:
-        raise ValueError(f"input {left} by {right}: {left} is multiplied by {' or '.join(map(str, mates))}")
+        yield Choice.INPUT, f"{left} by {right}: {left} is multiplied by {' or '.join(map(str, mates))}"
     if spec.accumulate not in SUMS[left]:
-        raise ValueError(f"accumulator {spec.accumulate}: a product of {left} has {' or '.join(map(str, SUMS[left]))}")
+        yield Choice.ACCUMULATE, f"{spec.accumulate}: a product of {left} has {' or '.join(map(str, SUMS[left]))}"
     if spec.promote is not None and spec.accumulate not in (f16, f32):
-        raise ValueError(f"promotion of {spec.accumulate}: chains of f16 or f32 are promoted into f32")
+        yield Choice.PROMOTE, f"{spec.accumulate}: chains of f16 or f32 are promoted into f32"
     held = [element for element in Element if element is not tf32 and (element is not s32 or spec.summed is s32)]
     if spec.output not in held:
-        raise ValueError(f"output {spec.output}: a result of sums in {spec.summed} is {', '.join(map(str, held))}")
+        yield Choice.OUTPUT, f"{spec.output}: a result of sums in {spec.summed} is {', '.join(map(str, held))}"
     if spec.output is s32 and any(not isinstance(piece, Keep) for piece in spec.epilogue):
-        raise ValueError("output s32: an epilogue is arithmetic in f32; store f32 or a narrower type after it")
+        yield Choice.OUTPUT, "s32: an epilogue is arithmetic in f32; store f32 or a narrower type after it"
     if spec.grouped and (spec.batched or spec.totals):
-        raise ValueError("a grouped product is not batched, and has no row or column sums")
+        yield Choice.GROUPED, "is not batched, and has no row or column sums"
     if f64 in (spec.summed, spec.output) and spec.totals:
-        raise ValueError("row and column sums are in f32, the product is in f64")
+        yield Choice.SUMS, "are in f32, the product is in f64"
 
 
 Pointwise = Alpha | Beta | Bias | Residual | Activate | Clamp

@@ -9,7 +9,7 @@ from attrs import frozen
 from ptxgen.kernels.matmul_compute import MatmulSpec
 from ptxgen.kernels.matmul_menu import Sizes
 from ptxgen.kernels.matmul_pace import Pace, met, pace_of, product_of
-from ptxgen.kernels.matmul_plan import MatmulTiling
+from ptxgen.kernels.matmul_tiling import MatmulTiling
 from ptxgen.kernels.processors import Processor
 
 

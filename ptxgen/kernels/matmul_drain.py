@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
+
 from isa.limits import limits
-from isa.targets import target
+from isa.targets import target as target_named
 from ptxgen.compute import Array, ArrayKind, Element
 from ptxgen.kernels.alignment import UNIT_BYTES, shown_bytes
 from ptxgen.plan import Plan, free, shared, st, stmatrix, swizzle, tensor
@@ -13,6 +15,7 @@ SPANS = {Element.F16: 128, Element.BF16: 128, Element.F32: 32}
 DEPTH = 2
 BARRIERS_BYTES = 1024
 LEAST_ROWS = 16
+Brought = Sequence[tuple[Element, int]]
 
 
 def by_boxes(
@@ -22,32 +25,39 @@ def by_boxes(
     by tensor copies. `rings` are the bytes that A's and all operands take, `depth` the pieces that are on their way:
     where no room is left, pieces lie over A's, which they may not where another role fills that again.
     """
-    room = _room(plan, rings)
+    leaving = [a for a in outputs(plan) if _is_mapped(plan, a) and spans_boxes(a.element, columns)]
+    wanted = [depth * rows * columns * array.element.byte_count for array in leaving]
+    found = placed(wanted, room_beside(plan.target, rings[1]), rings[0] if may_lie_over else 0)
+    places = dict(zip((array.name for array in leaving), found, strict=True))
     for array in outputs(plan):
-        width = array.element.byte_count
-        wanted = depth * rows * columns * width
-        fits = _leaves_boxed(plan, array, columns) and wanted <= max(room, rings[0] if may_lie_over else 0)
-        if not fits:
+        over = places.get(array.name)
+        if over is None:
             plan = plan.drain(array.name, through=None, by=st(16))
             continue
-        over = None if wanted <= room else "A.shared"
-        room -= 0 if over else wanted
-        through = shared(depth, swizzle(span_of(array, columns)), over)
-        plan = plan.drain(array.name, through, tensor, {"j": columns}, stmatrix(4) if width == 2 else st(8))
+        through = shared(depth, swizzle(span_of(array, columns)), "A.shared" if over else None)
+        by = stmatrix(4) if array.element.byte_count == 2 else st(8)
+        plan = plan.drain(array.name, through, tensor, {"j": columns}, by)
     return plan
 
 
-def fitting(plan: Plan, columns: int, rows: int, rings: tuple[int, int], *, depth: int, brought: dict[str, int]) -> int:
-    """The columns of a piece with which all results find room beside the operands: `columns`, or as many fewer as is
-    needed, but no fewer than a swizzle spans; `columns` where none do. `brought` are the pieces held at once of arrays
-    that come to the block in the same ones, by name; of them the block has `rows` too."""
-    room, own = _room(plan, rings), columns
+def placed(wanted: Iterable[int], room: int, lent: int) -> Iterator[bool | None]:
+    """Of pieces of so many bytes, one after the other: whether each lies over the `lent` bytes of A's ring, since the
+    `room` beside the operands that those before it left is too small; None where it fits into neither."""
+    for size in wanted:
+        over = size > room
+        yield None if size > max(room, lent) else over
+        room -= 0 if over else size
+
+
+def fitting(columns: int, rows: int, room: int, *, depth: int, leaving: Sequence[Element], brought: Brought) -> int:
+    """The columns of a piece with which all results `leaving` by boxes find room beside the operands: `columns`, or as
+    many fewer as is needed, but no fewer than a swizzle spans; `columns` where none do. `brought` are the pieces held
+    at once of arrays that come to the block in the same ones; of them the block has `rows` too."""
+    own = columns
     while own:
-        leaving = [array for array in outputs(plan) if _leaves_boxed(plan, array, own)]
-        arriving = [plan.compute.array(name) for name in brought]
-        held = sum(depth * rows * own * array.element.byte_count for array in leaving)
-        held += sum(brought[array.name] * rows * own * array.element.byte_count for array in arriving)
-        if not leaving or any(own * array.element.byte_count < LEAST_SPAN for array in arriving):
+        boxed = [(element, depth) for element in leaving if spans_boxes(element, own)]
+        held = sum(count * rows * own * element.byte_count for element, count in (*boxed, *brought))
+        if not boxed or any(own * element.byte_count < LEAST_SPAN for element, _ in brought):
             return columns
         if held <= room:
             return own
@@ -60,15 +70,23 @@ def span_of(array: Array, columns: int) -> int:
     return min(SPANS[array.element], columns * array.element.byte_count)
 
 
-def _room(plan: Plan, rings: tuple[int, int]) -> int:
-    """The bytes of shared memory beside the operands."""
-    return limits(target(plan.target)).shared_bytes_per_cta - rings[1] - BARRIERS_BYTES
+def room_beside(target: str, operand_bytes: int) -> int:
+    """The bytes of a block's shared memory beside its operands."""
+    return limits(target_named(target)).shared_bytes_per_cta - operand_bytes - BARRIERS_BYTES
 
 
-def _leaves_boxed(plan: Plan, array: Array, columns: int) -> bool:
-    """Whether tensor copies can store pieces of so many columns of a result."""
-    spans = array.element in SPANS and columns * array.element.byte_count >= LEAST_SPAN
-    return spans and _is_matrix(plan, array) and shown_bytes(plan, array.name) == UNIT_BYTES
+def spans_boxes(element: Element, columns: int) -> bool:
+    """Whether tensor copies can store pieces of so many columns of an element."""
+    return element in SPANS and columns * element.byte_count >= LEAST_SPAN
+
+
+def leaving_boxed(plan: Plan) -> list[Element]:
+    """The elements of the results that the facts let leave by tensor copies."""
+    return [array.element for array in outputs(plan) if _is_mapped(plan, array)]
+
+
+def _is_mapped(plan: Plan, array: Array) -> bool:
+    return _is_matrix(plan, array) and shown_bytes(plan, array.name) == UNIT_BYTES
 
 
 def by_rows(
@@ -84,21 +102,30 @@ def by_rows(
     bytes that A's and all operands take: pieces lie over A's where they fit and may, else beside; smaller ones where
     neither.
     """
-    room = _room(plan, rings)
+    room = room_beside(plan.target, rings[1])
     lent = rings[0] if may_lie_over else 0
     for array in outputs(plan):
-        row = DEPTH * block[0] // warp_rows * block[1] * array.element.byte_count
-        own = min(rows, warp_rows)
-        while own * row > max(room, lent) and own > LEAST_ROWS:
-            own //= 2
-        fits = 0 < own * row <= max(room, lent)
-        if not fits or not _is_matrix(plan, array) or shown_bytes(plan, array.name, rows=True) != UNIT_BYTES:
+        row = row_bytes(block, warp_rows, array.element)
+        own = fitting_rows(min(rows, warp_rows), row, max(room, lent))
+        if not own or not _is_matrix(plan, array) or shown_bytes(plan, array.name, rows=True) != UNIT_BYTES:
             plan = plan.drain(array.name, through=None, by=st(16))
             continue
         over = "A.shared" if own * row <= lent else None
         room -= 0 if over else own * row
         plan = plan.drain(array.name, shared(DEPTH, free, over), st(16), {"i": own}, st(16))
     return plan
+
+
+def row_bytes(block: tuple[int, int], warp_rows: int, element: Element) -> int:
+    """The bytes of pieces of one row of each warp of a block."""
+    return DEPTH * block[0] // warp_rows * block[1] * element.byte_count
+
+
+def fitting_rows(rows: int, row: int, room: int) -> int:
+    """The rows of a piece, `rows` or as many fewer as find room, so many bytes each; 0 where not even the least do."""
+    while rows * row > room and rows > LEAST_ROWS:
+        rows //= 2
+    return rows if rows * row <= room else 0
 
 
 def outputs(plan: Plan) -> list[Array]:

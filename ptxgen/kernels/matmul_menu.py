@@ -10,19 +10,17 @@ from attrs import evolve, frozen
 
 from isa.limits import limits
 from isa.targets import target as target_named
-from ptxgen.compute import f16, s32
-from ptxgen.kernels.epilogue import Keep, Residual
-from ptxgen.kernels.generations import copies_tensors, generation_of, has_overlapping_launches, has_warpgroups
+from ptxgen.kernels.epilogue import Residual
+from ptxgen.kernels.generations import copies_tensors, generation_of, has_overlapping_launches
+from ptxgen.kernels.matmul_case import Case
 from ptxgen.kernels.matmul_compute import Grouping, MatmulSpec
-from ptxgen.kernels.matmul_drain import BARRIERS_BYTES, DEPTH, LEAST_SPAN, SPANS
-from ptxgen.kernels.matmul_plan import (
-    GROUP_ROWS,
-    MOST_SPAN_BYTES,
-    ROLE_REGISTERS,
-    MatmulTiling,
-    default_tiling,
-    loading_warps,
-)
+from ptxgen.kernels.matmul_defaults import default_tiling
+from ptxgen.kernels.matmul_drain import BARRIERS_BYTES, DEPTH
+from ptxgen.kernels.matmul_groups import groups_multiply
+from ptxgen.kernels.matmul_needs import failures
+from ptxgen.kernels.matmul_rings import MOST_SPAN_BYTES
+from ptxgen.kernels.matmul_roles import ROLE_REGISTERS, loading_warps
+from ptxgen.kernels.matmul_tiling import GROUP_ROWS, MatmulTiling
 from ptxgen.plan import grouped, sms
 from ptxgen.tile import is_power
 
@@ -98,7 +96,7 @@ def menu_for(spec: MatmulSpec, target: str, sizes: Sizes) -> tuple[MatmulTiling,
 
 def standing(spec: MatmulSpec, target: str, sizes: Sizes) -> Iterator[MatmulTiling]:
     """The tilings of the menu in its order, legal or not, but for how their blocks walk the tiles and gather."""
-    groups = has_warpgroups(target)
+    groups = groups_multiply(spec, target)
     most = _sums(default_tiling(spec, target), groups)
     offered = _by_warpgroups(spec, target, sizes) if groups else _by_warps(spec, target, sizes)
     return (each for each in offered if _sums(each, groups) <= most)
@@ -107,7 +105,7 @@ def standing(spec: MatmulSpec, target: str, sizes: Sizes) -> Iterator[MatmulTili
 def walks(spec: MatmulSpec, target: str, base: MatmulTiling) -> Iterator[MatmulTiling]:
     """The ways to walk the tiles of one of `standing`, all legal if it is: by blocks that come and go or that stay,
     alone or, where no groups have tiles of their own, in clusters."""
-    if not has_warpgroups(target):
+    if not groups_multiply(spec, target):
         yield from (evolve(base, raster=raster) for raster in RASTERS)
         return
     if not base.turns:
@@ -128,42 +126,30 @@ def _sums(tiling: MatmulTiling, groups: bool) -> int:
 
 
 def is_legal(spec: MatmulSpec, target: str, tiling: MatmulTiling) -> bool:
-    """Whether a tiling can be derived for arguments that suit it, and says nothing that would not be carried out: warps
-    have a copy of each slab for every thread, rings and pieces of results fit shared memory, sums fit registers, and
-    what it asks of clusters and of blocks that stay can be had together."""
-    by_groups = has_warpgroups(target) and tiling.fits_warpgroups
-    if tiling.k < generation_of(target, spec.input, spec.accumulate, spec.b_input).step:
+    """Whether a tiling can be derived for arguments that suit it, and says nothing that would not be carried out: what
+    each choice needs is there, warps have a copy of each slab for every thread, pieces of results divide their tiles,
+    rings and pieces fit shared memory beside each other, and sums fit registers."""
+    case = Case.of(spec, target, tiling)
+    by_groups, length = case.by_groups, tiling.k * spec.input.byte_count
+    if tiling.fits_warpgroups and not by_groups and groups_multiply(spec, target):
         return False
-    odd = not (is_power(tiling.i) and is_power(tiling.j))
-    if odd and (not by_groups or tiling.k * spec.input.byte_count > MOST_SPAN_BYTES):
-        return False
-    if spec.promote and (tiling.k % spec.promote or (by_groups and tiling.workers is not None)):
+    if by_groups and length > MOST_SPAN_BYTES and not (is_power(tiling.i) and is_power(tiling.j)):
         return False
     if not (by_groups or tiling.boxed) and min(_bytes_of_slabs(spec, tiling)) < COPY_BYTES * 32 * tiling.warps:
         return False
-    if tiling.cluster != (1, 1) and (not by_groups or spec.grouped):
+    room = limits(target_named(target)).shared_bytes_per_cta
+    if shared_bytes(spec, tiling, tiling.depth, by_groups=by_groups) > room:
         return False
-    if tiling.boxed and not copies_tensors(target):
+    if registers_of(spec, tiling, by_groups=by_groups) > _most_registers(target, tiling, by_groups=by_groups):
         return False
-    if tiling.turns and tiling.residual_depth:
-        return False
-    if spec.grouped and (tiling.split > 1 or (tiling.turns and spec.grouped is Grouping.TERMS)):
-        return False
-    if tiling.stream and (tiling.workers is None or tiling.turns or tiling.split > 1 or spec.summed in (f16, s32)):
-        return False
-    if (
-        shared_bytes(spec, tiling, tiling.depth, by_groups=by_groups)
-        > limits(target_named(target)).shared_bytes_per_cta
-    ):
-        return False
-    most = _most_registers(target, tiling)
-    return _drains(spec, tiling, by_groups=by_groups) and registers_of(spec, tiling, by_groups=by_groups) <= most
+    cut = tiling.j if by_groups else tiling.warp_tile[0]
+    return not (tiling.drain and cut % tiling.drain) and next(failures(case), None) is None
 
 
-def _most_registers(target: str, tiling: MatmulTiling) -> int:
+def _most_registers(target: str, tiling: MatmulTiling, *, by_groups: bool) -> int:
     """The registers that a thread of a block alone on its multiprocessor may hold, a quarter of which has its own."""
     _, budget = ROLE_REGISTERS.get(tiling.warps // 4, (None, None))
-    beside = loading_warps(tiling, target)
+    beside = loading_warps(tiling, target, by_groups=by_groups)
     if budget and beside == WARPS_OF_GROUP:
         return budget
     warps = -(-(tiling.warps + beside) // WARPS_OF_GROUP) * WARPS_OF_GROUP
@@ -180,17 +166,11 @@ def shared_bytes(spec: MatmulSpec, tiling: MatmulTiling, depth: int, *, by_group
     if by_groups:
         column = tiling.i * tiling.units * tiling.drain
         read = [piece.element.byte_count for piece in spec.epilogue if isinstance(piece, Residual) and tiling.piecewise]
-        held = tiling.drain_depth * sum(_widths(spec)) + tiling.residual_depth * sum(read)
+        held = tiling.drain_depth * sum(each.byte_count for each in spec.results) + tiling.residual_depth * sum(read)
         return rings + column * held
     rows = DEPTH * tiling.i // tiling.warp_tile[0] * tiling.drain
-    pieces = (rows * tiling.j * width for width in _widths(spec))
+    pieces = (rows * tiling.j * each.byte_count for each in spec.results)
     return rings + sum(piece for piece in pieces if piece > depth * of_a)
-
-
-def _widths(spec: MatmulSpec) -> list[int]:
-    """The bytes of an element of each result."""
-    kept = [piece.element.byte_count for piece in spec.epilogue if isinstance(piece, Keep)]
-    return [*kept, spec.output.byte_count]
 
 
 def _bytes_of_slabs(spec: MatmulSpec, tiling: MatmulTiling) -> tuple[int, int]:
@@ -210,18 +190,6 @@ def registers_of(spec: MatmulSpec, tiling: MatmulTiling, *, by_groups: bool) -> 
     fragments = tiling.fragment_depth * (rows + columns) * 32 * spec.input.byte_count // 128 // 2
     beside = HELD_BY_BOXED if tiling.boxed else HELD_BESIDE_SUMS
     return beside + twice * words * rows * columns // 32 + fragments
-
-
-def _drains(spec: MatmulSpec, tiling: MatmulTiling, *, by_groups: bool) -> bool:
-    if not tiling.drain:
-        return True
-    if not by_groups:
-        return tiling.warp_tile[0] % tiling.drain == 0
-    wide = tiling.drain * min(_widths(spec)) >= LEAST_SPAN
-    elements = [spec.output, *(piece.element for piece in spec.epilogue if isinstance(piece, Keep))]
-    if tiling.swap and tiling.drain % GROUP_ROWS:
-        return False
-    return all(each in SPANS for each in elements) and wide and tiling.j % tiling.drain == 0
 
 
 def _by_warpgroups(spec: MatmulSpec, target: str, sizes: Sizes) -> Iterator[MatmulTiling]:
@@ -271,7 +239,7 @@ def _fits(sizes: Sizes, i: int, j: int, least: int) -> bool:
 def _depths(spec: MatmulSpec, target: str, tiling: MatmulTiling) -> list[int]:
     """The slabs that a block alone on its multiprocessor has room for, and those that leave room for a second block;
     none where not even two fit."""
-    by_groups = has_warpgroups(target) and tiling.fits_warpgroups
+    by_groups = groups_multiply(spec, target) and tiling.fits_warpgroups
     if not by_groups and not generation_of(target, spec.input, spec.accumulate, spec.b_input).past_registers:
         return [DEPTH_OF_ONE]
     room = limits(target_named(target))

@@ -16,10 +16,11 @@ from attrs import frozen
 from isa.limits import Limits, limits
 from isa.targets import target as target_named
 from ptxgen.kernels.epilogue import Beta, Bias, Keep, Residual
-from ptxgen.kernels.generations import has_warpgroups
 from ptxgen.kernels.matmul_compute import MatmulSpec
+from ptxgen.kernels.matmul_groups import groups_multiply
 from ptxgen.kernels.matmul_menu import Sizes, registers_of, shared_bytes
-from ptxgen.kernels.matmul_plan import GROUP_ROWS, ROLE_REGISTERS, MatmulTiling, loading_warps
+from ptxgen.kernels.matmul_roles import ROLE_REGISTERS, loading_warps
+from ptxgen.kernels.matmul_tiling import GROUP_ROWS, MatmulTiling
 from ptxgen.kernels.processors import Processor
 
 BYTES_PER_US = 1e6
@@ -76,7 +77,7 @@ def product_of(spec: MatmulSpec, target: str, sizes: Sizes, row: Processor) -> P
         target=target,
         processor=row,
         room=limits(target_named(target)),
-        has_groups=has_warpgroups(target),
+        has_groups=groups_multiply(spec, target),
         width=width,
         result_bytes=written + joined,
         peak=row.flops(spec.input),
@@ -273,7 +274,7 @@ def _beside(product: Product, tiling: MatmulTiling, *, by_groups: bool) -> int:
     if tiling.turns:
         return tiling.units
     room = product.room
-    warps = tiling.warps + loading_warps(tiling, product.target)
+    warps = tiling.warps + loading_warps(tiling, product.target, by_groups=by_groups)
     held = shared_bytes(product.spec, tiling, tiling.depth, by_groups=by_groups)
     by_shared = room.shared_bytes_per_sm // (held + KEPT_BYTES)
     if by_shared <= 1:

@@ -1,22 +1,18 @@
-"""Products whose k is split among blocks: what can be, and where their partial sums meet."""
+"""Products whose k is split among blocks, and where their partial sums meet."""
 
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING
 
 from isa.forms import resolve
 from isa.limits import limits
 from isa.targets import target as target_named
-from ptxgen.compute import f16, s32
 from ptxgen.errors import PlanError
 from ptxgen.kernels.matmul_compute import MatmulSpec
 from ptxgen.kernels.matmul_drain import BARRIERS_BYTES
+from ptxgen.kernels.matmul_tiling import MatmulTiling
 from ptxgen.plan import Plan, shared, workspace
 from ptxgen.tile import is_power
-
-if TYPE_CHECKING:
-    from ptxgen.kernels.matmul_plan import MatmulTiling
 
 CLUSTER_BARRIER = "barrier.cluster.wait.acquire.aligned"
 IN_CLUSTERS = (2, 4, 8)
@@ -33,40 +29,9 @@ def joins_in_cluster(spec: MatmulSpec, tiling: MatmulTiling, target: str) -> boo
     return has_clusters and tiling.split in IN_CLUSTERS and blocks <= MOST_BLOCKS and not spec.totals and by_bits
 
 
-def check_split(spec: MatmulSpec, tiling: MatmulTiling, target: str) -> None:
-    """PlanError, by name, for what is not combined with parts of k."""
-    if tiling.stream:
-        _check_stream(spec, tiling)
-    if tiling.split == 1:
-        return
-    what = f"k split in {tiling.split}"
-    if tiling.turns:
-        raise PlanError(f"{what}: warpgroups that take tiles in turn do not share a sum so far; take turns=False")
-    if tiling.workers is not None:
-        raise PlanError(f"{what}: blocks that stay and walk the tiles do not share a sum so far; take workers=None")
-    if spec.summed is s32:
-        raise PlanError(f"{what}: parts are joined in f32, the sums are integers; take split=1")
-    if spec.summed is f16 and not joins_in_cluster(spec, tiling, target):
-        raise PlanError(
-            f"{what}: sums in f16 that are passed on through memory would be rounded by each block; accumulate in f32, "
-            f"or take 2, 4 or 8 parts of tiles whose extents are powers of two on a target with clusters"
-        )
-
-
-def _check_stream(spec: MatmulSpec, tiling: MatmulTiling) -> None:
-    if tiling.split > 1:
-        raise PlanError(f"k streamed and k split in {tiling.split}: a sum is cut one way or the other")
-    if tiling.workers is None:
-        raise PlanError("k streamed: blocks that stay share the slabs of all tiles; take workers=sms")
-    if tiling.turns:
-        raise PlanError("k streamed: warpgroups that take tiles in turn do not share a sum so far; take turns=False")
-    if spec.summed is s32:
-        raise PlanError("k streamed: parts are joined in f32, the sums are integers; take stream=False")
-    if spec.summed is f16:
-        raise PlanError(
-            "k streamed: sums in f16 that are passed on through memory would be rounded by each block; "
-            "accumulate in f32"
-        )
+def slices_tiles(spec: MatmulSpec, tiling: MatmulTiling, target: str) -> bool:
+    """Whether each block of a cluster has a slice of a tile in the end, which it stores from registers."""
+    return tiling.split > 1 and joins_in_cluster(spec, tiling, target)
 
 
 def joined(plan: Plan, parts: int, tile_bytes: int, rings: dict[str, int]) -> Plan:

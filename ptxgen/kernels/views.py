@@ -116,6 +116,8 @@ def view_of(name: str, given: Any) -> View:
     """
     if isinstance(given, View):
         return given
+    if isinstance(given, np.ma.MaskedArray):
+        raise LaunchError(f"{name} is a masked array, whose mask no kernel sees: fill it first")
     if isinstance(given, np.ndarray):
         owner = given.view(f"u{given.itemsize}") if given.dtype in _EXTENSIONS else given
         return _view(
@@ -141,7 +143,7 @@ def _view(
     writeable: bool,
 ) -> View:
     if any(step % dtype.itemsize or step < 0 for step in steps):
-        raise LaunchError(f"{name}: byte strides {tuple(steps)} are not whole elements forwards")
+        raise LaunchError(f"{name}: byte strides {tuple(steps)} are not whole elements forwards: copy it first")
     strides = tuple(step // dtype.itemsize for step in steps)
     return View(address, dtype, shape, strides, owner, writeable)
 

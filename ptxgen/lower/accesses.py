@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
-from functools import cache
+from functools import cache, reduce
+from operator import getitem, xor
 
 from attrs import frozen
 
@@ -66,10 +67,7 @@ def shared_accesses(
 
 def box_offset(layout: SharedLayout, origin: Coordinate, inside: Coordinate) -> int:
     """The offset in elements of the element `inside` a box at `origin` of a shared tile."""
-    offset = 0
-    for table, start, coordinate in zip(_tables(layout), origin, inside, strict=True):
-        offset ^= table[start ^ coordinate]
-    return offset
+    return reduce(xor, map(getitem, _tables(layout), map(xor, origin, inside)), 0)
 
 
 @cache

@@ -126,21 +126,31 @@ class SharedForm:
         return frozenset(self.rank.names)
 
 
-def shared_form(
-    memory: Region,
-    shape: Coordinate,
-    threads: ThreadMap,
-    byte_offset: int,
-    bindings: Mapping[str, Affine],
-    blocks: tuple[int, ...] = (),
-) -> tuple[SharedForm, int, int]:
-    """The form of a region's tile at `byte_offset`, in its box of `shape`, joined by XOR with a thread's bytes; its
-    slot and immediate."""
-    buffer = memory.buffer
-    moved, immediate = threads.flipped(byte_offset)
-    terms, slot = _reduced(memory.rank.substitute(bindings), buffer.depth)
-    part = slice_offset(memory, shape).substitute(bindings)
-    return SharedForm(buffer.depth, buffer.slot_bytes, moved, terms, part, blocks), slot, immediate
+class SharedBox:
+    """The addresses of the elements of a region's box of `shape` in a shared tile, joined by XOR with a thread's bytes;
+    with `blocks` those of another block of the cluster. All lie in the slot `slot`."""
+
+    def __init__(
+        self,
+        memory: Region,
+        shape: Coordinate,
+        threads: ThreadMap,
+        bindings: Mapping[str, Affine],
+        blocks: tuple[int, ...] = (),
+    ) -> None:
+        buffer = memory.buffer
+        rank, self.slot = _reduced(memory.rank.substitute(bindings), buffer.depth)
+        part = slice_offset(memory, shape).substitute(bindings)
+        self._form = SharedForm(buffer.depth, buffer.slot_bytes, threads, rank, part, blocks)
+        self._moved = threads.mask
+        self._forms = {0: self._form}
+
+    def at(self, byte_offset: int) -> tuple[SharedForm, int]:
+        """The form of what lies at an offset in the tile, and the immediate."""
+        flip = byte_offset & self._moved
+        if flip not in self._forms:
+            self._forms[flip] = evolve(self._form, threads=self._form.threads.flipped(flip)[0])
+        return self._forms[flip], byte_offset ^ flip
 
 
 def slice_offset(region: Region, shape: Coordinate) -> Affine:

@@ -64,7 +64,7 @@ class Context:
         self._symbols: dict[str, Value] = {}
         self._bindings: dict[str, Affine] = {}
         self._frames = [Frame()]
-        self._plans: dict[int, Any] = {}
+        self._plans: dict[Hashable, Any] = {}
 
     @contextmanager
     def attributed(self, line: SourceLine) -> Iterator[None]:
@@ -115,7 +115,10 @@ class Context:
 
     def plan(self, node: object, make: Callable[[], Made]) -> Made:
         """What `make` gives for a node of the program, made once."""
-        key = id(node)
+        return self.alike(id(node), make)
+
+    def alike(self, key: Hashable, make: Callable[[], Made]) -> Made:
+        """What `make` gives for all nodes that have `key` in common, made once."""
         if key not in self._plans:
             self._plans[key] = make()
         found: Made = self._plans[key]

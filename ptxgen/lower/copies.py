@@ -13,15 +13,22 @@ from ptxgen.build import Not, Value
 from ptxgen.compute import Element
 from ptxgen.errors import UnsupportedError
 from ptxgen.lower.accesses import Access, box_offset, global_accesses, row_of, shared_accesses, shared_images
-from ptxgen.lower.addresses import GlobalBox, SharedForm, shared_form
+from ptxgen.lower.addresses import GlobalBox, SharedBox, SharedForm
 from ptxgen.lower.bases import first_replica
 from ptxgen.lower.context import Context
 from ptxgen.lower.memory import Bound, BoxBounds, Inside, Place, address
 from ptxgen.lower.moving import Wanted
-from ptxgen.lower.registers import constant_slot, fixed_origin, held_values, identity, value_coordinates
+from ptxgen.lower.registers import (
+    constant_origin,
+    constant_slot,
+    fixed_origin,
+    held_values,
+    identity,
+    value_coordinates,
+)
 from ptxgen.lower.threads import ThreadMap, along, replicas
 from ptxgen.lower.words import PartReader, PartWriter, joined, whole_registers
-from ptxgen.tile import Copy, Distribution, Region, Space
+from ptxgen.tile import Copy, Distribution, Region, Space, zero
 
 _MEMORY = (Space.GLOBAL, Space.SHARED)
 Condition: TypeAlias = Value | Not | bool | None
@@ -56,22 +63,37 @@ def lower_copy(context: Context, copy: Copy) -> None:
 
 def planned(context: Context, copy: Copy) -> CopyPlan:
     """The plan of a copy between registers and memory, made once."""
-    return context.plan(copy, lambda: _planned(copy))
+    return context.plan(copy, lambda: _planned(context, copy))
 
 
-def _planned(copy: Copy) -> CopyPlan:
+def _planned(context: Context, copy: Copy) -> CopyPlan:
     sides = copy.source, copy.destination
     registers = [side for side in sides if side.buffer.space is Space.REGISTERS]
     if len(registers) != 1:
         spaces = " and ".join(side.buffer.space.value for side in sides)
         raise UnsupportedError(f"{copy.op}: one side of a copy is registers, not {spaces}")
     memory = sides[1] if registers[0] is sides[0] else sides[0]
-    box = copy.distribution
+    held, box = registers[0], copy.distribution
+    alike = held.buffer.name, constant_origin(held), memory.buffer.name, _first_offset(memory) % copy.vector
+    moves = context.alike((*alike, box, copy.vector), lambda: _moves(held, memory, box, copy.vector))
+    return CopyPlan(held, memory, *moves)
+
+
+def _first_offset(memory: Region) -> int:
+    """Where the box of a shared tile starts, in elements. What lies further in the box is joined by XOR, so the lowest
+    bits alone decide which elements are neighbours in which order."""
+    origin = fixed_origin(memory)
+    return box_offset(memory.buffer.layout, origin, zero(len(origin))) if memory.buffer.space is Space.SHARED else 0
+
+
+def _moves(
+    held: Region, memory: Region, box: Distribution, vector: int
+) -> tuple[tuple[Access, ...], tuple[tuple[int, ...], ...]]:
+    """The accesses of a copy, and for each of them the value indices of the register buffer."""
     coordinates = value_coordinates(box)
-    held = dict(zip(coordinates, held_values(registers[0], box, identity(box.rank)), strict=True))
-    accesses = box_accesses(memory, box, coordinates, copy.vector)
-    values = tuple(tuple(held[element] for element in access.elements) for access in accesses)
-    return CopyPlan(registers[0], memory, accesses, values)
+    places = dict(zip(coordinates, held_values(held, box, identity(box.rank)), strict=True))
+    accesses = box_accesses(memory, box, coordinates, vector)
+    return accesses, tuple(tuple([places[element] for element in access.elements]) for access in accesses)
 
 
 def box_accesses(
@@ -110,11 +132,12 @@ def shared_places(
     blocks: tuple[int, ...] = (),
 ) -> Iterator[Place]:
     """Where each access to a box of a shared tile goes; with `blocks` to that of another block of the cluster."""
-    buffer, threads, origin = memory.buffer, _shared_threads(memory, box), fixed_origin(memory)
+    buffer, origin = memory.buffer, fixed_origin(memory)
+    threads = context.alike((buffer.name, box), lambda: _shared_threads(memory, box))
+    inside, start = SharedBox(memory, box.shape, threads, context.bindings, blocks), context.pool.offsets[buffer.name]
     for access in accesses:
-        byte_offset = box_offset(buffer.layout, origin, access.start) * buffer.element.byte_count
-        form, slot, immediate = shared_form(memory, box.shape, threads, byte_offset, context.bindings, blocks)
-        yield Place(form, slot, immediate + context.pool.offsets[buffer.name])
+        form, immediate = inside.at(box_offset(buffer.layout, origin, access.start) * buffer.element.byte_count)
+        yield Place(form, inside.slot, immediate + start)
 
 
 def global_places(

@@ -58,33 +58,42 @@ class Evaluator:
         self._k = kernel
         self._operand = operand
         self._arithmetic = arithmetic
+        self._at: dict[int, tuple[Expression, Callable[[int], Real]]] = {}
         self._known: dict[Hashable, Value] = {}
 
     def value(self, node: Expression, point: int) -> Real:
         """The value of an expression at a point: a register, or a number where it is known now."""
+        return self._function(node)(point)
+
+    def _function(self, node: Expression) -> Callable[[int], Real]:
+        """What gives the value of an expression at each point, made once."""
+        found = self._at.get(id(node))
+        if found is None:
+            found = self._at[id(node)] = node, self._made_for(node)
+        return found[1]
+
+    def _made_for(self, node: Expression) -> Callable[[int], Real]:
         match node:
             case Constant(value):
-                return value if self._arithmetic is Element.F32 else _as_single(value)
+                number = value if self._arithmetic is Element.F32 else _as_single(value)
+                return lambda point: number
             case Scalar(name):
-                scalar: Value = self._k.args[name]
-                return self._once(("scalar", name), lambda: self._widened(scalar))
+                return lambda point: self._once(("scalar", name), lambda: self._widened(self._k.args[name]))
             case Operand(index):
-                return self._operand(index, point)
+                return lambda point: self._operand(index, point)
             case Binary(op, left, right):
-                return self._made(f"{BINARY[op]}.{self._arithmetic}", self.value(left, point), self.value(right, point))
+                return self._written(f"{BINARY[op]}.{self._arithmetic}", self._function(left), self._function(right))
             case Unary(op, inner):
-                return self._made(self._unary(op), self.value(inner, point))
+                return self._written(self._unary(op), self._function(inner))
             case Round(inner, element) if element is self._arithmetic:
-                return self.value(inner, point)
+                return self._function(inner)
             case Round(inner, Element.F32):
-                return self._widened(self._single(inner, point))
+                return lambda point: self._widened(self._single(inner, point))
             case Round(inner, element) if element in ROUNDING:
-                return self._widened(widened_part(self._k, self.part(inner, point, element), element))
+                return lambda point: self._widened(widened_part(self._k, self.part(inner, point, element), element))
             case Select(comparison, left, right, then, otherwise):
-                condition = self.compared(comparison, self.value(left, point), self.value(right, point))
-                return self._made(
-                    f"selp.{self._arithmetic}", self.value(then, point), self.value(otherwise, point), condition
-                )
+                condition = self._written(self._compare(comparison), self._function(left), self._function(right))
+                return self._chosen(condition, self._function(then), self._function(otherwise))
             case Round() | Load() | Expression():
                 raise UnsupportedError(f"{node} has no lowering: loads are operands of a tile node, values f16 or f32")
             case _:
@@ -100,27 +109,54 @@ class Evaluator:
         while isinstance(node, Round) and node.element in (element, Element.F32):
             node = node.value
         single = self._single(node, point)
-        return self._once(("part", element, single.node), lambda: narrowed_part(self._k, single, element))
+        return self._once(("part", element, single), lambda: narrowed_part(self._k, single, element))
 
     def compared(self, comparison: Comparison, left: Real, right: Real) -> Value:
         """The predicate of a comparison."""
-        return self._made(f"{COMPARE[comparison]}.{self._arithmetic}", left, right)
+        return self._made(self._compare(comparison), left, right)
 
     def _single(self, node: Expression, point: int) -> Value:
         value = self.register(node, point)
-        return self._once(("single", value.node), lambda: as_single(self._k, value, self._arithmetic))
+        if self._arithmetic is Element.F32:
+            return value
+        return self._once(("single", value), lambda: as_single(self._k, value, self._arithmetic))
 
     def _widened(self, single: Value) -> Value:
         return in_arithmetic(self._k, single, Element.F32, self._arithmetic)
+
+    def _compare(self, comparison: Comparison) -> str:
+        return f"{COMPARE[comparison]}.{self._arithmetic}"
 
     def _unary(self, op: UnaryOp) -> str:
         if (op, self._arithmetic) not in UNARY:
             raise UnsupportedError(f"{op.value} of {self._arithmetic} has no lowering: calculate it in f32")
         return UNARY[op, self._arithmetic]
 
+    def _written(self, name: str, *sources: Callable[[int], Real]) -> Callable[[int], Real]:
+        """What writes an instruction for the values of its sources at a point, once for equal ones."""
+
+        def at(point: int) -> Real:
+            return self._made(name, *[source(point) for source in sources])
+
+        return at
+
+    def _chosen(
+        self, condition: Callable[[int], Real], then: Callable[[int], Real], otherwise: Callable[[int], Real]
+    ) -> Callable[[int], Real]:
+        name = f"selp.{self._arithmetic}"
+
+        def at(point: int) -> Real:
+            holds = condition(point)
+            return self._made(name, then(point), otherwise(point), holds)
+
+        return at
+
     def _made(self, name: str, *sources: Real) -> Value:
-        key = (name, *(source.node if isinstance(source, Value) else source for source in sources))
-        return self._once(key, lambda: self._k.function(name)(*sources))
+        key = (name, *sources)
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = self._k.function(name)(*sources)
+        return found
 
     def _once(self, key: Hashable, make: Callable[[], Value]) -> Value:
         if key not in self._known:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
+from operator import xor
 
 from attrs import frozen
 
@@ -81,7 +82,7 @@ class Projection:
 
     def of(self, coordinate: Coordinate) -> Coordinate:
         """The coordinate in the tile of a coordinate of the iteration."""
-        return tuple(0 if place is None else coordinate[place] for place in self.dims)
+        return tuple([0 if place is None else coordinate[place] for place in self.dims])
 
 
 def identity(rank: int) -> Projection:
@@ -94,7 +95,7 @@ def value_coordinates(distribution: Distribution) -> tuple[Coordinate, ...]:
     """The part of the coordinate that each value index decides, in order."""
     found: list[Coordinate] = [zero(distribution.rank)]
     for image in distribution.values:
-        found += [tuple(a ^ b for a, b in zip(each, image, strict=True)) for each in found]
+        found += [tuple(map(xor, each, image)) for each in found]
     return tuple(found[: distribution.value_count])
 
 
@@ -115,7 +116,7 @@ def held_values(region: Region, distribution: Distribution, projection: Projecti
         places.setdefault(coordinate, value)
     found = []
     for coordinate in value_coordinates(distribution):
-        wanted = tuple(a ^ b for a, b in zip(projection.of(coordinate), origin, strict=True))
+        wanted = tuple(map(xor, projection.of(coordinate), origin))
         if wanted not in places:
             raise UnsupportedError(f"{region.buffer.name}: no value of its lanes is at {wanted} ({held})")
         found.append(places[wanted])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import assert_never
 
 from polyhedral import var
@@ -59,10 +60,15 @@ def _collect(context: Context, node: Node, found: list[Wanted], inner: frozenset
             if node.carrier is Carrier.TENSOR:
                 return
             prepared = copy_wanted if node.carrier is Carrier.ACCESS else transfer_wanted
-            found += [each for each in prepared(context, node) if inner.isdisjoint(each[0].names())]
+            found += _known_outside(prepared(context, node), inner)
         case Map() | Reduce():
-            found += [each for each in point_wanted(context, node) if inner.isdisjoint(each[0].names())]
+            found += _known_outside(point_wanted(context, node), inner)
         case Loop() | ForEachItem() | Counter() | Fill() | Multiply() | HandWritten() | Ordering():
             return
         case _:
             assert_never(node)
+
+
+def _known_outside(wanted: Iterable[Wanted], inner: frozenset[str]) -> Iterable[Wanted]:
+    """Those that depend on none of the names of quotients computed inside."""
+    return [each for each in wanted if inner.isdisjoint(each[0].names())] if inner else wanted

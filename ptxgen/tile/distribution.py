@@ -28,7 +28,7 @@ def combine(basis: tuple[Coordinate, ...], index: int, rank: int) -> Coordinate:
     return tuple(reduce(xor, (image[place] for image in chosen), 0) for place in range(rank))
 
 
-@frozen
+@frozen(cache_hash=True)
 class Distribution:
     """Which lane and value index of a warp holds which coordinate of a register tile of `shape`.
 
@@ -162,7 +162,7 @@ def _is_run(images: tuple[Coordinate, ...], dimension: int) -> bool:
     )
 
 
-@frozen
+@frozen(cache_hash=True)
 class SharedLayout:
     """Where a coordinate of a shared tile lies: `offsets[d][b]` is the offset in elements that bit b of coordinate d
     contributes. The map is a bijection from the coordinates onto 0..size-1, so a swizzle is a layout like any other.

@@ -18,7 +18,7 @@ from ptxgen.kernels.matmul import Matmul
 from ptxgen.kernels.matmul_compute import MatmulSpec
 from ptxgen.kernels.matmul_cost import estimate
 from ptxgen.kernels.matmul_menu import Sizes, menu_for
-from ptxgen.kernels.matmul_plan import MatmulTiling
+from ptxgen.kernels.matmul_tiling import MatmulTiling
 from ptxgen.kernels.processors import FITTED, FITTED_OF_BOXED, FITTED_OF_WARPS, Processor
 from ptxgen.kernels.views import outline
 from ptxgen.plan import Fact

@@ -19,7 +19,7 @@ from attrs import define, field, frozen
 from ptxgen.kernels import store
 from ptxgen.kernels.matmul_compute import MatmulSpec
 from ptxgen.kernels.matmul_menu import Sizes
-from ptxgen.kernels.matmul_plan import MatmulTiling
+from ptxgen.kernels.matmul_tiling import MatmulTiling
 from ptxgen.tune.tilings import plain, tiling_of
 
 FOLDER, SUFFIX, FORMAT = "tuned", ".json", 1

@@ -13,7 +13,8 @@ from ptxgen.errors import AssemblerError, PtxgenError
 from ptxgen.kernels.entry import entry_of
 from ptxgen.kernels.generated import GeneratedKernel, generate
 from ptxgen.kernels.matmul_compute import MatmulSpec, matmul_compute
-from ptxgen.kernels.matmul_plan import MatmulTiling, matmul_plan
+from ptxgen.kernels.matmul_plan import matmul_plan
+from ptxgen.kernels.matmul_tiling import MatmulTiling
 from ptxgen.kernels.store import Kept
 from ptxgen.plan import Fact
 from ptxgen.runtime import Cubin, assemble, find_assembler

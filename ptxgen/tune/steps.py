@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from itertools import zip_longest
 
 from ptxgen.kernels.matmul_cost import Estimate
-from ptxgen.kernels.matmul_plan import MatmulTiling
+from ptxgen.kernels.matmul_tiling import MatmulTiling
 from ptxgen.tune.tilings import plain
 
 BLOCK = frozenset({"i", "j", "warps"})

@@ -6,7 +6,7 @@ from typing import Any
 
 from attrs import fields
 
-from ptxgen.kernels.matmul_plan import MatmulTiling
+from ptxgen.kernels.matmul_tiling import MatmulTiling
 from ptxgen.plan import BlockOrder, Eviction, Workers
 
 

@@ -86,7 +86,7 @@ def endless_functions(module: Module) -> frozenset[str]:
 
 def _turned(scope: Scope, calling: dict[int, Call], endless: frozenset[str]) -> Scope:
     """The scope with its calls as instructions; the same scope where it has none."""
-    if not any(isinstance(each, Call | Scope) for each in scope.statements):
+    if not any(isinstance(each, (Call, Scope)) for each in scope.statements):
         return scope
     made: list[Statement] = []
     for statement in scope.statements:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 
 from isa.availability import Availability
 from isa.forms import Form
 from isa.operands import OperandKind, OperandSlot
 from isa.special import SpecialRegister, UnknownSpecialRegister, special
 from isa.targets import PtxVersion, Target
+from isa.types import Type, pred
 from ptxgen.errors import Finding, Severity
 from ptxgen.ir import Address, Instruction, Int, Operand, Register, Special, signature_of, signatures_of_length
 from ptxgen.verify.operands import Refusal, refusal, told
@@ -27,6 +29,51 @@ def instruction_findings(instruction: Instruction, version: PtxVersion, target: 
     if guard is not None and guard.register.type.name != "pred":
         yield _finding(instruction, "type.mismatch", f"the guard wants a predicate, got {told(guard.register)}")
     yield from operand_findings(instruction)
+
+
+def is_plainly_right(instruction: Instruction) -> bool:
+    """True where one look at each operand shows that `instruction_findings` has nothing to say, for any target that has
+    the instruction; it is asked where not."""
+    operands, guard = instruction.operands, instruction.guard
+    taken = _taken(instruction.form, len(operands))
+    if taken is None or (guard is not None and guard.register.type is not pred):
+        return False
+    slots, wholes, elements = taken
+    for place, operand in enumerate(operands):
+        if operand.__class__ is Register:
+            if operand.type not in wholes[place]:
+                return False
+        elif operand.__class__ is tuple:
+            if len(operand) != slots[place].count:
+                return False
+            types = elements[place]
+            for part in operand:
+                if part.__class__ is not Register or part.type not in types:
+                    return False
+        elif refusal(slots[place], operand) is not None or _depends(operand):
+            return False
+    return True
+
+
+def _depends(operand: Operand) -> bool:
+    """Whether it depends on the target or the instruction if there is such an operand."""
+    if operand.__class__ is Address:
+        return operand.unified or operand.base.__class__ is Int
+    return operand.__class__ is Special
+
+
+@cache
+def _taken(
+    form: Form, count: int
+) -> tuple[tuple[OperandSlot, ...], tuple[frozenset[Type], ...], tuple[frozenset[Type], ...]] | None:
+    """The slots of that many operands, the types of a register that may stand in each whole, and as an element of a
+    vector; None where the sorts of the operands choose the signature."""
+    found = signatures_of_length(form, count)
+    if len(found) != 1:
+        return None
+    slots, nothing = found[0].slots, frozenset[Type]()
+    wholes = tuple(slot.accepts if slot.kind in _TYPED and not slot.partial else nothing for slot in slots)
+    return slots, wholes, tuple(slot.accepts if slot.kind is OperandKind.VECTOR else nothing for slot in slots)
 
 
 def unavailable_finding(instruction: Instruction, version: PtxVersion, target: Target) -> Finding:

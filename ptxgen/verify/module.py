@@ -23,7 +23,7 @@ from ptxgen.verify.definitions import early_reads_in
 from ptxgen.verify.directives import directive_findings, outer_pragma_findings, pragma_findings
 from ptxgen.verify.effects import Effects, effects_of
 from ptxgen.verify.implications import Implications
-from ptxgen.verify.instructions import instruction_findings, unavailable_finding
+from ptxgen.verify.instructions import instruction_findings, is_plainly_right, unavailable_finding
 from ptxgen.verify.linkage import linkage_findings
 from ptxgen.verify.membership import membership_findings
 from ptxgen.verify.memory import read_only_findings, unwritten_findings
@@ -130,7 +130,8 @@ def _function(module: Module, function: Function, target: Target, symbols: froze
     for instruction in written:
         if instruction.form in missing:
             yield unavailable_finding(instruction, version, target)
-        yield from instruction_findings(instruction, version, target)
+        if not is_plainly_right(instruction):
+            yield from instruction_findings(instruction, version, target)
     yield from name_findings(function, symbols)
     yield from directive_findings(function)
 

@@ -29,6 +29,7 @@ from ptxgen.ir import (
 )
 
 _INDIRECT = "brx.idx"
+_LISTS = BranchTargets, CallTargets, Prototype
 
 
 @frozen
@@ -66,8 +67,9 @@ class _Names:
             room.families.update((registers.name, registers) for registers in self._passed)
         self._scopes += 1
         rooms = (*outer, room)
-        for statement in scope.statements:
-            if isinstance(statement, Label | BranchTargets | CallTargets | Prototype):
+        others = [statement for statement in scope.statements if statement.__class__ is not Instruction]
+        for statement in others:
+            if isinstance(statement, (Label, *_LISTS)):
                 if statement.name.name in room.labels:
                     yield _finding(
                         "label.duplicate", f"label {statement.name.name} is defined twice", _origin(statement)
@@ -80,25 +82,29 @@ class _Names:
             elif isinstance(statement, Registers):
                 room.families[statement.name] = statement
         for statement in scope.statements:
-            if isinstance(statement, BranchTargets | CallTargets | Prototype):
-                room.lists[statement.name.name] = statement
-            elif isinstance(statement, Instruction):
+            if isinstance(statement, Instruction):
                 yield from self._instruction(statement, rooms)
+            elif isinstance(statement, _LISTS):
+                room.lists[statement.name.name] = statement
             elif isinstance(statement, Call):
                 yield from self._call(statement, rooms)
             elif isinstance(statement, Scope):
                 yield from self.findings(statement, rooms)
 
-    def _instruction(self, instruction: Instruction, rooms: tuple[_Room, ...]) -> Iterator[Finding]:
+    def _instruction(self, instruction: Instruction, rooms: tuple[_Room, ...]) -> list[Finding]:
+        found: list[Finding] = []
+        known = self._known
         for operand in instruction.operands:
+            if id(operand) in known or operand.__class__ is Int:
+                continue
             if operand.__class__ is Register:
-                if id(operand) not in self._known:
-                    yield from self._register(instruction, operand, rooms)
-            elif operand.__class__ is not Int:
-                yield from self._operand(instruction, operand, rooms)
+                found += self._register(instruction, operand, rooms)
+            elif operand.__class__ is not tuple or not known.issuperset(map(id, operand)):
+                found += self._operand(instruction, operand, rooms)
         guard = instruction.guard
-        if guard is not None and id(guard.register) not in self._known:
-            yield from self._register(instruction, guard.register, rooms)
+        if guard is not None and id(guard.register) not in known:
+            found += self._register(instruction, guard.register, rooms)
+        return found
 
     def _call(self, call: Call, rooms: tuple[_Room, ...]) -> Iterator[Finding]:
         declared = () if call.declared is None else (call.declared,)
@@ -111,8 +117,7 @@ class _Names:
         self, instruction: Instruction | Call, operand: Operand, rooms: tuple[_Room, ...]
     ) -> Iterator[Finding]:
         for register in registers_of(operand):
-            if id(register) not in self._known:
-                yield from self._register(instruction, register, rooms)
+            yield from self._register(instruction, register, rooms)
         match operand:
             case LabelName():
                 yield from _label(instruction, operand, rooms)
@@ -129,9 +134,8 @@ class _Names:
         if id(register) in self._known:
             return ()
         self._known.add(id(register))
-        room = (
-            rooms[0] if not register.scope else next((each for each in rooms if each.ordinal == register.scope), None)
-        )
+        scope = register.scope
+        room = next((each for each in rooms if each.ordinal == scope), None) if scope else rooms[0]
         declared = None if room is None else _declaration(register.name, room)
         if declared is not None and declared.type is register.type:
             return ()

@@ -42,6 +42,8 @@ def refusal(slot: OperandSlot, operand: Operand) -> Refusal | None:
         return _vector_refusal(slot, operand)
     if not stands(slot, operand):
         return Refusal("operand.kind", f"operand {slot.name} wants {wanted(slot)}, got {told(operand)}")
+    if operand.__class__ is Int:
+        return _int_refusal(slot, operand.value)
     if operand.__class__ is Float:
         return _float_refusal(slot, operand)
     if isinstance(operand, Address) and operand.unified and slot.unified is None:
@@ -61,8 +63,6 @@ def refusal(slot: OperandSlot, operand: Operand) -> Refusal | None:
             return _register_refusal(slot, register)
         case Address(base=Register() as base):
             return _register_refusal(slot, base)
-        case Int(value=value):
-            return _int_refusal(slot, value)
         case Special():
             return _special_refusal(slot, operand)
         case _:

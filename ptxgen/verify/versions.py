@@ -9,6 +9,7 @@ from attrs import frozen
 from isa.availability import ALWAYS, Availability
 from isa.directives import ALIAS, B128, COMMON, DIRECTIVES, INLINED_AT, MASKED_ADDRESS, PRAGMAS, UNIFIED_ATTRIBUTE
 from isa.drivers import cuda_version, first_driver, newest_ptx
+from isa.forms import Form
 from isa.targets import ALL_TARGETS, PtxVersion, Target, named_in
 from isa.types import Type, b128
 from ptxgen.ir import (
@@ -132,7 +133,8 @@ def _descending(version: PtxVersion | None) -> tuple[int, int]:
 
 
 def uses(module: Module) -> Iterator[Use]:
-    """All that a module uses and that does not exist everywhere, in the order of the text."""
+    """All that a module uses and that does not exist everywhere, in the order of the text; an instruction of the same
+    meaning counts where a function first has it."""
     yield from _used(module, True)
 
 
@@ -160,11 +162,12 @@ def _function(function: Function, instructions: bool) -> Iterator[Use]:
             yield from _pragma(directive, directive.origin or function.origin)
     for parameter in (*function.parameters, *function.returns):
         yield from _parameter(parameter, parameter.origin or function.origin)
+    told: set[Form] = set()
     for node in walk(function.body) if function.body is not None else ():
         match node:
             case Instruction():
                 if instructions:
-                    yield from _instruction(node)
+                    yield from _instruction(node, told)
             case Variable():
                 yield from _variable(node)
             case Registers(type=type_):
@@ -182,13 +185,16 @@ def _function(function: Function, instructions: bool) -> Iterator[Use]:
                 pass
 
 
-def _instruction(instruction: Instruction) -> Iterator[Use]:
-    if instruction.form.availability is not ALWAYS:
-        yield Use(instruction.form.name, instruction.form.availability, instruction.origin)
+def _instruction(instruction: Instruction, told: set[Form]) -> Iterator[Use]:
+    form = instruction.form
+    if form not in told:
+        told.add(form)
+        if form.availability is not ALWAYS:
+            yield Use(form.name, form.availability, instruction.origin)
     for operand in instruction.operands:
-        if isinstance(operand, Special):
+        if operand.__class__ is Special:
             yield Use(operand.text, special_named(operand.name).availability, instruction.origin)
-        elif isinstance(operand, Address) and operand.unified:
+        elif operand.__class__ is Address and operand.unified:
             for since in unified_marks(instruction):
                 yield Use("[a].unified", since, instruction.origin)
 

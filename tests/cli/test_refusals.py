@@ -76,6 +76,14 @@ CASES = {
     "unused number": (["--alpha", "2"], "--alpha is given, but the epilogue does not use it"),
     "unused second output": (["--second-out", "e.npy"], "--second-out is given, but the epilogue keeps nothing"),
     "a piece of no power": (["--drain", "48"], "--drain must be 0 or a power of two, got 48"),
+    "a cluster that nobody shares": (
+        ["--cluster", "2x1", "--target", "sm_80"],
+        "not carried out on sm_80: --cluster 2x1: only warpgroups do that, but sm_80 has no products of warpgroups",
+    ),
+    "choices of one reason": (
+        ["--warps", "4", "--cluster", "2x1", "--drain", "4", "--target", "sm_90a"],
+        "for each, and a multiple of 8 columns up to 256; --drain 4: a warp holds 8 rows in one step; take 8 or more",
+    ),
     "negative seed": (["--seed", "-1"], "--seed must be 0 or more, got -1"),
     "absurd size": (["--m", "99999999999"], "--m must be at most 2146435072, got 99999999999"),
     "more than memory": (

@@ -47,7 +47,10 @@ def test_a_fit_prints_a_row(tmp_path: Path, capsys: Capture) -> None:
     (
         ("--m 5 --n 5", "--m, --n and --k are wanted together"),
         ("", "--m, --n and --k are wanted together"),
-        ("--m 5 --n 5 --k 0 --explain", "no size below 1"),
+        ("--m 5 --n 5 --k 0 --explain", "a shape has sizes from 1 to"),
+        ("--m 99999999999 --n 5 --k 5 --explain", "a shape has sizes from 1 to 2146435072, got 99999999999 x 5 x 5"),
+        ("--m 5 --n 5 --k 5 --explain --out f", "--out is of what is measured, --explain measures nothing"),
+        ("--m 5 --n 5 --k 5 --processes 0", "--processes must be 1 or more, got 0"),
         ("--m 5 --n 5 --k 5 --shapes f", "not both"),
         ("--shapes absent.txt --explain", "absent.txt cannot be read"),
         ("--m 5 --n 5 --k 5 --epilogue nonsense", "unknown epilogue 'nonsense'"),

@@ -66,7 +66,7 @@ def test_other_targets() -> None:
     ((halves(8), halves(8)), r"a and b must both have two dimensions"),
     ((halves(4, 16)[:, ::2], halves(8, 4)), r"a: neither of the last two dimensions lies together \(strides"),
     ((halves(4, 8).astype(np.int64), halves(8, 4)), r"a must be of a type among f16, .*, s32, got int64"),
-    ((halves(4, 8).astype(float), halves(8, 4)), r"input f64 by f16: f64 is multiplied by f64"),
+    ((halves(4, 8).astype(float), halves(8, 4)), r"a by b, f64 by f16: f64 is multiplied by f64"),
     ((halves(4, 8).astype("f4"), halves(8, 4)), r"a is f32, which tensor cores multiply as tf32.*\(input='tf32'\)"),
     ((halves(4, 8).astype("i4"), halves(8, 4)), r"a is s32; tensor cores multiply f16, bf16, tf32, f64, e4m3, e5m2"),
     ((halves(4, 8), halves(8, 4), halves(4).astype("i8")), r"bias must be of a type among f16, .*, got int64"),
@@ -83,7 +83,7 @@ def test_what_does_not_fit_is_refused(arguments: tuple[Any, ...], wanted: str) -
 WISHES: list[tuple[dict[str, Any], str]] = [
     ({"output": "half"}, r"output must be one of f16, bf16, .*, s32, got 'half'"),
     ({"output": "s32"}, r"output s32: a result of sums in f32 is f16, bf16, f32"),
-    ({"accumulate": "f64"}, r"accumulator f64: a product of f16 has f16 or f32"),
+    ({"accumulate": "f64"}, r"accumulate f64: a product of f16 has f16 or f32"),
     ({"input": "bf16"}, r"a is float16, which is not multiplied as bf16"),
     ({"input": "half"}, r"input must be one of f16, "),
     ({"promote": 48}, r"promote must be a power of two or None, got 48"),

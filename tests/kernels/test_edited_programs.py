@@ -14,7 +14,7 @@ from ptxgen.derive import derive
 from ptxgen.errors import KernelError, UnsupportedError
 from ptxgen.kernels import Layout, Matmul, MatmulSpec, MatmulTiling, parse_epilogue
 from ptxgen.kernels.generated import build, generate
-from ptxgen.kernels.matmul_plan import menu
+from ptxgen.kernels.matmul_samples import menu
 from ptxgen.plan import Fact, aligned, evict_first, evict_last, grouped, hilbert, multiple, sms
 from ptxgen.prove.trees import check_program
 from ptxgen.tile import Copy, Program, Space, show

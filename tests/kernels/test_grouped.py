@@ -85,10 +85,20 @@ LAYOUTS = [each for each in product(Grouping, Layout) if each not in tuple(USUAL
 
 
 @pytest.mark.parametrize(("grouping", "layout"), LAYOUTS, ids=lambda each: each.value)
-@pytest.mark.parametrize("name", ["ampere", "boxes for warps", "warpgroups walking"])
+@pytest.mark.parametrize("name", ["ampere", "warpgroups"])
 def test_other_layouts(name: str, grouping: Grouping, layout: Layout) -> None:
     """Where groups lie together in memory no copy of several elements fits, nor a box; it still multiplies."""
     ran(Case.of(grouping, [3, 64, 100], (104, 72, 104)), *PLANS[name], layout)
+
+
+@pytest.mark.parametrize(("grouping", "layout"), LAYOUTS, ids=lambda each: each.value)
+def test_other_layouts_are_boxed_where_no_groups_lie_together(grouping: Grouping, layout: Layout) -> None:
+    case = Case.of(grouping, [3, 64, 100], (104, 72, 104))
+    if grouping is ROWS and not layout.a_transposed:
+        ran(case, *PLANS["boxes for warps"], layout)
+        return
+    with pytest.raises(PlanError, match=r"boxed=True: [AB].* along groups, which no tensor map describes; take False"):
+        ran(case, *PLANS["boxes for warps"], layout)
 
 
 WALKS = {

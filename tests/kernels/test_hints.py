@@ -9,6 +9,7 @@ import pytest
 from attrs import evolve
 
 from isa.tensor_maps import TensorMap
+from ptxgen.errors import PlanError
 from ptxgen.kernels import Layout, Matmul, MatmulSpec, MatmulTiling, Outcome
 from ptxgen.kernels.entry import entry_of, from_json, to_json
 from ptxgen.kernels.launching import prepare
@@ -92,7 +93,9 @@ def test_a_tiling_says_so() -> None:
 
 
 def test_results_that_leave_from_registers_are_told_nothing() -> None:
-    plan = Matmul(MatmulSpec(), "sm_90a", evolve(TOLD, drain=0))
+    with pytest.raises(PlanError, match=r"evict=\(evict_last, None, evict_first\): results leave from registers"):
+        Matmul(MatmulSpec(), "sm_90a", evolve(TOLD, drain=0))
+    plan = Matmul(MatmulSpec(), "sm_90a", evolve(TOLD, drain=0, evict=(*TOLD.evict[:2], None)))
     arrays = plan.with_outputs(random_inputs(plan.compute, dict(zip("MNK", SIZE, strict=True))))
     steps = [str(step) for step in plan.kernel_for(arrays).plan.steps if str(step).startswith("hint")]
     assert steps == ["hint(A.shared, l2=evict_last)", "hint(A.shared, B.shared, map_early=True)"]

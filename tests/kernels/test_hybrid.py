@@ -10,13 +10,14 @@ from isa.numerics import Rounding
 from ptxgen.compute import Element, e4m3, f16, f32
 from ptxgen.derive import Blocks, SumOrder, derive
 from ptxgen.errors import PlanError
-from ptxgen.kernels import Layout, Matmul, MatmulSpec, MatmulTiling, matmul_compute, parse_epilogue
+from ptxgen.kernels import Layout, Matmul, MatmulSpec, MatmulTiling, matmul_compute, matmul_plan, parse_epilogue
 from ptxgen.runtime import assemble
 from ptxgen.testing import loop_model
 from ptxgen.testing.tensor_core import ordered_product
 from ptxgen.tile.machine import MachineFault, run
 from ptxgen.tile.mutants import without_each_synchronisation
 from tests.kernels.cases import bits, random_inputs, run_matmul
+from tests.kernels.clusters import FACTS
 
 WARPS = MatmulTiling(i=64, j=64, k=64, depth=2)
 GROUPS = MatmulTiling(i=64, j=64, k=64, warps=4, depth=2, isolate=False)
@@ -85,19 +86,22 @@ def test_the_simulated_kernel_errs_as_predicted(target: str) -> None:
         assert abs(error / PREDICTED[64] - 1) < 0.1
 
 
-@pytest.mark.parametrize("every, k, words", [(8, 64, "a multiplication takes 16"), (128, 64, "a tile 64")])
+@pytest.mark.parametrize(
+    "every, k, words",
+    [(8, 64, "a multiplication takes 16"), (128, 64, "k=64: sums are promoted in chains of 128 terms")],
+)
 def test_chains_that_tiles_do_not_hold_are_refused(every: int, k: int, words: str) -> None:
-    product = Matmul(spec(every), "sm_80", evolve(WARPS, k=k))
     with pytest.raises(PlanError, match=words):
-        product.kernel()
+        Matmul(spec(every), "sm_80", evolve(WARPS, k=k)).kernel()
 
 
 def test_blocks_that_stay_keep_chains_by_warps_only() -> None:
     run_matmul(spec(32), (136, 72, 208), evolve(WARPS, workers=2), target="sm_80")
-    product = Matmul(spec(32), "sm_90a", evolve(GROUPS, workers=2))
-    arrays = product.with_outputs(random_inputs(product.compute, {"M": 136, "N": 72, "K": 208}))
+    with pytest.raises(PlanError, match="workers=2: chains that warpgroups promote are for blocks of one tile each"):
+        Matmul(spec(32), "sm_90a", evolve(GROUPS, workers=2))
+    staying = matmul_plan(matmul_compute(spec(32)), spec(32), FACTS, evolve(GROUPS, workers=2), "sm_90a")
     with pytest.raises(PlanError, match="kept in chains by warpgroups of blocks that stay"):
-        product.kernel_for(arrays)
+        derive(staying)
 
 
 def test_a_model_of_other_chains_has_other_bits() -> None:

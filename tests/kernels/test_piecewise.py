@@ -255,5 +255,5 @@ def test_tiles_in_turn_bring_no_pieces_ahead() -> None:
         residual_depth=2,
     )  # fmt: skip
     assert not is_legal(spec, "sm_90a", turned)
-    with pytest.raises(PlanError, match="residual_depth=2 with turns"):
+    with pytest.raises(PlanError, match="residual_depth=2: warpgroups that take tiles in turn"):
         on_cpu(spec, turned, (128, 128, 64))

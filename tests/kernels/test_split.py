@@ -223,8 +223,8 @@ HALVED = evolve(SMALL, split=2)
 TURNED = evolve(HALVED, warps=8, workers=2, turns=True)
 REFUSED = {
     "workers": (MatmulSpec(), evolve(HALVED, workers=4), "blocks that stay and walk the tiles do not share a sum"),
-    "turns": (MatmulSpec(), TURNED, "k split in 2: warpgroups that take tiles in turn do not share a sum"),
-    "integers": (MatmulSpec.of(s8), HALVED, "k split in 2: parts are joined in f32, the sums are integers"),
+    "turns": (MatmulSpec(), TURNED, "split=2: warpgroups that take tiles in turn do not share a sum"),
+    "integers": (MatmulSpec.of(s8), HALVED, "split=2: parts are joined in f32, the sums are integers"),
     "no room": (MatmulSpec(), evolve(LARGE, split=2, depth=3), "a partial tile has 131072 bytes, more than any ring"),
 }
 

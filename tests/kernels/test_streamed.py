@@ -380,10 +380,10 @@ def test_a_whole_tile_spills_nothing_and_stays_asynchronous(tiling: MatmulTiling
 
 REFUSED = {
     "no workers": (MatmulSpec(), evolve(HOPPER, workers=None), "blocks that stay share the slabs of all tiles"),
-    "turns": (MatmulSpec(), evolve(HOPPER, warps=8, turns=True), "k streamed: warpgroups that take tiles in turn"),
+    "turns": (MatmulSpec(), evolve(HOPPER, warps=8, turns=True), "stream=True: warpgroups that take tiles in turn"),
     "split": (MatmulSpec(), evolve(HOPPER, split=2), "a sum is cut one way or the other"),
-    "integers": (MatmulSpec.of(s8), HOPPER, "k streamed: parts are joined in f32, the sums are integers"),
-    "halves": (MatmulSpec(accumulate=f16), HOPPER, "would be rounded by each block; accumulate in f32"),
+    "integers": (MatmulSpec.of(s8), HOPPER, "stream=True: parts are joined in f32, the sums are integers"),
+    "halves": (MatmulSpec(accumulate=f16), HOPPER, "would be rounded by each block; take sums in f32"),
 }
 
 

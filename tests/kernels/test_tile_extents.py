@@ -15,9 +15,9 @@ from ptxgen.derive import derive
 from ptxgen.errors import PlanError
 from ptxgen.kernels import Layout, Matmul, MatmulSpec, MatmulTiling, matmul_compute, matmul_plan, parse_epilogue
 from ptxgen.kernels.generated import GeneratedKernel, generate
-from ptxgen.kernels.matmul_plan import by_warpgroups as by_warpgroups_or_why
+from ptxgen.kernels.matmul_by_warpgroups import by_warpgroups as by_warpgroups_or_why
 from ptxgen.plan import Drain, Fact, MultiplyBy, Plan, Tile, Workers, aligned, multiple, sms, wgmma
-from ptxgen.tile import Commit, RegisterFence
+from ptxgen.tile import Commit, RegisterFence, granule
 from ptxgen.tile.machine import MachineFault, run
 from ptxgen.tile.mutants import without_each_synchronisation
 from ptxgen.verify import verify
@@ -86,7 +86,16 @@ def test_the_bits_of_the_plain_loop(
     check(evolve(tiling, workers=workers, drain=drain), layout, output)
 
 
-ALL = [case for case in product(TILINGS, LAYOUTS, (f16, bf16, f32), (None, sms), (0, 32, 64)) if allowed(*case[:2])]
+def leaves_boxed(tiling: MatmulTiling, output: Element) -> bool:
+    """Whether the widest pieces that divide a tile are the 32 bytes that tensor copies store at least."""
+    return granule(tiling.j) * output.byte_count >= 32
+
+
+ALL = [
+    (tiling, layout, output, workers, drain)
+    for tiling, layout, output, workers, drain in product(TILINGS, LAYOUTS, (f16, bf16, f32), (None, sms), (0, 32, 64))
+    if allowed(tiling, layout) and (not drain or leaves_boxed(tiling, output))
+]
 
 
 @pytest.mark.slow
@@ -102,7 +111,7 @@ def test_every_combination(
 @pytest.mark.parametrize("tiling", TILINGS, ids=str)
 def test_ragged_sizes(tiling: MatmulTiling, size: tuple[int, int, int]) -> None:
     for layout in (Layout.NT, Layout.TT):
-        check(evolve(tiling, workers=2, drain=32), layout, f16, size)
+        check(evolve(tiling, workers=2, drain=32 if leaves_boxed(tiling, f16) else 0), layout, f16, size)
 
 
 def test_the_bits_of_tiles_of_powers_of_two() -> None:
@@ -117,15 +126,17 @@ COLUMNS = [n if n in (40, 112, 224) else slow(n) for n in range(8, 257, 8)]
 
 @pytest.mark.parametrize("columns", COLUMNS)
 def test_every_extent_that_the_instruction_has(columns: int) -> None:
-    tiling = MatmulTiling(i=64, j=columns, k=16, warps=4, depth=2, isolate=False, drain=32)
+    tiling = MatmulTiling(i=64, j=columns, k=16, warps=4, depth=2, isolate=False)
+    tiling = evolve(tiling, drain=32 if leaves_boxed(tiling, f16) else 0)
     outcome = run_matmul(MatmulSpec(Layout.NT), (40, columns + 8, 32), tiling, target="sm_90a")
     assert multiplied(outcome.kernel.plan).instruction.n == columns
 
 
 @pytest.mark.parametrize(("input", "columns"), [(tf32, 96), (s8, 24), slow(s8, 96), slow(e4m3, 160)], ids=str)
 def test_other_types(input: Element, columns: int) -> None:
-    tiling = MatmulTiling(i=192, j=columns, k=128 // input.byte_count, warps=12, depth=3, drain=32, workers=sms)
+    tiling = MatmulTiling(i=192, j=columns, k=128 // input.byte_count, warps=12, depth=3, workers=sms)
     spec = MatmulSpec.of(input, layout=Layout.NT)
+    tiling = evolve(tiling, drain=0 if spec.output is s32 else 32)
     assert by_warpgroups(run_matmul(spec, (200, 112, 80), tiling, target="sm_90a").kernel)
 
 
@@ -158,10 +169,10 @@ SWAPPED = MatmulTiling(i=24, j=192, k=64, warps=12, depth=2, isolate=False, swap
     [
         (SWAPPED, Layout.NT, (40, 200, 72)),
         (evolve(SWAPPED, i=32, drain=64, workers=2), Layout.TN, (40, 200, 72)),
-        slow(evolve(SWAPPED, i=48, drain=64, workers=2), Layout.TN, (56, 200, 72)),
+        slow(evolve(SWAPPED, i=48, workers=2), Layout.TN, (56, 200, 72)),
         slow(evolve(SWAPPED, i=96, j=64, warps=4, drain=64), Layout.TT, (104, 72, 72)),
         slow(evolve(SWAPPED, i=160, j=128, warps=8, drain=64, workers=2), Layout.NN, (200, 136, 72)),
-        slow(evolve(SWAPPED, i=112, drain=64, workers=2), Layout.NN, (200, 200, 72)),
+        slow(evolve(SWAPPED, i=112, workers=2), Layout.NN, (200, 200, 72)),
     ],
     ids=str,
 )
@@ -311,7 +322,7 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "twelve warps without warpgroups": (
         lambda: planned(MatmulSpec(), TALL, "sm_80"),
-        "a product on 12 warps is one of warpgroups, but sm_80 has no products of warpgroups for f16 with n=128",
+        "a product on 12 warps is one of warpgroups, but sm_80 has no products of warpgroups for f16",
     ),
     "twelve warps on 128 rows": (
         lambda: planned(MatmulSpec(), evolve(TALL, i=128)),

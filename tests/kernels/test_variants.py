@@ -70,10 +70,10 @@ def test_an_address_that_holds_accesses() -> None:
     ],
 )
 def test_tiles_that_no_warpgroup_takes(tiling: MatmulTiling, why: str) -> None:
-    from ptxgen.kernels.matmul_plan import by_warpgroups
+    from ptxgen.kernels.matmul_by_warpgroups import by_warpgroups
     from ptxgen.plan import Plan
 
     spec = MatmulSpec(Layout.NT)
-    told = by_warpgroups(Plan(Matmul(spec, "sm_90a", tiling).compute, "sm_90a"), spec, tiling)
+    told = by_warpgroups(Plan(Matmul(spec, "sm_90a").compute, "sm_90a"), spec, tiling)
     assert isinstance(told, str)
     assert why in told

@@ -181,7 +181,7 @@ REFUSED: list[tuple[tuple[Any, ...], dict[str, Any], str]] = [
     ((halves(4, 8), halves(4, 8)), {}, r"b must have the shape \(8, 8\)"),
     ((halves(4, 8), halves(8, 4), None, "tanh"), {}, "activation must be one of relu, gelu, silu or None, got 'tanh'"),
     ((torch.randn(4, 8), torch.randn(8, 4)), {}, "a is f32, which tensor cores multiply as tf32"),
-    ((halves(4, 8), halves(8, 4).bfloat16()), {}, "input f16 by bf16: f16 is multiplied by f16"),
+    ((halves(4, 8), halves(8, 4).bfloat16()), {}, "a by b, f16 by bf16: f16 is multiplied by f16"),
     ((halves(4, 8), halves(8, 4)), {"dtype": torch.complex64}, "dtype must be of a type among .*, got torch.complex64"),
     ((halves(4, 8).cfloat(), halves(8, 4).cfloat()), {}, "a must be of a type among .*, got torch.complex64"),
 ]
