@@ -53,7 +53,7 @@ def alignment(size: int) -> int:
     return next(modulus for modulus in MODULI if size % modulus == 0)
 
 
-@define
+@define(eq=False)
 class Kept:
     """What is kept for products on one kind of device. `tiling` makes it an answer for `Matmul(tuned=...)` and
     `ptxgen.matmul(tuned=...)`: what it has once answered stays so, whatever others keep meanwhile."""
