@@ -11,9 +11,8 @@ from attrs import evolve
 
 from ptxgen.kernels.call import target_of
 from ptxgen.kernels.matmul_menu import Sizes
-from ptxgen.kernels.processors import processor_named
+from ptxgen.kernels.processors import processor_here
 from ptxgen.plan import sms
-from ptxgen.runtime import device_name
 from ptxgen.tune import Refusal, Stage, Timing, Tuner
 from ptxgen.tune.gate import Gate
 from ptxgen.tune.making import Made, Wanted, make
@@ -26,12 +25,12 @@ SIZES = (Sizes(72, 24, 56), Sizes(512, 256, 448))
 
 @pytest.fixture(autouse=True)
 def hopper() -> None:
-    if target_of(0) != "sm_90a" or processor_named(device_name()) is None:
+    if target_of(0) != "sm_90a" or processor_here(90) is None:
         pytest.skip("the rows and kinds are Hopper's")
 
 
 def gate() -> Gate:
-    row = processor_named(device_name())
+    row = processor_here(90)
     assert row is not None
     made = make(Wanted(SPEC, "sm_90a", DIRECT, FACTS))
     return Gate(SPEC, tuple(case_of(SPEC, "sm_90", sizes, made.orders) for sizes in SIZES), row, repeats=4)
@@ -58,7 +57,7 @@ def test_cheats_are_refused(name: str, stage: Stage, how: Any) -> None:
 
 
 def test_the_best_of_a_shape(pool: Executor) -> None:
-    row = processor_named(device_name())
+    row = processor_here(90)
     assert row is not None
     with ThreadPoolExecutor(1) as here:
         tuner = Tuner(row, OnGpu(row), pool, here, None, 12)
