@@ -31,7 +31,8 @@ from ptxgen.runtime import described, device_count
 from ptxgen.tune.calibration import Measurement, by_kind, fit, measure, read_measurements, written
 from ptxgen.tune.gate import Refusal
 from ptxgen.tune.keeping import Kept
-from ptxgen.tune.on_device import OnGpu, take_device
+from ptxgen.tune.on_device import OnGpu
+from ptxgen.tune.taking import VISIBLE, take_device, visible
 from ptxgen.tune.tilings import plain
 from ptxgen.tune.tuner import Trial, Tuner, Tuning
 from ptxgen.tune.versions import driver_here
@@ -49,9 +50,9 @@ def run_tune(options: TuneOptions) -> int:
 
 
 def spec_of(options: TuneOptions) -> MatmulSpec:
-    """The product that the options ask for."""
+    """The product that the options ask for; Unusable where there is none."""
     batched = any(sizes.batches > 1 for sizes in options.shapes)
-    return MatmulSpec(options.layout, epilogue=options.epilogue, batched=batched)
+    return options.types.spec(options.layout, options.epilogue, batched=batched)
 
 
 def row_for(options: TuneOptions) -> Processor:
@@ -144,12 +145,12 @@ def _tune(options: TuneOptions) -> int:
 
 @contextmanager
 def gpus() -> Iterator[Executor]:
-    """A process for each GPU."""
+    """A process for each GPU that this one may use."""
     context = get_context("spawn")
-    numbers, count = context.Queue(), device_count()
-    for number in range(count):
-        numbers.put(number)
-    with ProcessPoolExecutor(max(1, count), context, take_device, (numbers,)) as pool:
+    names, count = context.Queue(), device_count()
+    for name in visible(count, os.environ.get(VISIBLE)):
+        names.put(name)
+    with ProcessPoolExecutor(max(1, count), context, take_device, (names,)) as pool:
         yield pool
 
 

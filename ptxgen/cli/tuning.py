@@ -9,15 +9,16 @@ from pathlib import Path
 from attrs import evolve, frozen
 
 from ptxgen.cli.texts import ABOUT, Parser
+from ptxgen.cli.types import ProductTypes, add_types, product_types
 from ptxgen.cli.unusable import Unusable
-from ptxgen.compute import Element, f16, f32
+from ptxgen.compute import Element, bf16, f16, f32
 from ptxgen.kernels.binding import LARGEST_SIZE
 from ptxgen.kernels.epilogue import PIECES, Beta, Bias, Epilogue, Keep, Residual, parse_epilogue
 from ptxgen.kernels.matmul_compute import Layout
 from ptxgen.kernels.matmul_menu import Sizes
 
 TUNE_COMMAND = "tune"
-OPERANDS = {each.label: each for each in (f16, f32)}
+OPERANDS = {each.label: each for each in (f16, bf16, f32)}
 NUMBERS = re.compile(r"\d+")
 
 
@@ -29,6 +30,7 @@ class TuneOptions:
 
     shapes: tuple[Sizes, ...]
     layout: Layout
+    types: ProductTypes
     epilogue: Epilogue
     targets: tuple[str, ...]
     calibrate: bool
@@ -74,7 +76,7 @@ def parse_tune_command(arguments: Sequence[str]) -> TuneOptions | None:
     if given.candidates < 1:
         raise Unusable(f"--candidates must be 1 or more, got {given.candidates}")
     return TuneOptions(
-        shapes, Layout(given.layout), _typed(epilogue, OPERANDS[given.operand_type]),
+        shapes, Layout(given.layout), product_types(given), _typed(epilogue, OPERANDS[given.operand_type]),
         tuple(given.target.split(",")) if given.target else (), given.calibrate, given.fit, given.explain,
         given.candidates, given.processes, given.device, given.out,
     )  # fmt: skip
@@ -119,6 +121,7 @@ def _parser() -> Parser:
     parser.add_argument(
         "--layout", choices=[each.value for each in Layout], default="nn", help="A and B: n as written, t transposed"
     )
+    add_types(parser)
     parser.add_argument("--epilogue", default="", metavar="PIECES", help="what follows, in order: bias,relu")
     parser.add_argument(
         "--operand-type", choices=list(OPERANDS), default="f16", help="of the epilogue's operands (default: f16)"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from time import perf_counter
@@ -34,11 +33,6 @@ QUICK_TURNS, TURNS, NEAR = 3, 15, 1.25
 SAMPLED_ROWS, CASES_KEPT = 16, 256
 REPLAYS = 10
 Truth = tuple[Mapping[str, Bounded], ...]
-
-
-def take_device(numbers: Any) -> None:
-    """Gives this process one GPU, whose number it takes from a queue, before it starts the driver."""
-    os.environ["CUDA_VISIBLE_DEVICES"] = str(numbers.get())
 
 
 @lru_cache(maxsize=CASES_KEPT)

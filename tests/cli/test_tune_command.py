@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from ptxgen.cli import main
-from ptxgen.cli.tuning import shapes_in
+from ptxgen.cli.tune import spec_of
+from ptxgen.cli.tuning import parse_tune_command, shapes_in
+from ptxgen.compute import Element
+from ptxgen.kernels.asked import Wish, asked
 from ptxgen.kernels.matmul_menu import Sizes
+from ptxgen.kernels.views import DTYPES, view_of
 from ptxgen.tune.calibration import Measurement, written
 from tests.kernels.measured import TARGET, measured
 
@@ -73,3 +78,45 @@ def test_a_machine_without_a_gpu_lacks_something(capsys: Capture) -> None:
     for more in ("", " --calibrate"):
         assert main(f"tune --m 512 --n 512 --k 512{more}".split()) == 3
         assert "NVIDIA driver" in capsys.readouterr().err
+
+
+TYPES = (
+    "--input-type bf16 --output-type f32",
+    "--input-type e4m3 --layout nt",
+    "--input-type e4m3,e5m2 --layout nt --promote 128 --output-type bf16",
+    "--input-type f16 --accumulate f16",
+    "--input-type s8 --layout nt",
+)
+
+
+@pytest.mark.parametrize("words", TYPES)
+def test_the_product_that_is_tuned_is_the_one_that_a_call_asks_for(words: str, capsys: Capture) -> None:
+    """The spec is the key of what is kept: `ptxgen.matmul` of such arrays must come to the same."""
+    pytest.importorskip("ml_dtypes")
+    options = parse_tune_command(f"--m 64 --n 64 --k 64 {words} --explain".split())
+    assert options is not None
+    said = dict(zip(words.split()[::2], words.split()[1::2], strict=True))
+    names = said["--input-type"].split(",")
+    kinds = [DTYPES[{element.label: element for element in Element}[name]] for name in (names[0], names[-1])]
+    a, b = (np.zeros((64, 64), kind) for kind in kinds)
+    turned = b.T if said.get("--layout") == "nt" else b
+    wish = Wish(
+        accumulate=said.get("--accumulate"),
+        promote=int(said["--promote"]) if "--promote" in said else None,
+        output=said.get("--output-type"),
+    )
+    spec, _ = asked({"A": view_of("a", a), "B": view_of("b", turned)}, wish)
+    assert spec_of(options) == spec
+    assert repr(spec_of(options)) == repr(spec)
+    assert main(["tune", *f"--m 512 --n 512 --k 512 {words} --explain".split()]) == 0
+    assert " us by " in capsys.readouterr().out
+
+
+def test_types_that_do_not_meet_are_unusable(capsys: Capture) -> None:
+    for words, why in (
+        ("--input-type half", "--input-type must be one of f16"),
+        ("--promote 3", "--promote must be a power of two"),
+        ("--input-type s8 --accumulate f32", "accumulator f32: a product of s8 has s32"),
+    ):
+        assert main(["tune", *f"--m 512 --n 512 --k 512 {words} --explain".split()]) == 2
+        assert why in capsys.readouterr().err
