@@ -176,26 +176,29 @@ def told(sizes: Sizes) -> str:
 
 def run(subject: Subject, case: Case, repeats: int = 2) -> Run:
     """The launches of a case. What the launch raises is raised."""
-    results = case.results()
-    inputs = {name: array.copy() for name, array in case.inputs[FIRST].items()}
+    placed = case.placed()
+    results = {name: each for name, each in placed.items() if name not in case.inputs[FIRST]}
+    inputs = {name: each for name, each in placed.items() if name not in results}
     left: dict[str, list[NDArray[Any]]] = {name: [] for name in results}
-    touched = dict.fromkeys(results, 0)
+    touched, kept = dict.fromkeys(results, 0), True
 
-    def once() -> None:
-        subject.launch({**inputs, **{name: each.window for name, each in results.items()}}, case.scalars)
+    def once() -> bool:
+        before = {name: each.memory.copy() for name, each in inputs.items()}
+        subject.launch({name: each.window for name, each in placed.items()}, case.scalars)
         for name, each in results.items():
             left[name].append(each.bits())
             touched[name] += each.touched()
+        return all(np.array_equal(inputs[name].memory, memory) for name, memory in before.items())
 
+    for name, each in inputs.items():
+        each.hold(case.inputs[FIRST][name])
     for turn in range(repeats):
         for each in results.values():
             each.poison(POISONS[min(turn, 1)])
-        once()
-    kept = all(np.array_equal(inputs[name], case.inputs[FIRST][name]) for name in inputs)
-    for name, array in inputs.items():
-        array[...] = case.inputs[SECOND][name]
-    once()
-    kept &= all(np.array_equal(inputs[name], case.inputs[SECOND][name]) for name in inputs)
+        kept &= once()
+    for name, each in inputs.items():
+        each.hold(case.inputs[SECOND][name])
+    kept &= once()
     return Run(case, {name: (bits[0], _another(bits[:-1]), bits[-1]) for name, bits in left.items()}, touched, kept)
 
 

@@ -20,6 +20,7 @@ from ptxgen.kernels.matmul_compute import MatmulSpec
 from ptxgen.kernels.matmul_menu import Sizes
 from ptxgen.kernels.processors import Processor
 from ptxgen.kernels.views import DTYPES
+from ptxgen.plan import Fact
 from ptxgen.runtime import Graph, elapsed_ms
 from ptxgen.testing import Bounded
 from ptxgen.tune.cases import Case, sizes_around, wanted
@@ -36,9 +37,9 @@ Truth = tuple[Mapping[str, Bounded], ...]
 
 
 @lru_cache(maxsize=CASES_KEPT)
-def case_of(spec: MatmulSpec, target: str, sizes: Sizes, orders: tuple[SumOrder, ...]) -> Case:
+def case_of(spec: MatmulSpec, target: str, sizes: Sizes, orders: tuple[SumOrder, ...], facts: tuple[Fact, ...]) -> Case:
     """A case, held with what it must give."""
-    return Case(spec, target, sizes, orders)
+    return Case(spec, target, sizes, orders, facts)
 
 
 @frozen
@@ -87,8 +88,8 @@ class OnGpu:
         kernel = made.kernel
         numerics = target_named(target).name.rstrip("af")
         cases = tuple(
-            case_of(spec, numerics, each, made.orders)
-            for each in sizes_around(made.wanted.tiling, 2 if spec.batched else 1)
+            case_of(spec, numerics, each, made.orders, made.wanted.facts)
+            for each in sizes_around(made.wanted.tiling, made.wanted.facts, 2 if spec.batched else 1)
         )
         try:
             if made.cubin is not None:

@@ -33,7 +33,7 @@ def gate() -> Gate:
     row = processor_here(90)
     assert row is not None
     made = make(Wanted(SPEC, "sm_90a", DIRECT, FACTS))
-    return Gate(SPEC, tuple(case_of(SPEC, "sm_90", sizes, made.orders) for sizes in SIZES), row, repeats=4)
+    return Gate(SPEC, tuple(case_of(SPEC, "sm_90", sizes, made.orders, FACTS) for sizes in SIZES), row, repeats=4)
 
 
 @pytest.mark.parametrize("tiling", (DIRECT, STAYING, evolve(DIRECT, i=128, j=128, k=64, warps=8, workers=sms)), ids=str)

@@ -188,10 +188,10 @@ class Simulated:
     def measure(self, spec: MatmulSpec, target: str, sizes: Sizes, made: Sequence[Made]) -> tuple[Verdict, ...]:
         found: list[Verdict] = []
         for each in made:
-            *_, small = sizes_around(each.wanted.tiling)
+            *_, small = sizes_around(each.wanted.tiling, each.wanted.facts)
             micro = clock(spec, target, sizes, each.wanted.tiling)
             timing = Timing(sizes, micro, 10, 10 * micro, 10 * micro, cold=True)
-            gate = Gate(spec, (Case(spec, target, small, each.orders),), device())
+            gate = Gate(spec, (Case(spec, target, small, each.orders, each.wanted.facts),), device())
             verdict = gate.judge(OnSimulator(each, clock=partial(told, timing)))
             assert verdict is not None
             found.append(verdict)
