@@ -132,7 +132,9 @@ def _tune(options: TuneOptions) -> int:
     with makers(options) as made_by, gpus() as measured_by:
         for target in options.targets or (target_of(0),):
             with progress(len(options.shapes), sys.stderr) as tell:
-                tuner = Tuner(row, OnGpu(row), made_by, measured_by, kept, options.candidates, tell)
+                tuner = Tuner(
+                    row, OnGpu(row, deadline=options.deadline), made_by, measured_by, kept, options.candidates, tell
+                )
                 found = list(tuner.tune(spec, target, options.shapes))
             for each in sorted(found, key=lambda tuning: options.shapes.index(tuning.sizes)):
                 print("\n".join(told(each, target)))

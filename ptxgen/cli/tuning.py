@@ -19,6 +19,7 @@ from ptxgen.kernels.matmul_menu import Sizes
 
 TUNE_COMMAND = "tune"
 OPERANDS = {each.label: each for each in (f16, bf16, f32)}
+DEADLINE = 30.0
 NUMBERS = re.compile(r"\d+")
 
 
@@ -38,6 +39,7 @@ class TuneOptions:
     explain: bool
     candidates: int
     processes: int | None
+    deadline: float
     device_name: str | None
     out: Path | None
 
@@ -75,10 +77,12 @@ def parse_tune_command(arguments: Sequence[str]) -> TuneOptions | None:
         raise Unusable(f"--processes must be 1 or more, got {given.processes}")
     if given.candidates < 1:
         raise Unusable(f"--candidates must be 1 or more, got {given.candidates}")
+    if not given.deadline > 0:
+        raise Unusable(f"--deadline must be above 0, got {given.deadline:g}")
     return TuneOptions(
         shapes, Layout(given.layout), product_types(given), _typed(epilogue, OPERANDS[given.operand_type]),
         tuple(given.target.split(",")) if given.target else (), given.calibrate, given.fit, given.explain,
-        given.candidates, given.processes, given.device, given.out,
+        given.candidates, given.processes, given.deadline, given.device, given.out,
     )  # fmt: skip
 
 
@@ -131,6 +135,10 @@ def _parser() -> Parser:
         "--candidates", type=int, default=24, metavar="COUNT", help="plans of a shape that are made (default: 24)"
     )
     parser.add_argument("--processes", type=int, metavar="COUNT", help="that make kernels (default: one a core)")
+    parser.add_argument(
+        "--deadline", type=float, default=DEADLINE, metavar="SECONDS",
+        help=f"in which a plan must end what it is asked at a time (default: {DEADLINE:g})",
+    )  # fmt: skip
     parser.add_argument("--device", metavar="NAME", help="whose row the model takes (default: this one's): H200")
     parser.add_argument("--calibrate", action="store_true", help="time a spread of plans at the shapes, a line each")
     parser.add_argument("--fit", type=Path, metavar="FILE", help="print the model's row for such lines")

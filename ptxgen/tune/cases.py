@@ -123,11 +123,11 @@ class Case:
     @cached_property
     def inputs(self) -> Mapping[str, Mapping[str, NDArray[Any]]]:
         """Both draws of every input, by name."""
-        chance, given = np.random.default_rng(self.seed), {}
+        chance, stated, given = np.random.default_rng(self.seed), Matmul(self.spec).stated, {}
         for draw in INPUTS:
             given[draw] = {
-                name: drawn(chance, shape, dtype)
-                for name, (shape, dtype) in shapes_of(self.spec, self.sizes).items()
+                name: drawn(chance, shape, stated.array(name).element)
+                for name, (shape, _) in shapes_of(self.spec, self.sizes).items()
                 if name not in outputs(self.spec)
             }
         return given

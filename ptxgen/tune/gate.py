@@ -48,10 +48,11 @@ class Stage(Enum):
 
 @frozen
 class Refusal:
-    """The stage that a candidate does not pass, and why."""
+    """The stage that a candidate does not pass, and why; `unended` where it held the device until its time was over."""
 
     stage: Stage
     reason: str
+    unended: bool = False
 
     def __str__(self) -> str:
         return f"{self.stage.value}: {self.reason}"
@@ -67,11 +68,13 @@ class Built:
 
 @frozen(eq=False)
 class Sample:
-    """A part of the results of a launch that was timed: elements that are still poisoned in all of them, and how far
-    the part is from float64 in shares of its bound."""
+    """The results of a launch that was timed: elements that are still poisoned in all of them, how far a part of them
+    is from float64 in shares of its bound, and how many elements have other bits than those of another kernel that adds
+    in the same order."""
 
     unwritten: int
     excess: float
+    differing: int = 0
 
 
 @frozen(eq=False)
@@ -126,6 +129,8 @@ class Gate:
     processor: Processor
     repeats: int = 2
     spilled_bytes: int = SPILLED_BYTES
+    at: Callable[[Stage, str], None] = field(default=lambda stage, what: None, repr=False)
+    """Is told of each stage before a candidate is asked for it, and of which case."""
 
     def judge(self, subject: Subject) -> Refusal | Timing | None:
         """The first stage that the candidate does not pass; else its time, None where nothing is timed."""
@@ -145,6 +150,7 @@ class Gate:
             return refused
         runs = []
         for case in self.cases:
+            self.at(Stage.LAUNCH, told(case.sizes))
             try:
                 runs.append(run(subject, case, self.repeats))
             except PtxgenError as error:
@@ -158,9 +164,11 @@ class Gate:
         return next((Refusal(stage, reason) for stage, reason in faults), None)
 
     def _before(self, subject: Subject) -> Refusal | None:
+        self.at(Stage.PROOF, "")
         findings = subject.proof()
         if findings:
             return Refusal(Stage.PROOF, findings[0])
+        self.at(Stage.BUILD, "")
         built = subject.build()
         if built.notes:
             return Refusal(Stage.BUILD, built.notes[0])
@@ -283,6 +291,11 @@ def timing_faults(timing: Timing, spec: MatmulSpec, processor: Processor) -> Ite
             yield (
                 Stage.WORK,
                 f"timed launch {number} is {sample.excess:.3g} times as far from float64 as rounding explains",
+            )
+        if sample.differing:
+            yield (
+                Stage.WORK,
+                f"{sample.differing} elements of timed launch {number} have other bits than sums in the same order",
             )
 
 

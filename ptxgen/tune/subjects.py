@@ -68,10 +68,9 @@ class OnDevice:
         return self.made.doubts
 
     def build(self) -> Built:
-        """What an assembler made of it; where none was here, what the driver's compiler leaves of its registers."""
+        """What an assembler made of it, and the driver's compiler, whose code is what runs: the worse of both."""
         found = built(self.made)
-        loaded = self.kernel.on_device(self.device)
-        return found if self.made.cubin is not None else Built(loaded.local_bytes)
+        return Built(max(found.spills, self.kernel.on_device(self.device).local_bytes), found.notes)
 
     def launch(self, arrays: Mapping[str, NDArray[Any]], scalars: Mapping[str, float]) -> None:
         """Runs it and waits; DriverError for a fault."""

@@ -61,6 +61,7 @@ def test_a_fit_prints_a_row(tmp_path: Path, capsys: Capture) -> None:
         ("--m 5 --n 5 --k 5 --epilogue nonsense", "unknown epilogue 'nonsense'"),
         ("--m 5 --n 5 --k 5 --calibrate --explain", "three commands"),
         ("--m 5 --n 5 --k 5 --candidates 0", "--candidates must be 1 or more"),
+        ("--m 5 --n 5 --k 5 --deadline 0", "--deadline must be above 0"),
         ("--m 5 --n 5 --k 5 --explain --device T4", "there are rows for H200"),
         ("--fit absent.txt", "holds no measurements"),
     ),

@@ -105,8 +105,8 @@ def test_arrays_lie_as_badly_as_facts_allow(spec: MatmulSpec, factor: int) -> No
     stated = Matmul(spec).stated
     arrays = arrays_in_memory(stated)
     names = {name for array in arrays for stride in array.strides for name in stride.names}
-    facts = (*(multiple(name, factor) for name in names), *aligned(*arrays, bytes=2 * factor))
-    facts = facts if factor > 1 else ()
+    known = (*(multiple(name, factor) for name in names), *aligned(*arrays, bytes=2 * factor))
+    facts = known if factor > 1 else ()
     case = Case(spec, TARGET, Sizes(24, 40, 8, 2 if spec.batched else 1), (), facts)
     placed = {name: each.window for name, each in case.placed().items()}
     bound = bind(arrays, placed)
