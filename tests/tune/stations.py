@@ -19,11 +19,13 @@ TIMES = {GOOD: 100.0, QUICKEST: 99.0, CHEATS: 70.0, SLOW: 200.0}
 
 @define
 class Fake:
-    """Candidates by the slots of their rings, faults for good: what it is asked after one it refuses."""
+    """Candidates by the slots of their rings; after a fault it refuses everything. Their launches are as many as the
+    turns that they were timed by last."""
 
     shape: Shape | None = None
     faulty: bool = False
     held: dict[int, int] = field(factory=dict)
+    turns: dict[int, int] = field(factory=dict)
 
     def answer(self, question: Question, tell: Tell) -> Any:
         if isinstance(question, Sound):
@@ -40,14 +42,16 @@ class Fake:
                 if made.wanted.tiling.depth == HANGS_AT_SHAPE:
                     time.sleep(1e6)
                 self.held[number] = made.wanted.tiling.depth
-            case Turned(numbers=numbers):
+            case Turned(numbers=numbers, count=count):
+                self.turns.update(dict.fromkeys(numbers, count))
                 if DIES_IN_TURNS in [self.held[number] for number in numbers]:
                     os._exit(9)
                 return tuple(TIMES[self.held[number]] for number in numbers)
             case Finished(number=number, microseconds=micro):
                 assert self.shape is not None
                 assert TIMES[self.held[number]] == micro
-                return Timing(self.shape.sizes, micro, 10, 10 * micro, 10 * micro, cold=True)
+                count = self.turns[number]
+                return Timing(self.shape.sizes, micro, count, count * micro, count * micro, cold=True)
             case Looked(number=number, timing=timing):
                 bad = self.held[number] == CHEATS
                 return Checked(Refusal(Stage.WORK, "left poison") if bad else timing)

@@ -7,16 +7,19 @@ from functools import cache
 
 import numpy as np
 import pytest
+from attrs import evolve
 
-from ptxgen.compute import f32
-from ptxgen.kernels import Layout, MatmulSpec
+from ptxgen.compute import bf16, e4m3, f32, s8
+from ptxgen.kernels import Layout, MatmulSpec, MatmulTiling
 from ptxgen.kernels.binding import arrays_in_memory, bind
-from ptxgen.kernels.epilogue import Residual
+from ptxgen.kernels.epilogue import Bias, Residual
 from ptxgen.kernels.matmul import Matmul
 from ptxgen.kernels.matmul_menu import Sizes
-from ptxgen.plan import aligned, multiple
+from ptxgen.plan import Fact, aligned, multiple
+from ptxgen.tune.calibration import facts_for
 from ptxgen.tune.cases import Case, guarded, sizes_around
 from ptxgen.tune.gate import Gate, Refusal, Stage, Timing
+from ptxgen.tune.making import Wanted, make
 from ptxgen.tune.subjects import OnSimulator
 from tests.tune.spoiled import (
     DIRECT,
@@ -46,6 +49,30 @@ def gate() -> Gate:
 @pytest.mark.parametrize("tiling", (DIRECT, STAYING), ids=str)
 def test_what_is_good_passes(tiling) -> None:
     assert gate().judge(OnSimulator(good(tiling))) is None
+
+
+HONEST = (
+    (MatmulSpec.of(e4m3, layout=Layout.NT), "sm_90a", Sizes(512, 512, 512), evolve(DIRECT, k=32)),
+    (MatmulSpec.of(s8, layout=Layout.NT), "sm_90a", Sizes(512, 512, 512), evolve(DIRECT, k=32)),
+    (MatmulSpec.of(bf16, layout=Layout.TN, batched=True), "sm_90a", Sizes(512, 512, 512, 3), evolve(DIRECT, j=64)),
+    (MatmulSpec.of(bf16, epilogue=(Bias(element=f32), Residual())), "sm_90a", Sizes(511, 510, 509), None),
+    (MatmulSpec(Layout.TT, output=f32), "sm_80", Sizes(510, 511, 508), None),
+    (MatmulSpec(), "sm_70", Sizes(511, 511, 511), None),
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("spec, target, sizes, tiling", HONEST, ids=lambda each: str(each)[:40])
+def test_what_is_good_passes_however_its_arguments_lie(
+    spec: MatmulSpec, target: str, sizes: Sizes, tiling: MatmulTiling | None
+) -> None:
+    """Of the facts of a shape, odd ones too, in every case that a device would be asked for."""
+    chosen = tiling or MatmulTiling(i=64, j=32, k=32, warps=4, depth=2, isolate=False)
+    made = make(Wanted(spec, target, chosen, facts_for(spec, sizes, chosen, target)))
+    assert not made.reason
+    around = sizes_around(chosen, made.wanted.facts, 2 if spec.batched else 1)
+    cases = tuple(Case(spec, target, each, made.orders, made.wanted.facts) for each in around)
+    assert Gate(spec, cases, device()).judge(OnSimulator(made)) is None
 
 
 def test_an_honest_time_passes() -> None:
@@ -105,7 +132,7 @@ def test_arrays_lie_as_badly_as_facts_allow(spec: MatmulSpec, factor: int) -> No
     stated = Matmul(spec).stated
     arrays = arrays_in_memory(stated)
     names = {name for array in arrays for stride in array.strides for name in stride.names}
-    known = (*(multiple(name, factor) for name in names), *aligned(*arrays, bytes=2 * factor))
+    known: tuple[Fact, ...] = (*(multiple(name, factor) for name in names), *aligned(*arrays, bytes=2 * factor))
     facts = known if factor > 1 else ()
     case = Case(spec, TARGET, Sizes(24, 40, 8, 2 if spec.batched else 1), (), facts)
     placed = {name: each.window for name, each in case.placed().items()}
