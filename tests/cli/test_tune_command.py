@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from attrs import frozen
 
 from ptxgen.cli import main
 from ptxgen.cli.tune import spec_of
@@ -16,6 +19,8 @@ from ptxgen.kernels.matmul_menu import Sizes
 from ptxgen.kernels.views import DTYPES, view_of
 from ptxgen.tune.calibration import Measurement, written
 from tests.kernels.measured import TARGET, measured
+from tests.runtime.conftest import driver  # noqa: F401
+from tests.runtime.fake_driver import FakeDriver
 
 Capture = pytest.CaptureFixture[str]
 
@@ -121,3 +126,35 @@ def test_types_that_do_not_meet_are_unusable(capsys: Capture) -> None:
     ):
         assert main(["tune", *f"--m 512 --n 512 --k 512 {words} --explain".split()]) == 2
         assert why in capsys.readouterr().err
+
+
+@frozen(eq=False)
+class Recorder:
+    """A search that finds nothing, and what it was given."""
+
+    given: list[Any]
+
+    def __call__(self, *arguments: Any) -> Any:
+        self.given[:] = arguments
+        return self
+
+    def tune(self, *arguments: Any) -> Iterator[Any]:
+        return iter(())
+
+
+def test_what_is_found_is_kept_under_the_name_of_the_device(
+    driver: FakeDriver,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: Capture,
+) -> None:
+    """Whatever row the model takes; a device without a row of its own wants one to be named."""
+    given: list[Any] = []
+    monkeypatch.setattr("ptxgen.cli.tune.Tuner", Recorder(given))
+    driver.name, driver.multiprocessors = "NVIDIA H100 80GB HBM3", 132
+    assert main(["tune", "--m", "512", "--n", "512", "--k", "512", "--device", "H200", "--deadline", "7"]) == 0
+    row, measurer, _, _, kept, *_ = given
+    assert (row.name, kept.device, measurer.deadline) == ("H200", "NVIDIA H100 80GB HBM3", 7.0)
+    assert kept.driver.startswith("CUDA 12.4")
+    driver.name = "NVIDIA GH200 480GB"
+    assert main(["tune", "--m", "512", "--n", "512", "--k", "512"]) == 2
+    assert "no row of the cost model for NVIDIA GH200 480GB with 132 multiprocessors" in capsys.readouterr().err
