@@ -39,7 +39,8 @@ class OnGpu:
     """Gates and times on device 0 of this process, in a process below it: first every stage that needs no time, then a
     launch at the shape itself, a few turns of all that passed, and many of those not far from the best; of all the
     results are looked at. A candidate that holds the device longer than `deadline` seconds at one of these is refused
-    there. `station` answers in the process below."""
+    there. `station` answers in the process below, so this one must be allowed to have some (of Dask's workers those
+    whose `distributed.worker.daemon` is false)."""
 
     processor: Processor
     turns: int = TURNS
@@ -73,7 +74,7 @@ class Session:
         for number, each in enumerate(self.made):
             if not self.begin():
                 break
-            refused = self.ask(Gated(each), self.asking.deadline)
+            refused = self.ask(Gated(number, each), self.asking.deadline)
             if isinstance(refused, Refusal):
                 self.found[number] = refused
         self.hold(self.open())

@@ -38,6 +38,7 @@ class Shape:
 class Gated:
     """Whether a candidate passes the stages that need no time. Answer: None or a Refusal."""
 
+    number: int
     made: Made = field(repr=False)
 
 

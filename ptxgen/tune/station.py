@@ -11,6 +11,7 @@ from attrs import define, evolve, field, frozen
 from isa.targets import target as target_named
 from ptxgen.derive import SumOrder
 from ptxgen.errors import DriverError, InternalError, PtxgenError
+from ptxgen.kernels.generated import GeneratedKernel
 from ptxgen.kernels.matmul_compute import MatmulSpec
 from ptxgen.kernels.matmul_menu import Sizes
 from ptxgen.kernels.processors import Processor
@@ -49,6 +50,7 @@ class Station:
     shape: Shape | None = None
     here: Bench | None = None
     checker: Checker | None = None
+    loaded: dict[int, GeneratedKernel] = field(factory=dict)
     held: dict[int, Held] = field(factory=dict)
     at: At = field(factory=lambda: At(Stage.BUILD))
 
@@ -64,8 +66,8 @@ class Station:
                 case Shape():
                     begin(Stage.LAUNCH, told(question.sizes))
                     return self.begun(question)
-                case Gated(made=made):
-                    return self.gated(made, begin)
+                case Gated(number=number, made=made):
+                    return self.gated(number, made, begin)
                 case Tried(number=number, made=made):
                     begin(Stage.LAUNCH, told(self.known.sizes))
                     return self.tried(number, made)
@@ -108,13 +110,14 @@ class Station:
 
     def begun(self, shape: Shape) -> None:
         """Operands for a shape, in the place of those of another."""
+        self.loaded.clear()
         self.held.clear()
         self.here = self.checker = None
         self.shape = shape
         self.here = bench(shape.spec, shape.sizes, seed=shape.seed)
         self.checker = Checker(self.here, self.numerics, shape.tile_rows)
 
-    def gated(self, made: Made, begin: Any) -> Refusal | None:
+    def gated(self, number: int, made: Made, begin: Any) -> Refusal | None:
         """The stage of those that need no time that a candidate does not pass."""
         if made.doubts:
             return Refusal(Stage.PROOF, made.doubts[0])
@@ -122,11 +125,12 @@ class Station:
         around = sizes_around(made.wanted.tiling, facts, 2 if spec.batched else 1)
         cases = tuple(case_of(spec, self.numerics, sizes, made.orders, facts) for sizes in around)
         gate = Gate(spec, cases, self.known.processor, at=begin)
+        self.loaded[number] = made.kernel
         return gate.judge_results(OnDevice(made, made.kernel))
 
     def tried(self, number: int, made: Made) -> None:
         """Launches a candidate once over all sets, and holds it."""
-        graph, blocks = self.bench.recorded(made.kernel)
+        graph, blocks = self.bench.recorded(self.loaded.get(number, made.kernel))
         graph()
         graph.wait()
         self.held[number] = Held(graph, Adding.of(made.orders, blocks))

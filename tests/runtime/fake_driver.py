@@ -20,7 +20,7 @@ OK = (real.CUresult.CUDA_SUCCESS,)
 BAD_VALUE = (real.CUresult.CUDA_ERROR_INVALID_VALUE,)
 
 
-ATTRIBUTE_BYTES = 72
+ATTRIBUTE_BYTES, ALLOCATED_BYTES = 72, 256
 
 
 class ConfigTail(ctypes.Structure):
@@ -213,8 +213,9 @@ class FakeDriver:
             return real.CUresult.CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, None
         if size > self.memory_left:
             return real.CUresult.CUDA_ERROR_OUT_OF_MEMORY, None
-        buffer = (ctypes.c_char * size)()
-        address = ctypes.addressof(buffer)
+        buffer = (ctypes.c_char * (size + ALLOCATED_BYTES))()
+        start = ctypes.addressof(buffer)
+        address = start + -start % ALLOCATED_BYTES
         ctypes.memset(address, UNWRITTEN, size)
         self.memory[address] = buffer
         return *OK, address

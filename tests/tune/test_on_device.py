@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from typing import Any
 
 import numpy as np
@@ -12,13 +13,15 @@ import ptxgen
 from ptxgen.build import Module, pointer
 from ptxgen.kernels.matmul_menu import Sizes
 from ptxgen.runtime import Graph, load, record
+from ptxgen.tune.cases import Case
 from ptxgen.tune.checking import Adding, Checker, rows_of
 from ptxgen.tune.gate import Gate, Refusal, Stage, Timing
 from ptxgen.tune.measuring import Bench, bench, turns
 from ptxgen.tune.station import REPLAYS, timed
+from ptxgen.tune.subjects import OnDevice
 from tests.runtime.conftest import driver  # noqa: F401
 from tests.runtime.fake_driver import FakeDriver, Launched
-from tests.tune.spoiled import DIRECT, SPEC, TARGET, device, good
+from tests.tune.spoiled import DIRECT, FACTS, SPEC, TARGET, device, good
 
 SIZES = Sizes(64, 16, 16)
 
@@ -135,3 +138,30 @@ def test_a_device_whose_clock_runs_ahead_of_the_host_is_refused(driver: FakeDriv
     assert isinstance(found, Refusal)
     assert found.stage is Stage.WORK
     assert gate.judge_time(evolve(timing, wall_microseconds=1.01 * timing.spanned_microseconds)) is None
+
+
+def test_memory_lies_on_a_device_as_badly_as_it_does_here(driver: FakeDriver) -> None:  # noqa: F811
+    """What a kernel is told, and what it writes: in the place of the host's window, whatever it is aligned to."""
+    made = evolve(good(DIRECT))
+    assert made.kept is not None
+    names = [parameter.name for parameter in made.kept.entry.parameters]
+    placed = Case(SPEC, TARGET, Sizes(71, 8, 56), made.orders, FACTS).placed()
+    for each in placed.values():
+        each.poison(0xFF)
+    seen = {}
+
+    def launched(launch: Launched) -> None:
+        for name in ("bias", "D"):
+            seen[name] = int.from_bytes(launch.read(names.index(name), 8), "little")
+        pitch = int.from_bytes(launch.read(names.index("ldd"), 4), "little")
+        ctypes.memset(seen["D"] + 2 * pitch, 0x11, 2)
+
+    driver.parameter_count, driver.on_launch = len(names), launched
+    OnDevice(made, made.kernel).launch({name: each.window for name, each in placed.items()}, {})
+    for name, address in seen.items():
+        assert address % 256 == placed[name].window.ctypes.data % 256
+        assert address % 32 == 16
+    result = placed["D"]
+    assert result.touched() == 0
+    assert [tuple(map(int, place)) for place in np.argwhere(result.bits() != 0xFFFF)] == [(1, 0)]
+    assert int(result.bits()[1, 0]) == 0x1111
