@@ -213,9 +213,10 @@ class FakeDriver:
             return real.CUresult.CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, None
         if size > self.memory_left:
             return real.CUresult.CUDA_ERROR_OUT_OF_MEMORY, None
-        buffer = (ctypes.c_char * (size + ALLOCATED_BYTES))()
-        start = ctypes.addressof(buffer)
-        address = start + -start % ALLOCATED_BYTES
+        around = (ctypes.c_char * (size + ALLOCATED_BYTES))()
+        ahead = -ctypes.addressof(around) % ALLOCATED_BYTES
+        buffer = (ctypes.c_char * size).from_buffer(around, ahead)
+        address = ctypes.addressof(buffer)
         ctypes.memset(address, UNWRITTEN, size)
         self.memory[address] = buffer
         return *OK, address
