@@ -22,7 +22,7 @@ from ptxgen.kernels.binding import arrays_in_memory, bind
 from ptxgen.kernels.generated import GeneratedKernel
 from ptxgen.kernels.matmul import Machine, Matmul, Outcome
 from ptxgen.kernels.matmul_case import Case
-from ptxgen.kernels.matmul_compute import MatmulSpec, check_types
+from ptxgen.kernels.matmul_compute import MatmulSpec
 from ptxgen.kernels.matmul_defaults import default_tiling
 from ptxgen.kernels.matmul_needs import Conflict, conflicts, told_together
 from ptxgen.kernels.matmul_tiling import MatmulTiling
@@ -41,20 +41,7 @@ def run_matmul(options: MatmulOptions) -> int:
     check_outputs(options)
     loaded = read_files(options)
     batched = "batches" in options.sizes
-    spec = MatmulSpec(
-        options.layout,
-        options.accumulate,
-        options.output,
-        typed_epilogue(options.epilogue, loaded),
-        batched,
-        input=options.input,
-        b_input=options.b_input,
-        promote=options.promote,
-    )
-    try:
-        check_types(spec)
-    except ValueError as error:
-        raise Unusable(str(error)) from None
+    spec = options.types.spec(options.layout, typed_epilogue(options.epilogue, loaded), batched=batched)
     product = Matmul(spec, options.target, _tiling(options, spec))
     check_used(options, product.compute)
     inputs = inputs_of(options, product.stated, loaded)

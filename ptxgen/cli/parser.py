@@ -10,17 +10,13 @@ from attrs import frozen
 
 from ptxgen.cli.products import PIECES_TOLD, add_epilogue, add_layout, add_sizes, epilogue_of
 from ptxgen.cli.texts import ABOUT, Parser, add_text_commands
+from ptxgen.cli.types import ProductTypes, add_types, product_types
 from ptxgen.cli.unusable import Unusable
-from ptxgen.compute import Element, f32
 from ptxgen.kernels.epilogue import Epilogue
-from ptxgen.kernels.matmul_compute import USUAL_RESULTS, USUAL_SUMS, Layout
+from ptxgen.kernels.matmul_compute import Layout
 from ptxgen.kernels.matmul_tiling import WARP_COUNTS
 from ptxgen.plan import Workers, sms
-from ptxgen.plan.instructions import SUMS
 
-INPUTS: dict[str, Element] = {element.label: element for element in SUMS}
-SUM_TYPES: dict[str, Element] = {element.label: element for sums in SUMS.values() for element in sums}
-RESULTS: dict[str, Element] = {element.label: element for element in Element if element is not Element.TF32}
 FILES = {"A": "a", "B": "b", "bias": "bias", "row_bias": "row_bias", "R": "residual", "C": "c"}
 SCALARS = {"alpha": 1.0, "beta": 1.0, "low": 0.0, "high": 6.0}
 SIZES = {"M": "m", "N": "n", "K": "k", "batches": "batch"}
@@ -33,11 +29,7 @@ class MatmulOptions:
 
     sizes: dict[str, int]
     layout: Layout
-    input: Element
-    b_input: Element
-    accumulate: Element
-    promote: int | None
-    output: Element
+    types: ProductTypes
     epilogue: Epilogue
     target: str
     warps: int | None
@@ -72,24 +64,11 @@ def parse(arguments: Sequence[str]) -> MatmulOptions | None:
         raise Unusable(f"--seed must be 0 or more, got {given.seed}")
     files = {name: path for name, option in FILES.items() if (path := getattr(given, option)) is not None}
     scalars = {name: value for name in SCALARS if (value := getattr(given, name)) is not None}
-    if given.promote is not None and (given.promote < 1 or given.promote & (given.promote - 1)):
-        raise Unusable(f"--promote must be a power of two, got {given.promote}")
-    left, right = types_of(given.input_type)
-    accumulate = SUM_TYPES[given.accumulate] if given.accumulate else USUAL_SUMS.get(left, f32)
-    output = RESULTS[given.output_type] if given.output_type else USUAL_RESULTS.get(left, left)
     return MatmulOptions(
-        sizes, Layout(given.layout), left, right, accumulate, given.promote, output, epilogue, given.target,
+        sizes, Layout(given.layout), product_types(given), epilogue, given.target,
         given.warps, given.workers, given.cluster, given.stream, files, scalars, given.seed, given.out,
         given.second_out, given.emit, given.run, given.explain, given.drain,
     )  # fmt: skip
-
-
-def types_of(text: str) -> tuple[Element, Element]:
-    """The types of A and B: `e4m3`, or `e4m3,e5m2`. Unusable names one that no product multiplies."""
-    names = text.split(",")
-    if not 1 <= len(names) <= 2 or any(name not in INPUTS for name in names):
-        raise Unusable(f"--input-type must be one of {', '.join(INPUTS)}, or two of them for A and B, got {text}")
-    return INPUTS[names[0]], INPUTS[names[-1]]
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -127,17 +106,7 @@ def _add_shape(parser: argparse.ArgumentParser) -> None:
     add_sizes(parser)
     parser.add_argument("--batch", type=int, metavar="COUNT", help="so many products, arrays of three dimensions")
     add_layout(parser)
-    parser.add_argument(
-        "--input-type",
-        default="f16",
-        metavar="TYPE",
-        help=f"of A and B: {', '.join(INPUTS)}; two for A,B (default: f16)",
-    )
-    parser.add_argument("--accumulate", choices=list(SUM_TYPES), help="the type that sums are kept in (default: f32)")
-    parser.add_argument("--promote", type=int, metavar="TERMS", help="sums in chains of so many terms, joined in f32")
-    parser.add_argument(
-        "--output-type", choices=list(RESULTS), help="the type of the result (default: f16, of the input)"
-    )
+    add_types(parser)
     add_epilogue(parser)
     parser.add_argument("--target", default="sm_70", help="the GPU generation (default: sm_70)")
     parser.add_argument("--warps", type=int, choices=list(WARP_COUNTS), help="warps of a block (default: the plan's)")

@@ -18,14 +18,24 @@ from ptxgen.kernels.matmul_choice import chosen
 from ptxgen.kernels.matmul_compute import MatmulSpec
 from ptxgen.kernels.matmul_cost import explain
 from ptxgen.kernels.matmul_menu import Sizes
-from ptxgen.kernels.processors import FITTED, FITTED_OF_WARPS, PROCESSORS, Processor, processor_for, processor_named
-from ptxgen.runtime import device_count, device_name
+from ptxgen.kernels.processors import (
+    FITTED,
+    FITTED_OF_WARPS,
+    PROCESSORS,
+    Processor,
+    processor_for,
+    processor_named,
+    processor_of,
+)
+from ptxgen.runtime import described, device_count
 from ptxgen.tune.calibration import Measurement, by_kind, fit, measure, read_measurements, written
 from ptxgen.tune.gate import Refusal
 from ptxgen.tune.keeping import Kept
-from ptxgen.tune.on_device import OnGpu, take_device
+from ptxgen.tune.on_device import OnGpu
+from ptxgen.tune.taking import VISIBLE, take_device, visible
 from ptxgen.tune.tilings import plain
 from ptxgen.tune.tuner import Trial, Tuner, Tuning
+from ptxgen.tune.versions import driver_here
 
 
 def run_tune(options: TuneOptions) -> int:
@@ -40,12 +50,12 @@ def run_tune(options: TuneOptions) -> int:
 
 
 def spec_of(options: TuneOptions) -> MatmulSpec:
-    """The product that the options ask for."""
+    """The product that the options ask for; Unusable where there is none."""
     batched = any(sizes.batches > 1 for sizes in options.shapes)
-    return MatmulSpec(options.layout, epilogue=options.epilogue, batched=batched)
+    return options.types.spec(options.layout, options.epilogue, batched=batched)
 
 
-def processor_of(options: TuneOptions) -> Processor:
+def row_for(options: TuneOptions) -> Processor:
     """The row named, or the device's; Unusable where there is none."""
     known = ", ".join(row.name for row in PROCESSORS)
     if options.device_name is not None:
@@ -55,9 +65,11 @@ def processor_of(options: TuneOptions) -> Processor:
         return named
     if options.explain or options.fit:
         return processor_for(90) or PROCESSORS[0]
-    found = processor_named(device_name())
+    here = described()
+    found = processor_of(here.name, here.multiprocessors)
     if found is None:
-        raise Unusable(f"there is no row of the cost model for {device_name()}; name a like one of {known} by --device")
+        what = f"{here.name} with {here.multiprocessors} multiprocessors"
+        raise Unusable(f"there is no row of the cost model for {what}; name a like one of {known} by --device")
     return found
 
 
@@ -70,7 +82,7 @@ def makers(options: TuneOptions) -> Iterator[Executor]:
 
 
 def _explain(options: TuneOptions) -> int:
-    spec, row = spec_of(options), processor_of(options)
+    spec, row = spec_of(options), row_for(options)
     for target in options.targets or ("sm_90a",):
         for sizes in options.shapes:
             print(explain(chosen(spec, target, sizes, row), sizes))
@@ -85,7 +97,7 @@ def _fit(options: TuneOptions) -> int:
         raise Unusable(f"{options.fit} holds no measurements: {error}") from None
     if not measured:
         raise Unusable(f"{options.fit} holds no measurements")
-    found = fit(spec_of(options), measured, processor_of(options))
+    found = fit(spec_of(options), measured, row_for(options))
     print(
         f"{len(measured)} measurements; half within a factor of {found.median:.3f}, nine in ten {found.nine_in_ten:.3f}"
     )
@@ -102,7 +114,7 @@ def _fit(options: TuneOptions) -> int:
 
 
 def _calibrate(options: TuneOptions) -> int:
-    spec, row = spec_of(options), processor_of(options)
+    spec, row = spec_of(options), row_for(options)
     lines = []
     with makers(options) as pool:
         for target in options.targets or (target_of(0),):
@@ -115,12 +127,14 @@ def _calibrate(options: TuneOptions) -> int:
 
 
 def _tune(options: TuneOptions) -> int:
-    spec, row = spec_of(options), processor_of(options)
-    lines, good = [], True
+    spec, row = spec_of(options), row_for(options)
+    lines, good, kept = [], True, Kept(described().name, driver_here())
     with makers(options) as made_by, gpus() as measured_by:
         for target in options.targets or (target_of(0),):
             with progress(len(options.shapes), sys.stderr) as tell:
-                tuner = Tuner(row, OnGpu(row), made_by, measured_by, Kept(row.name), options.candidates, tell)
+                tuner = Tuner(
+                    row, OnGpu(row, deadline=options.deadline), made_by, measured_by, kept, options.candidates, tell
+                )
                 found = list(tuner.tune(spec, target, options.shapes))
             for each in sorted(found, key=lambda tuning: options.shapes.index(tuning.sizes)):
                 print("\n".join(told(each, target)))
@@ -133,12 +147,12 @@ def _tune(options: TuneOptions) -> int:
 
 @contextmanager
 def gpus() -> Iterator[Executor]:
-    """A process for each GPU."""
+    """A process for each GPU that this one may use."""
     context = get_context("spawn")
-    numbers, count = context.Queue(), device_count()
-    for number in range(count):
-        numbers.put(number)
-    with ProcessPoolExecutor(max(1, count), context, take_device, (numbers,)) as pool:
+    names, count = context.Queue(), device_count()
+    for name in visible(count, os.environ.get(VISIBLE)):
+        names.put(name)
+    with ProcessPoolExecutor(max(1, count), context, take_device, (names,)) as pool:
         yield pool
 
 

@@ -10,15 +10,17 @@ from attrs import evolve, frozen
 
 from ptxgen.cli.products import PIECES_TOLD, add_epilogue, add_layout, add_sizes, epilogue_of
 from ptxgen.cli.texts import ABOUT, Parser
+from ptxgen.cli.types import ProductTypes, add_types, product_types
 from ptxgen.cli.unusable import Unusable
-from ptxgen.compute import Element, f16, f32
+from ptxgen.compute import Element, bf16, f16, f32
 from ptxgen.kernels.binding import LARGEST_SIZE
 from ptxgen.kernels.epilogue import Beta, Bias, Epilogue, Keep, Residual
 from ptxgen.kernels.matmul_compute import Layout
 from ptxgen.kernels.matmul_menu import Sizes
 
 TUNE_COMMAND = "tune"
-OPERANDS = {each.label: each for each in (f16, f32)}
+OPERANDS = {each.label: each for each in (f16, bf16, f32)}
+DEADLINE = 30.0
 NUMBERS = re.compile(r"\d+")
 
 
@@ -30,6 +32,7 @@ class TuneOptions:
 
     shapes: tuple[Sizes, ...]
     layout: Layout
+    types: ProductTypes
     epilogue: Epilogue
     targets: tuple[str, ...]
     calibrate: bool
@@ -37,6 +40,7 @@ class TuneOptions:
     explain: bool
     candidates: int
     processes: int | None
+    deadline: float
     device_name: str | None
     out: Path | None
 
@@ -71,10 +75,12 @@ def parse_tune_command(arguments: Sequence[str]) -> TuneOptions | None:
         raise Unusable(f"--processes must be 1 or more, got {given.processes}")
     if given.candidates < 1:
         raise Unusable(f"--candidates must be 1 or more, got {given.candidates}")
+    if not given.deadline > 0:
+        raise Unusable(f"--deadline must be above 0, got {given.deadline:g}")
     return TuneOptions(
-        shapes, Layout(given.layout), _typed(epilogue, OPERANDS[given.operand_type]),
+        shapes, Layout(given.layout), product_types(given), _typed(epilogue, OPERANDS[given.operand_type]),
         tuple(given.target.split(",")) if given.target else (), given.calibrate, given.fit, given.explain,
-        given.candidates, given.processes, given.device, given.out,
+        given.candidates, given.processes, given.deadline, given.device, given.out,
     )  # fmt: skip
 
 
@@ -114,6 +120,7 @@ def _parser() -> Parser:
     parser.add_argument("--batch", type=int, default=1, metavar="COUNT", help="so many products (default: 1)")
     parser.add_argument("--shapes", type=Path, metavar="FILE", help="M N K in each line instead")
     add_layout(parser)
+    add_types(parser)
     add_epilogue(parser)
     parser.add_argument(
         "--operand-type", choices=list(OPERANDS), default="f16", help="of the epilogue's operands (default: f16)"
@@ -123,6 +130,10 @@ def _parser() -> Parser:
         "--candidates", type=int, default=24, metavar="COUNT", help="plans of a shape that are made (default: 24)"
     )
     parser.add_argument("--processes", type=int, metavar="COUNT", help="that make kernels (default: one a core)")
+    parser.add_argument(
+        "--deadline", type=float, default=DEADLINE, metavar="SECONDS",
+        help=f"in which a plan must end what it is asked at a time (default: {DEADLINE:g})",
+    )  # fmt: skip
     parser.add_argument("--device", metavar="NAME", help="whose row the model takes (default: this one's): H200")
     parser.add_argument("--calibrate", action="store_true", help="time a spread of plans at the shapes, a line each")
     parser.add_argument("--fit", type=Path, metavar="FILE", help="print the model's row for such lines")

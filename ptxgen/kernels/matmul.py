@@ -27,7 +27,7 @@ from ptxgen.kernels.matmul_menu import Sizes
 from ptxgen.kernels.matmul_needs import check_asked
 from ptxgen.kernels.matmul_plan import matmul_plan
 from ptxgen.kernels.matmul_tiling import MatmulTiling
-from ptxgen.kernels.processors import Processor, processor_for
+from ptxgen.kernels.processors import Processor, processor_here
 from ptxgen.kernels.stated_kinds import kind, measured
 from ptxgen.kernels.total import total_plan
 from ptxgen.kernels.variants import Variant, variant_of
@@ -91,17 +91,22 @@ class Matmul:
         return self.tiling or default_tiling(self.spec, self.target)
 
     def fitted(self, arrays: Mapping[str, Any]) -> Matmul:
-        """This product with the tiling that it is given for these arrays: its own, else what `tuned` knows, else one
-        chosen for their sizes, on `processor` or on the first known GPU of the target, by a model that runs nothing
-        (`matmul_choice`): by warps where the arrays deny what warpgroups need."""
-        row = self.processor or processor_for(target_named(self.target).number)
-        if self.tiling is not None or (self.tuned is None and (row is None or not row.measured)):
+        """This product with the tiling that it is given for these arrays: its own, else what `tuned` knows of arguments
+        that allow the same, else one chosen for their sizes, on `processor` or on the GPU that is here, or the first
+        known one of the target, by a model that runs nothing (`matmul_choice`): by warps where the arrays deny what
+        warpgroups need."""
+        if self.tiling is not None:
+            return self
+        row = self.processor or processor_here(target_named(self.target).number)
+        if self.tuned is None and (row is None or not row.measured):
             return self
         bound = self._bound(self.with_outputs(arrays, make=outline))
-        plan = Plan(self.compute, self.target).assume(*facts_of(self.compute, bound))
+        facts = facts_of(self.compute, bound)
+        plan = Plan(self.compute, self.target).assume(*facts)
         wide = isinstance(by_warpgroups(plan, self.spec, self.tiled), MatrixInstruction)
         sizes = Sizes.of(self.spec, bound.sizes)
-        found = self.tuned.tiling(self.spec, self.target, sizes) if self.tuned and not self.spec.totals else None
+        tuned = None if self.spec.totals else self.tuned
+        found = None if tuned is None else tuned.tiling(self.spec, self.target, sizes, facts)
         target = self.target if wide else self.target.rstrip("af")
         tiling = found or chosen_tiling(self.spec, target, sizes, row)
         return _tiled(self.spec, self.target, tiling)

@@ -14,6 +14,7 @@ from ptxgen.kernels.matmul_menu import Sizes, is_legal, menu_for, standing, walk
 from ptxgen.kernels.matmul_pace import Pace, pace_of, product_of
 from ptxgen.kernels.matmul_tiling import MatmulTiling
 from ptxgen.kernels.processors import Processor
+from ptxgen.plan import Fact
 
 CHOICES_KEPT = 4096
 
@@ -21,8 +22,9 @@ CHOICES_KEPT = 4096
 class Tuned(Protocol):
     """Tilings that were found by measuring, for whoever asks to be given them."""
 
-    def tiling(self, spec: MatmulSpec, target: str, sizes: Sizes) -> MatmulTiling | None:
-        """The best known for a product of these sizes; None where nothing like it was measured."""
+    def tiling(self, spec: MatmulSpec, target: str, sizes: Sizes, facts: tuple[Fact, ...]) -> MatmulTiling | None:
+        """The best known for a product of these sizes whose arguments allow these facts and no others; None where
+        nothing like it was measured."""
 
 
 def ranked(spec: MatmulSpec, target: str, sizes: Sizes, processor: Processor) -> tuple[Estimate, ...]:

@@ -6,9 +6,13 @@ those named in FITTED were fitted to launches timed on such a device (`ptxgen tu
 
 from __future__ import annotations
 
-from attrs import frozen
+from functools import cache
+
+from attrs import evolve, frozen
 
 from ptxgen.compute import Element
+from ptxgen.errors import DriverError
+from ptxgen.runtime import described
 
 CLOCKS_PER_US, BYTES_PER_US = 1000.0, 1e6
 
@@ -18,9 +22,10 @@ class Processor:
     """A GPU as the cost of a product sees it. All times are in microseconds, rates per clock are those of one
     multiprocessor.
 
-    From data sheets: `number` of its compute capability, `sms`, `flops_per_clock` of dense f16 products, the highest
-    clock `top_ghz`, `pins_rate` of the memory in TB/s, `shared_bytes` that shared memory moves a clock, `l2_bytes` of
-    the L2 cache. `sms_in_fours`: those that clusters of four blocks reach.
+    `name` is ours, `called` what drivers call such devices. From data sheets: `number` of its compute capability,
+    `sms`, `flops_per_clock` of dense f16 products, the highest clock `top_ghz`, `pins_rate` of the memory in TB/s,
+    `shared_bytes` that shared memory moves a clock, `l2_bytes` of the L2 cache. `sms_in_fours`: those that clusters of
+    four blocks reach.
 
     Fitted where `measured`: the clock under load, `sustained` TFLOP/s that the power allows all together, `fill_bytes`
     a clock into one multiprocessor, `l2_rate` from the L2 cache to all of them and `memory_rate` of the memory, both in
@@ -46,6 +51,7 @@ class Processor:
     memory_rate: float
     l2_rate: float
     source: str
+    called: tuple[str, ...] = ()
     sms_in_fours: int = 0
     fill_bytes: float = 64.0
     shared_bytes: float = 128.0
@@ -106,31 +112,67 @@ PROCESSORS: tuple[Processor, ...] = (
         fetch=0.7518, slab=0.02236, cluster_slab=0.02089, tile=0.5662, piece=0.03817, out_bytes=14.31,
         direct_bytes=4.674, block=0.832, walk=0.1126, cluster=0.08328, share_of_warps=0.45, warp_slab=0.08614,
         share_of_boxed=0.5871, boxed_slab=0.07957,
+        called=("NVIDIA H200",),
         source="H200 data sheet (989 TFLOP/s, 4.8 TB/s); H100 tuning guide (132 SMs, 50 MB); 2,019 launches timed",
     ),
     Processor(
         "H100", 90, 132, 4096, 50 << 20, sms_in_fours=120, top_ghz=1.98, pins_rate=3.35, ghz=1.69, sustained=700,
         memory_rate=2.7, l2_rate=15.5, share_of_warps=0.45,
+        called=("NVIDIA H100 80GB HBM3",),
         source="H100 SXM data sheet (989 TFLOP/s, 3.35 TB/s); H100 tuning guide",
     ),
     Processor(
         "A100", 80, 108, 2048, 40 << 20, top_ghz=1.41, pins_rate=2.04, ghz=1.41, sustained=300, memory_rate=1.75,
         l2_rate=5.0,
+        called=("NVIDIA A100-SXM4-80GB",),
         source="A100 white paper (312 TFLOP/s, 108 SMs, 5120 bytes a clock from L2); SXM 80 GB, 2.04 TB/s",
     ),
     Processor(
         "V100", 70, 80, 1024, 6 << 20, top_ghz=1.53, pins_rate=0.9, ghz=1.53, sustained=115, memory_rate=0.83,
         l2_rate=2.5,
+        called=("Tesla V100-SXM2-16GB", "Tesla V100-SXM2-32GB",),
         source="V100 white paper (125 TFLOP/s, 80 SMs, 900 GB/s); Jia et al. 2018 (2155 GB/s from L2)",
     ),
 )  # fmt: skip
 
 
 def processor_named(name: str) -> Processor | None:
-    """The row of a GPU whose name holds a row's, as the driver spells it ("NVIDIA H200"); None where there is none."""
-    return next((row for row in PROCESSORS if row.name.lower() in name.lower()), None)
+    """The row of that name, ours or a driver's, in whatever case; None where there is none."""
+    return next((row for row in PROCESSORS if name.lower() in map(str.lower, (row.name, *row.called))), None)
+
+
+def processor_of(name: str, sms: int) -> Processor | None:
+    """The row of a device that its driver calls so and that has so many multiprocessors for this process; None where it
+    is another device, or a slice of one."""
+    return next((row for row in PROCESSORS if name in row.called and sms == row.sms), None)
 
 
 def processor_for(number: int) -> Processor | None:
     """The first row of a compute capability, which a kernel is chosen for where no device is named."""
     return next((row for row in PROCESSORS if row.number == number), None)
+
+
+@cache
+def processor_here(number: int) -> Processor | None:
+    """What kernels for a compute capability are chosen for in this process, asked of the driver once: the row of GPU 0
+    where that was measured, else the first row of the capability, with as many multiprocessors as GPU 0 has if it is of
+    that capability. None where there is no row."""
+    row = processor_for(number)
+    try:
+        found = described()
+    except DriverError:
+        return row
+    own = processor_of(found.name, found.multiprocessors)
+    if row is None or found.number != number or own is row:
+        return row
+    return own if own is not None and own.measured else relative(row, found.name, found.multiprocessors)
+
+
+def relative(row: Processor, name: str, sms: int) -> Processor:
+    """A row for a device of the same capability that has another number of multiprocessors: what they do together
+    follows it, the memory does not."""
+    share = sms / row.sms
+    return evolve(
+        row, name=name, called=(name,), sms=sms, sms_in_fours=int(row.sms_in_fours * share) // 4 * 4,
+        sustained=row.sustained * share, l2_rate=row.l2_rate * share,
+    )  # fmt: skip

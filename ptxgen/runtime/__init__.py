@@ -4,7 +4,14 @@ from ptxgen.runtime.arrays import DeviceArray
 from ptxgen.runtime.assembler import Cubin, assemble, find_assembler
 from ptxgen.runtime.disassembler import Disassembler, find_disassembler
 from ptxgen.runtime.disassembly import Sass, sass
-from ptxgen.runtime.driver import compute_capability, device_count, device_name, driver_version
+from ptxgen.runtime.driver import (
+    Described,
+    compute_capability,
+    described,
+    device_count,
+    device_name,
+    driver_version,
+)
 from ptxgen.runtime.graphs import Graph, record
 from ptxgen.runtime.loading import Launch, LoadedKernel, LoadedModule, load
 from ptxgen.runtime.machine_code import SassFunction, SassGuard, SassInstruction, SassLoop
@@ -19,6 +26,7 @@ __all__ = [
     "Assembler",
     "AssemblerKind",
     "Cubin",
+    "Described",
     "DeviceArray",
     "Disassembler",
     "Graph",
@@ -34,6 +42,7 @@ __all__ = [
     "Scratch",
     "assemble",
     "compute_capability",
+    "described",
     "device_count",
     "device_name",
     "driver_version",

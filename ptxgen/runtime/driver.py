@@ -8,6 +8,8 @@ import weakref
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from attrs import frozen
+
 from isa.drivers import cuda_version
 from ptxgen.errors import DriverError
 
@@ -160,6 +162,33 @@ def device_name(device: int = 0) -> str:
     with on_device(device) as api:
         name: bytes = call(api.cuDeviceGetName, 128, call(api.cuDeviceGet, device))
     return name.partition(b"\0")[0].decode()
+
+
+@frozen
+class Described:
+    """What the driver calls a device, its compute capability as a number (90), and the multiprocessors that this
+    process has of it."""
+
+    name: str
+    number: int
+    multiprocessors: int
+
+
+def described(device: int = 0) -> Described:
+    """What a device is, without making a context on it; DriverError where there is none."""
+    api = binding()
+    count = int(call(api.cuDeviceGetCount))
+    if not 0 <= device < count:
+        raise DriverError(f"there is no device {device}: the driver shows {count}, counted from 0")
+    which, kinds = call(api.cuDeviceGet, device), api.CUdevice_attribute
+    name: bytes = call(api.cuDeviceGetName, 128, which)
+    wanted = (
+        kinds.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR,
+        kinds.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR,
+        kinds.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT,
+    )
+    major, minor, count = (int(call(api.cuDeviceGetAttribute, each, which)) for each in wanted)
+    return Described(name.partition(b"\0")[0].decode(), 10 * major + minor, count)
 
 
 def stream_handle(stream: object) -> int:

@@ -115,8 +115,6 @@ def measure(
     for key, made in asked.items():
         if made.kept is not None and not made.reason:
             kernels[key] = made.kernel
-            if made.cubin is not None:
-                kernels[key].take(made.cubin)
     for sizes in shapes:
         here = bench(spec, sizes)
         expected = {t: estimate(spec, target, sizes, t, processor).microseconds for t in tilings}

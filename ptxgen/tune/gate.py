@@ -48,10 +48,11 @@ class Stage(Enum):
 
 @frozen
 class Refusal:
-    """The stage that a candidate does not pass, and why."""
+    """The stage that a candidate does not pass, and why; `unended` where it held the device until its time was over."""
 
     stage: Stage
     reason: str
+    unended: bool = False
 
     def __str__(self) -> str:
         return f"{self.stage.value}: {self.reason}"
@@ -67,11 +68,13 @@ class Built:
 
 @frozen(eq=False)
 class Sample:
-    """A part of the results of a launch that was timed: elements that are still poisoned in all of them, and how far
-    the part is from float64 in shares of its bound."""
+    """The results of a launch that was timed: elements that are still poisoned in all of them, how far a part of them
+    is from float64 in shares of its bound, and how many elements have other bits than those of another kernel that adds
+    in the same order."""
 
     unwritten: int
     excess: float
+    differing: int = 0
 
 
 @frozen(eq=False)
@@ -126,6 +129,8 @@ class Gate:
     processor: Processor
     repeats: int = 2
     spilled_bytes: int = SPILLED_BYTES
+    at: Callable[[Stage, str], None] = field(default=lambda stage, what: None, repr=False)
+    """Is told of each stage before a candidate is asked for it, and of which case."""
 
     def judge(self, subject: Subject) -> Refusal | Timing | None:
         """The first stage that the candidate does not pass; else its time, None where nothing is timed."""
@@ -145,6 +150,7 @@ class Gate:
             return refused
         runs = []
         for case in self.cases:
+            self.at(Stage.LAUNCH, told(case.sizes))
             try:
                 runs.append(run(subject, case, self.repeats))
             except PtxgenError as error:
@@ -158,9 +164,11 @@ class Gate:
         return next((Refusal(stage, reason) for stage, reason in faults), None)
 
     def _before(self, subject: Subject) -> Refusal | None:
+        self.at(Stage.PROOF, "")
         findings = subject.proof()
         if findings:
             return Refusal(Stage.PROOF, findings[0])
+        self.at(Stage.BUILD, "")
         built = subject.build()
         if built.notes:
             return Refusal(Stage.BUILD, built.notes[0])
@@ -176,26 +184,29 @@ def told(sizes: Sizes) -> str:
 
 def run(subject: Subject, case: Case, repeats: int = 2) -> Run:
     """The launches of a case. What the launch raises is raised."""
-    results = case.results()
-    inputs = {name: array.copy() for name, array in case.inputs[FIRST].items()}
+    placed = case.placed()
+    results = {name: each for name, each in placed.items() if name not in case.inputs[FIRST]}
+    inputs = {name: each for name, each in placed.items() if name not in results}
     left: dict[str, list[NDArray[Any]]] = {name: [] for name in results}
-    touched = dict.fromkeys(results, 0)
+    touched, kept = dict.fromkeys(results, 0), True
 
-    def once() -> None:
-        subject.launch({**inputs, **{name: each.window for name, each in results.items()}}, case.scalars)
+    def once() -> bool:
+        before = {name: each.memory.copy() for name, each in inputs.items()}
+        subject.launch({name: each.window for name, each in placed.items()}, case.scalars)
         for name, each in results.items():
             left[name].append(each.bits())
             touched[name] += each.touched()
+        return all(np.array_equal(inputs[name].memory, memory) for name, memory in before.items())
 
+    for name, each in inputs.items():
+        each.hold(case.inputs[FIRST][name])
     for turn in range(repeats):
         for each in results.values():
             each.poison(POISONS[min(turn, 1)])
-        once()
-    kept = all(np.array_equal(inputs[name], case.inputs[FIRST][name]) for name in inputs)
-    for name, array in inputs.items():
-        array[...] = case.inputs[SECOND][name]
-    once()
-    kept &= all(np.array_equal(inputs[name], case.inputs[SECOND][name]) for name in inputs)
+        kept &= once()
+    for name, each in inputs.items():
+        each.hold(case.inputs[SECOND][name])
+    kept &= once()
     return Run(case, {name: (bits[0], _another(bits[:-1]), bits[-1]) for name, bits in left.items()}, touched, kept)
 
 
@@ -280,6 +291,11 @@ def timing_faults(timing: Timing, spec: MatmulSpec, processor: Processor) -> Ite
             yield (
                 Stage.WORK,
                 f"timed launch {number} is {sample.excess:.3g} times as far from float64 as rounding explains",
+            )
+        if sample.differing:
+            yield (
+                Stage.WORK,
+                f"{sample.differing} elements of timed launch {number} have other bits than sums in the same order",
             )
 
 

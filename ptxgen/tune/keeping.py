@@ -1,7 +1,8 @@
 """The best tilings found, kept on disk between processes, for whoever asks to be given them.
 
-A folder for each product, target, device and version of the sources that make kernels; a file in it for each class of
-shapes. Files that cannot be read or are not whole count as absent; a folder that nobody may write to keeps none.
+A folder for each product, target, device, version of its driver and of the sources that make kernels; a file in it for
+each shape and what its arguments allow. Files that cannot be read or are not whole count as absent; a folder that
+nobody may write to keeps none.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from math import log
 from pathlib import Path
@@ -20,10 +21,11 @@ from ptxgen.kernels import store
 from ptxgen.kernels.matmul_compute import MatmulSpec
 from ptxgen.kernels.matmul_menu import Sizes
 from ptxgen.kernels.matmul_tiling import MatmulTiling
+from ptxgen.plan import Fact
 from ptxgen.tune.tilings import plain, tiling_of
 
-FOLDER, SUFFIX, FORMAT = "tuned", ".json", 1
-BITS_OF_A_CLASS = 4
+FOLDER, SUFFIX, FORMAT = "tuned", ".json", 2
+BITS_OF_A_CLASS, DIGITS = 4, 16
 MODULI = (128, 64, 8, 1)
 
 
@@ -37,7 +39,7 @@ class Best:
 
 
 def class_of(sizes: Sizes) -> str:
-    """The shapes that a best one serves: sizes equal in their first bits, and rows that begin alike."""
+    """The shapes that a best one may serve: sizes equal in their first bits, and rows that begin alike."""
     parts = [f"{rounded(size)}-{alignment(size)}" for size in (sizes.m, sizes.n, sizes.k)]
     return "x".join([*parts, str(sizes.batches)])
 
@@ -53,25 +55,33 @@ def alignment(size: int) -> int:
     return next(modulus for modulus in MODULI if size % modulus == 0)
 
 
-@define
+@define(eq=False)
 class Kept:
-    """What is kept for products on one kind of device. `tiling` makes it an answer for `Matmul(tuned=...)` and
-    `ptxgen.matmul(tuned=...)`: what it has once answered stays so, whatever others keep meanwhile."""
+    """What is kept for products on one kind of device, by the name that its driver gives it, whose compiler is of a
+    version. `tiling` makes it an answer for `Matmul(tuned=...)` and `ptxgen.matmul(tuned=...)`: what it has once
+    answered stays so, whatever others keep meanwhile. Two are equal only where they are the same object."""
 
     device: str
-    answers: dict[tuple[MatmulSpec, str, str], MatmulTiling | None] = field(factory=dict, repr=False)
+    driver: str = ""
+    answers: dict[tuple[MatmulSpec, str, str, str], MatmulTiling | None] = field(factory=dict, repr=False)
 
-    def tiling(self, spec: MatmulSpec, target: str, sizes: Sizes) -> MatmulTiling | None:
-        """The best known for a class of shapes; None where none was measured."""
-        key = (spec, target, class_of(sizes))
+    def tiling(self, spec: MatmulSpec, target: str, sizes: Sizes, facts: Iterable[Fact]) -> MatmulTiling | None:
+        """The best known for a shape whose arguments allow `facts`, else of the shape nearest to it in its class; None
+        where none of the class was measured with arguments that allow the same."""
+        key = (spec, target, shape_of(sizes), allowed(facts))
         if key not in self.answers:
-            found = self.find(spec, target, sizes)
+            found = self.find(spec, target, sizes, facts)
             self.answers[key] = None if found is None else found.tiling
         return self.answers[key]
 
-    def find(self, spec: MatmulSpec, target: str, sizes: Sizes) -> Best | None:
-        """The best kept for the class of a shape."""
-        return _read(self.folder(spec, target) / (class_of(sizes) + SUFFIX))
+    def find(self, spec: MatmulSpec, target: str, sizes: Sizes, facts: Iterable[Fact]) -> Best | None:
+        """The best kept for a shape, or for the nearest one of its class, with arguments that allow the same."""
+        held = _readable(self.folder(spec, target).glob(f"{class_of(sizes)}.{allowed(facts)}.*{SUFFIX}"))
+        return min(held, key=lambda best: _distance(best.sizes, sizes), default=None)
+
+    def exact(self, spec: MatmulSpec, target: str, sizes: Sizes, facts: Iterable[Fact]) -> Best | None:
+        """The best kept for this very shape."""
+        return _read(self.folder(spec, target) / name_of(sizes, facts))
 
     def nearest(self, spec: MatmulSpec, target: str, sizes: Sizes) -> Best | None:
         """The best kept for the shape most like this one, by the logarithms of the sizes."""
@@ -79,27 +89,44 @@ class Kept:
 
     def all(self, spec: MatmulSpec, target: str) -> Iterator[Best]:
         """All that is kept of a product on a target."""
-        for path in sorted(self.folder(spec, target).glob(f"*{SUFFIX}")):
-            found = _read(path)
-            if found is not None:
-                yield found
+        yield from _readable(self.folder(spec, target).glob(f"*{SUFFIX}"))
 
-    def keep(self, spec: MatmulSpec, target: str, best: Best) -> None:
-        """Keeps the best of a shape in the place of an earlier one of its class."""
+    def keep(self, spec: MatmulSpec, target: str, best: Best, facts: tuple[Fact, ...]) -> None:
+        """Keeps the best of a shape in the place of an earlier one of that very shape."""
         sizes = [best.sizes.m, best.sizes.n, best.sizes.k, best.sizes.batches]
         told = {"format": FORMAT, "sizes": sizes, "us": best.microseconds, "tiling": plain(best.tiling)}
+        told["facts"] = sorted(map(str, facts))
         where = self.folder(spec, target)
         with suppress(OSError):
             where.mkdir(parents=True, exist_ok=True)
             handle, scratch = tempfile.mkstemp(dir=where)
             with open(handle, "w", encoding="utf-8") as file:
                 json.dump(told, file)
-            Path(scratch).replace(where / (class_of(best.sizes) + SUFFIX))
+            Path(scratch).replace(where / name_of(best.sizes, facts))
 
     def folder(self, spec: MatmulSpec, target: str) -> Path:
-        """Where they lie: another folder after every change of the sources that make kernels."""
-        question = f"{store.sources_stamp()}\n{spec!r}\n{target}\n{self.device}"
+        """Where they lie: another folder after every change of the sources that make kernels, and of the driver."""
+        question = "\n".join([store.sources_stamp(), repr(spec), target, self.device, self.driver])
         return store.folder() / FOLDER / hashlib.sha256(question.encode()).hexdigest()
+
+
+def shape_of(sizes: Sizes) -> str:
+    """A shape as text."""
+    return f"{sizes.m}x{sizes.n}x{sizes.k}x{sizes.batches}"
+
+
+def allowed(facts: Iterable[Fact]) -> str:
+    """Equal for arguments that allow the same."""
+    return hashlib.sha256("\n".join(sorted(map(str, facts))).encode()).hexdigest()[:DIGITS]
+
+
+def name_of(sizes: Sizes, facts: Iterable[Fact]) -> str:
+    """The file of a shape: those of a class with arguments that allow the same begin alike."""
+    return f"{class_of(sizes)}.{allowed(facts)}.{shape_of(sizes)}{SUFFIX}"
+
+
+def _readable(paths: Iterable[Path]) -> Iterator[Best]:
+    return (found for path in sorted(paths) if (found := _read(path)) is not None)
 
 
 def _distance(one: Sizes, other: Sizes) -> float:

@@ -12,7 +12,7 @@ import numpy as np
 from attrs import field, frozen
 from numpy.typing import NDArray
 
-from ptxgen.compute import ArrayKind
+from ptxgen.compute import ArrayKind, Element
 from ptxgen.kernels.binding import arrays_in_memory
 from ptxgen.kernels.generated import GeneratedKernel
 from ptxgen.kernels.matmul import Matmul
@@ -20,10 +20,11 @@ from ptxgen.kernels.matmul_compute import MatmulSpec
 from ptxgen.kernels.matmul_menu import Sizes
 from ptxgen.kernels.views import DTYPES
 from ptxgen.runtime import DeviceArray, Graph, laps_ms, record
+from ptxgen.testing.formats import stored_as
 
 CACHE_BYTES, MOST_SETS = 128 << 20, 24
 DRAWN = (1 << 20) + 7
-POISON_BYTE = 0xFF
+POISON_BYTE, LARGE_BYTE = 0xFF, 0x7F
 SCALARS = {"alpha": 0.75, "beta": -1.5, "low": -1.0, "high": 2.0}
 
 
@@ -38,10 +39,15 @@ class Bench:
 
     def graph(self, kernel: GeneratedKernel) -> Graph:
         """A launch of the kernel for each set, as a graph."""
+        return self.recorded(kernel)[0]
+
+    def recorded(self, kernel: GeneratedKernel) -> tuple[Graph, int]:
+        """A launch of the kernel for each set, as a graph, and the blocks of one of them."""
         scalars = {scalar.name: SCALARS[scalar.name] for scalar in Matmul(self.spec).stated.scalars}
-        loaded, launches = kernel.on_device(self.device), []
+        loaded, launches, blocks = kernel.on_device(self.device), [], 0
         for arrays in self.sets:
             made = kernel.prepare(arrays, scalars, device=self.device)
+            blocks = made.blocks
             launches.append(
                 loaded.prepare(
                     *made.arguments,
@@ -53,7 +59,7 @@ class Bench:
                     cooperative=made.cooperative,
                 )
             )
-        return record(launches, device=self.device)
+        return record(launches, device=self.device), blocks
 
     @property
     def byte_count(self) -> int:
@@ -61,10 +67,12 @@ class Bench:
         return sum(array.nbytes for arrays in self.sets for array in arrays.values())
 
     def poison(self) -> None:
-        """Fills every result with what no product gives."""
+        """Fills every result with what no product gives, where there is such a thing."""
+        stated = Matmul(self.spec).stated
         for arrays in self.sets:
             for name in outputs(self.spec):
-                arrays[name].fill(POISON_BYTE)
+                byte = poison_byte(stated.array(name).element)
+                arrays[name].fill(POISON_BYTE if byte is None else byte)
 
 
 def bench(spec: MatmulSpec, sizes: Sizes, *, device: int = 0, seed: int = 0) -> Bench:
@@ -72,26 +80,36 @@ def bench(spec: MatmulSpec, sizes: Sizes, *, device: int = 0, seed: int = 0) -> 
     shapes = shapes_of(spec, sizes)
     each = sum(prod(shape) * dtype.itemsize for shape, dtype in shapes.values())
     count = min(MOST_SETS, max(2, ceil(CACHE_BYTES / max(1, each))))
-    chance = np.random.default_rng(seed)
-    made = []
+    chance, stated, made = np.random.default_rng(seed), Matmul(spec).stated, []
     for _ in range(count):
         arrays = {name: DeviceArray.empty(shape, dtype, device=device) for name, (shape, dtype) in shapes.items()}
         for name in arrays:
             if name not in outputs(spec):
-                shape, dtype = shapes[name]
-                arrays[name].write(drawn(chance, shape, dtype))
+                arrays[name].write(drawn(chance, arrays[name].shape, stated.array(name).element))
         made.append(arrays)
     found = Bench(spec, sizes, tuple(made), device)
     found.poison()
     return found
 
 
-def drawn(chance: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Random numbers, large arrays by repeating a drawn piece of a length that divides no row."""
-    count = min(DRAWN, prod(shape))
-    whole = np.issubdtype(dtype, np.integer)
-    piece = chance.integers(-8 if dtype.kind == "i" else 0, 8, count) if whole else chance.standard_normal(count)
-    return np.resize(piece.astype(dtype), prod(shape)).reshape(shape)
+def poison_byte(element: Element) -> int | None:
+    """A byte of which no result of a product consists: NaN, or a sum of more than there are terms; None for integers of
+    one byte, which may be all that there are."""
+    if not element.is_integer:
+        return POISON_BYTE
+    return None if element.byte_count == 1 else LARGE_BYTE
+
+
+def drawn(chance: np.random.Generator, shape: tuple[int, ...], element: Element) -> NDArray[Any]:
+    """Random numbers, large arrays by repeating a drawn piece of a length that divides no row; bits where nothing here
+    knows the type."""
+    count, dtype = min(DRAWN, prod(shape)), DTYPES[element]
+    if element.is_integer:
+        piece = chance.integers(-8 if dtype.kind == "i" else 0, 8, count).astype(dtype)
+    else:
+        values = chance.standard_normal(count)
+        piece = stored_as(values, element).astype(dtype) if dtype.kind == "u" else values.astype(dtype)
+    return np.resize(piece, prod(shape)).reshape(shape)
 
 
 def shapes_of(spec: MatmulSpec, sizes: Sizes) -> dict[str, tuple[tuple[int, ...], np.dtype[Any]]]:

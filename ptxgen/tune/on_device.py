@@ -1,156 +1,179 @@
-"""Candidates of a shape gated and timed on the GPU of this process."""
+"""Candidates of a shape gated and timed on the GPU of this process, by a process apart that launches them.
+
+None of them can hold up what follows: each has a deadline, behind which, as after a fault, the process that launched it
+is ended and another one goes on with the rest.
+"""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
-from time import perf_counter
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from typing import Any
 
-import numpy as np
-from attrs import evolve, frozen
-from numpy.typing import NDArray
+from attrs import define, field, frozen
 
-from isa.targets import target as target_named
-from ptxgen.derive import SumOrder
-from ptxgen.errors import DriverError, LaunchError, PtxgenError
-from ptxgen.kernels.generated import GeneratedKernel
-from ptxgen.kernels.matmul import Matmul
 from ptxgen.kernels.matmul_compute import MatmulSpec
 from ptxgen.kernels.matmul_menu import Sizes
 from ptxgen.kernels.processors import Processor
-from ptxgen.kernels.views import DTYPES
-from ptxgen.runtime import Graph, elapsed_ms
-from ptxgen.testing import Bounded
-from ptxgen.tune.cases import Case, sizes_around, wanted
-from ptxgen.tune.gate import Gate, Refusal, Sample, Stage, Timing
+from ptxgen.tune.apart import Answering, Apart, Unanswered
+from ptxgen.tune.gate import Refusal, Stage
 from ptxgen.tune.making import Made
-from ptxgen.tune.measuring import POISON_BYTE, Bench, bench, outputs, turns
-from ptxgen.tune.subjects import OnDevice
+from ptxgen.tune.questions import At, Checked, Finished, Gated, Looked, Question, Shape, Sound, Tried, Turned
+from ptxgen.tune.station import Station
 from ptxgen.tune.tuner import Verdict
 
 QUICK_TURNS, TURNS, NEAR = 3, 15, 1.25
-SAMPLED_ROWS, CASES_KEPT = 16, 256
-REPLAYS = 10
-Truth = tuple[Mapping[str, Bounded], ...]
+DEADLINE, HOST_SECONDS, SOUND_SECONDS = 30.0, 600.0, 30.0
+LEAST_ROWS = 16
+SPOILED = "its rows that were looked at are good, others are not, as one shows that adds in the same order"
 
 
-def take_device(numbers: Any) -> None:
-    """Gives this process one GPU, whose number it takes from a queue, before it starts the driver."""
-    os.environ["CUDA_VISIBLE_DEVICES"] = str(numbers.get())
-
-
-@lru_cache(maxsize=CASES_KEPT)
-def case_of(spec: MatmulSpec, target: str, sizes: Sizes, orders: tuple[SumOrder, ...]) -> Case:
-    """A case, held with what it must give."""
-    return Case(spec, target, sizes, orders)
+@cache
+def process_for(station: Callable[[], Answering]) -> Apart:
+    """The process of a kind of station, one for each process that asks."""
+    return Apart(station)
 
 
 @frozen
 class OnGpu:
-    """Gates and times on device 0 of the process: first every stage that needs no time, then a few turns of all that
-    passed, then many of those not far from the best, whose times pass the gate too."""
+    """Gates and times on device 0 of this process, in a process below it: first every stage that needs no time, then a
+    launch at the shape itself, a few turns of all that passed, and many of those not far from the best; of all the
+    results are looked at. A candidate that holds the device longer than `deadline` seconds at one of these is refused
+    there. `station` answers in the process below, so this one must be allowed to have some (of Dask's workers those
+    whose `distributed.worker.daemon` is false)."""
 
     processor: Processor
     turns: int = TURNS
     seed: int = 0
+    deadline: float = DEADLINE
+    station: Callable[[], Answering] = Station
 
     def measure(self, spec: MatmulSpec, target: str, sizes: Sizes, made: Sequence[Made]) -> tuple[Verdict, ...]:
         """What becomes of each candidate."""
-        found: dict[int, Verdict] = {}
-        here = bench(spec, sizes, seed=self.seed)
-        graphs: dict[int, Graph] = {}
-        for number, each in enumerate(made):
-            verdict = self.gated(spec, target, sizes, each)
-            if isinstance(verdict, Refusal):
-                found[number] = verdict
-                continue
-            try:
-                graphs[number] = here.graph(verdict)
-            except (DriverError, LaunchError) as error:
-                found[number] = Refusal(Stage.LAUNCH, str(error))
-        quick = dict(zip(graphs, turns(tuple(graphs.values()), QUICK_TURNS, len(here.sets)), strict=True))
-        least = min(quick.values(), default=0.0)
-        final = [number for number in graphs if quick[number] <= NEAR * least]
-        slow = [number for number in graphs if number not in final]
-        times = dict(zip(final, turns([graphs[n] for n in final], self.turns, len(here.sets)), strict=True))
-        truth: Truth | None = None
-        for number in (*final, *slow):
-            micro = times.get(number, quick[number])
-            timing = timed(here, graphs[number], micro, self.processor)
-            if number in times:
-                truth = truth or truths(here, target, made[number].orders)
-                timing = evolve(timing, samples=tuple(samples(here, truth)))
-            gate = Gate(spec, (), self.processor)
-            found[number] = gate.judge_time(timing) or timing
-        return tuple(found[number] for number in range(len(made)))
+        rows = min((each.wanted.tiling.i for each in made), default=LEAST_ROWS)
+        shape = Shape(spec, target, sizes, self.processor, max(LEAST_ROWS, rows), self.seed)
+        apart = process_for(self.station)
+        with apart.turn:
+            return Session(self, apart, shape, tuple(made)).verdicts()
 
-    def gated(self, spec: MatmulSpec, target: str, sizes: Sizes, made: Made) -> Refusal | GeneratedKernel:
-        """The kernel on the device, or the stage that it does not pass."""
-        if made.doubts:
-            return Refusal(Stage.PROOF, made.doubts[0])
-        kernel = made.kernel
-        numerics = target_named(target).name.rstrip("af")
-        cases = tuple(
-            case_of(spec, numerics, each, made.orders)
-            for each in sizes_around(made.wanted.tiling, 2 if spec.batched else 1)
-        )
+
+@define(eq=False)
+class Session:
+    """The candidates of a shape, and what is known of them so far; what the process apart holds of them."""
+
+    asking: OnGpu
+    apart: Apart
+    shape: Shape
+    made: tuple[Made, ...]
+    found: dict[int, Verdict] = field(factory=dict)
+    held: set[int] = field(factory=set)
+    begun_at: int | None = None
+
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """What becomes of each, one after another."""
+        for number, each in enumerate(self.made):
+            if not self.begin():
+                break
+            refused = self.ask(Gated(number, each), self.asking.deadline)
+            if isinstance(refused, Refusal):
+                self.found[number] = refused
+        self.hold(self.open())
+        quick = self.timed(self.open(), QUICK_TURNS)
+        while near := self._near(quick):
+            for number, micro in self.timed(near, self.asking.turns).items():
+                self.finish(number, micro)
+        for number in self.open():
+            self.finish(number, quick[number])
+        return tuple(self.found[number] for number in range(len(self.made)))
+
+    def open(self) -> tuple[int, ...]:
+        """Those of which nothing is settled yet."""
+        return tuple(number for number in range(len(self.made)) if number not in self.found)
+
+    def _near(self, quick: dict[int, float]) -> tuple[int, ...]:
+        """Those not far from the quickest that is not refused, of which nothing is settled yet."""
+        good = [number for number in quick if not isinstance(self.found.get(number), Refusal)]
+        least = min((quick[number] for number in good), default=0.0)
+        return tuple(number for number in good if number not in self.found and quick[number] <= NEAR * least)
+
+    def finish(self, number: int, micro: float) -> None:
+        """Settles what becomes of a candidate by what its launches leave."""
+        self.hold((number,))
+        if number in self.found:
+            return
+        answer = self.ask(Finished(number, micro), self.asking.deadline)
+        if not isinstance(answer, Refusal):
+            answer = self.ask(Looked(number, answer), HOST_SECONDS)
+        if isinstance(answer, Refusal):
+            self.found[number] = answer
+            return
+        assert isinstance(answer, Checked)
+        self.found[number] = answer.verdict
+        if answer.spoiled is not None:
+            self.found[answer.spoiled] = Refusal(Stage.WORK, SPOILED)
+
+    def timed(self, numbers: Iterable[int], count: int) -> dict[int, float]:
+        """The microseconds of each that is not refused: of turns together, and where they do not end, of each alone."""
+        wanted = tuple(numbers)
+        self.hold(wanted)
+        here = tuple(number for number in wanted if number not in self.found)
+        if not here:
+            return {}
+        answer = self.ask(Turned(here, count), self.asking.deadline * len(here))
+        if not isinstance(answer, Refusal):
+            return dict(zip(here, answer, strict=True))
+        if len(here) == 1:
+            self.found[here[0]] = answer
+            return {}
+        return {number: micro for each in here for number, micro in self.timed((each,), count).items()}
+
+    def hold(self, numbers: Iterable[int]) -> None:
+        """Has the process hold these and the shape, but for those that are refused on the way."""
+        wanted = tuple(numbers)
+        while missing := [each for each in wanted if self._lacks(each) and each not in self.found]:
+            number = missing[0]
+            if not self.begin():
+                return
+            refused = self.ask(Tried(number, self.made[number]), self.asking.deadline)
+            if isinstance(refused, Refusal):
+                self.found[number] = refused
+            else:
+                self.held.add(number)
+
+    def _lacks(self, number: int) -> bool:
+        return self.begun_at != self.apart.starts or self.apart.process is None or number not in self.held
+
+    def begin(self) -> bool:
+        """Tells the process of the shape where it does not know it; False where that cannot be, and all that are open
+        are refused."""
+        if self.begun_at == self.apart.starts and self.apart.process is not None:
+            return True
+        self.held.clear()
+        refused = self.ask(self.shape, HOST_SECONDS)
+        if isinstance(refused, Refusal):
+            self.found.update(dict.fromkeys(self.open(), refused))
+            return False
+        self.begun_at = self.apart.starts
+        return True
+
+    def ask(self, question: Question, seconds: float) -> Any:
+        """The answer, or why there is none. A process whose device no longer does as it is told is ended."""
         try:
-            if made.cubin is not None:
-                kernel.take(made.cubin)
-            refused = Gate(spec, cases, self.processor).judge_results(OnDevice(made, kernel))
-        except PtxgenError as error:
-            return Refusal(Stage.BUILD, str(error))
-        return refused or kernel
+            answer = self.apart.ask(question, seconds)
+        except Unanswered as error:
+            self.apart.stop()
+            at = error.last if isinstance(error.last, At) else At(Stage.LAUNCH)
+            what = f"{at.what}: " if at.what else ""
+            return Refusal(at.stage, f"{what}{error}", unended=error.seconds is not None)
+        if isinstance(answer, Refusal) and not self._sound_after(answer):
+            self.apart.stop()
+        return answer
 
-
-def timed(here: Bench, graph: Graph, micro: float, processor: Processor) -> Timing:
-    """A time with what events and the host's clock saw of the same replays, over poisoned results."""
-
-    def replays() -> None:
-        for _ in range(REPLAYS):
-            graph()
-
-    here.poison()
-    begun = perf_counter()
-    (spanned,) = elapsed_ms(replays, repeats=1, warmups=0, stream=graph.stream, device=here.device)
-    wall = 1e6 * (perf_counter() - begun)
-    cold = here.byte_count > 2 * processor.l2_bytes
-    return Timing(here.sizes, micro, REPLAYS * len(here.sets), 1e3 * spanned, wall, cold)
-
-
-def places(rows: int) -> list[int]:
-    """The rows that are sampled, the first and the last among them."""
-    return sorted({int(place) for place in np.linspace(0, rows - 1, SAMPLED_ROWS)})
-
-
-def truths(here: Bench, target: str, orders: tuple[SumOrder, ...]) -> Truth:
-    """What sampled rows of the first set and of the last must be."""
-    rows = places(here.sizes.m)
-    stated, found = Matmul(here.spec).stated, []
-    for arrays in (here.sets[0], here.sets[-1]):
-        held: dict[str, NDArray[Any]] = {}
-        for name, array in arrays.items():
-            if name in outputs(here.spec):
-                continue
-            values = array.to_numpy()
-            for axis, extent in enumerate(stated.array(name).extents):
-                values = np.take(values, rows, axis) if extent.names == ("M",) else values
-            held[name] = np.ascontiguousarray(values)
-        sizes = evolve(here.sizes, m=len(rows))
-        found.append(wanted(here.spec, sizes, held, target_named(target).name.rstrip("af"), orders))
-    return tuple(found)
-
-
-def samples(here: Bench, truth: Truth) -> Iterator[Sample]:
-    """What replays over poisoned results left, in the first set and in the last."""
-    rows = places(here.sizes.m)
-    for arrays, exact in zip((here.sets[0], here.sets[-1]), truth, strict=True):
-        unwritten, excess = 0, 0.0
-        for name, bound in exact.items():
-            values = arrays[name].to_numpy()
-            poison = int.from_bytes(bytes([POISON_BYTE] * values.itemsize), "little")
-            unwritten += int((values.view(f"u{values.itemsize}") == poison).sum())
-            excess = max(excess, bound.excess(np.take(values, rows, values.ndim - 2).astype(DTYPES[bound.element])))
-        yield Sample(unwritten, excess)
+    def _sound_after(self, refused: Refusal) -> bool:
+        """Whether the process can go on: not where a candidate wrote beside its results, for nobody knows where."""
+        if refused.stage is Stage.GUARDS:
+            return False
+        try:
+            return bool(self.apart.ask(Sound(), SOUND_SECONDS))
+        except Unanswered:
+            return False

@@ -16,6 +16,9 @@ from ptxgen.runtime import DeviceArray
 from ptxgen.tune.gate import Built, Timing
 from ptxgen.tune.making import Made, assembled
 
+PLACED_BYTES = 256
+"""What memory of a device that nobody has divided yet is aligned to."""
+
 
 def untimed() -> Timing | None:
     """No time at all."""
@@ -59,30 +62,26 @@ class OnDevice:
     kernel: GeneratedKernel
     clock: Callable[[], Timing | None] = untimed
     device: int = 0
-    held: dict[int, DeviceArray] = field(factory=dict, repr=False)
 
     def proof(self) -> tuple[str, ...]:
         """What the derivation's checker found."""
         return self.made.doubts
 
     def build(self) -> Built:
-        """What an assembler made of it; where none was here, what the driver's compiler leaves of its registers."""
+        """What an assembler made of it, and the driver's compiler, whose code is what runs: the worse of both."""
         found = built(self.made)
-        loaded = self.kernel.on_device(self.device)
-        return found if self.made.cubin is not None else Built(loaded.local_bytes)
+        return Built(max(found.spills, self.kernel.on_device(self.device).local_bytes), found.notes)
 
     def launch(self, arrays: Mapping[str, NDArray[Any]], scalars: Mapping[str, float]) -> None:
         """Runs it and waits; DriverError for a fault."""
-        held: dict[int, tuple[NDArray[Any], DeviceArray]] = {}
+        copies: dict[int, Copy] = {}
         views: dict[str, View] = {}
         for name, array in arrays.items():
             memory = whole(array)
-            if id(memory) not in held:
-                held[id(memory)] = (memory, DeviceArray.from_numpy(memory, device=self.device))
-            copy = held[id(memory)][1]
-            here = view_of(name, array)
-            ahead = here.address - memory.ctypes.data
-            views[name] = View(copy.address + ahead, here.dtype, here.shape, here.strides, copy)
+            if id(memory) not in copies:
+                copies[id(memory)] = Copy.of(memory, self.device)
+            here, copy = view_of(name, array), copies[id(memory)]
+            views[name] = View(copy.address_of(here.address), here.dtype, here.shape, here.strides, copy)
         launch = self.kernel.prepare(views, scalars, device=self.device)
         if launch.blocks:
             self.kernel.on_device(self.device)(
@@ -94,12 +93,37 @@ class OnDevice:
                 overlapped=launch.overlapped,
                 cooperative=launch.cooperative,
             )
-        for memory, copy in held.values():
-            copy.read(memory)
+        for copy in copies.values():
+            copy.read()
 
     def timed(self) -> Timing | None:
         """What the clock says."""
         return self.clock()
+
+
+@frozen(eq=False)
+class Copy:
+    """Memory of the host on a device, at an address that is as much aligned as the host's and no more."""
+
+    memory: NDArray[Any] = field(repr=False)
+    held: DeviceArray
+    ahead: int
+
+    @classmethod
+    def of(cls, memory: NDArray[Any], device: int) -> Copy:
+        """A copy of contiguous memory."""
+        ahead = memory.ctypes.data % PLACED_BYTES
+        padded = np.zeros(ahead + memory.nbytes, np.uint8)
+        padded[ahead:] = memory.reshape(-1).view(np.uint8)
+        return cls(memory, DeviceArray.from_numpy(padded, device=device), ahead)
+
+    def address_of(self, address: int) -> int:
+        """Where an address of the host lies on the device."""
+        return self.held.address + self.ahead + address - self.memory.ctypes.data
+
+    def read(self) -> None:
+        """Brings everything back."""
+        self.memory.reshape(-1).view(np.uint8)[...] = self.held.to_numpy()[self.ahead :]
 
 
 def whole(array: NDArray[Any]) -> NDArray[Any]:

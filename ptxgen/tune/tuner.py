@@ -12,7 +12,7 @@ from ptxgen.kernels.matmul_choice import ranked
 from ptxgen.kernels.matmul_compute import MatmulSpec
 from ptxgen.kernels.matmul_cost import Estimate, estimate
 from ptxgen.kernels.matmul_defaults import default_tiling
-from ptxgen.kernels.matmul_menu import Sizes
+from ptxgen.kernels.matmul_menu import Sizes, is_legal
 from ptxgen.kernels.matmul_tiling import MatmulTiling
 from ptxgen.kernels.processors import Processor
 from ptxgen.tune.calibration import facts_for
@@ -133,9 +133,13 @@ class Tuner:
             yield Tuning(sizes, tuple(map(Trial, asked[sizes], future.result())))
 
     def _keep(self, spec: MatmulSpec, target: str, found: Tuning) -> Tuning:
+        """Keeps the best, unless one is kept for the shape that was not measured again beside it."""
         best = found.best
         if self.kept is not None and best is not None and best.microseconds is not None:
-            self.kept.keep(spec, target, Best(found.sizes, best.tiling, best.microseconds))
+            facts = facts_for(spec, found.sizes, best.tiling, target)
+            earlier = self.kept.exact(spec, target, found.sizes, facts)
+            if earlier is None or any(trial.tiling == earlier.tiling for trial in found.trials):
+                self.kept.keep(spec, target, Best(found.sizes, best.tiling, best.microseconds), facts)
         return found
 
     def candidates(
@@ -149,6 +153,8 @@ class Tuner:
         taken = [each for each in order if each.tiling == default_tiling(spec, target)]
         taken.append(order[0])
         if near is not None:
+            if is_legal(spec, target, near.tiling):
+                taken.append(estimate(spec, target, sizes, near.tiling, self.processor))
             taken += [each for each in order if differences(near.tiling, each.tiling) == 0]
             taken += [*one_step_from(near.tiling, order)][: self.count // STEPS]
         close = [each for each in order if each.microseconds <= CUT * order[0].microseconds]

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
+from attrs import frozen
 
 from ptxgen.cli import main
-from ptxgen.cli.tuning import shapes_in
+from ptxgen.cli.tune import spec_of
+from ptxgen.cli.tuning import parse_tune_command, shapes_in
+from ptxgen.compute import Element
+from ptxgen.kernels.asked import Wish, asked
 from ptxgen.kernels.matmul_menu import Sizes
+from ptxgen.kernels.views import DTYPES, view_of
 from ptxgen.tune.calibration import Measurement, written
 from tests.kernels.measured import TARGET, measured
+from tests.runtime.conftest import driver  # noqa: F401
+from tests.runtime.fake_driver import FakeDriver
 
 Capture = pytest.CaptureFixture[str]
 
@@ -56,6 +66,7 @@ def test_a_fit_prints_a_row(tmp_path: Path, capsys: Capture) -> None:
         ("--m 5 --n 5 --k 5 --epilogue nonsense", "unknown epilogue 'nonsense'"),
         ("--m 5 --n 5 --k 5 --calibrate --explain", "three commands"),
         ("--m 5 --n 5 --k 5 --candidates 0", "--candidates must be 1 or more"),
+        ("--m 5 --n 5 --k 5 --deadline 0", "--deadline must be above 0"),
         ("--m 5 --n 5 --k 5 --explain --device T4", "there are rows for H200"),
         ("--fit absent.txt", "holds no measurements"),
     ),
@@ -73,3 +84,77 @@ def test_a_machine_without_a_gpu_lacks_something(capsys: Capture) -> None:
     for more in ("", " --calibrate"):
         assert main(f"tune --m 512 --n 512 --k 512{more}".split()) == 3
         assert "NVIDIA driver" in capsys.readouterr().err
+
+
+TYPES = (
+    "--input-type bf16 --output-type f32",
+    "--input-type e4m3 --layout nt",
+    "--input-type e4m3,e5m2 --layout nt --promote 128 --output-type bf16",
+    "--input-type f16 --accumulate f16",
+    "--input-type s8 --layout nt",
+)
+
+
+@pytest.mark.parametrize("words", TYPES)
+def test_the_product_that_is_tuned_is_the_one_that_a_call_asks_for(words: str, capsys: Capture) -> None:
+    """The spec is the key of what is kept: `ptxgen.matmul` of such arrays must come to the same."""
+    pytest.importorskip("ml_dtypes")
+    options = parse_tune_command(f"--m 64 --n 64 --k 64 {words} --explain".split())
+    assert options is not None
+    said = dict(zip(words.split()[::2], words.split()[1::2], strict=True))
+    names = said["--input-type"].split(",")
+    kinds = [DTYPES[{element.label: element for element in Element}[name]] for name in (names[0], names[-1])]
+    a, b = (np.zeros((64, 64), kind) for kind in kinds)
+    turned = b.T if said.get("--layout") == "nt" else b
+    wish = Wish(
+        accumulate=said.get("--accumulate"),
+        promote=int(said["--promote"]) if "--promote" in said else None,
+        output=said.get("--output-type"),
+    )
+    spec, _ = asked({"A": view_of("a", a), "B": view_of("b", turned)}, wish)
+    assert spec_of(options) == spec
+    assert repr(spec_of(options)) == repr(spec)
+    assert main(["tune", *f"--m 512 --n 512 --k 512 {words} --explain".split()]) == 0
+    assert " us by " in capsys.readouterr().out
+
+
+def test_types_that_do_not_meet_are_unusable(capsys: Capture) -> None:
+    for words, why in (
+        ("--input-type half", "--input-type must be one of f16"),
+        ("--promote 3", "--promote must be a power of two"),
+        ("--input-type s8 --accumulate f32", "accumulator f32: a product of s8 has s32"),
+    ):
+        assert main(["tune", *f"--m 512 --n 512 --k 512 {words} --explain".split()]) == 2
+        assert why in capsys.readouterr().err
+
+
+@frozen(eq=False)
+class Recorder:
+    """A search that finds nothing, and what it was given."""
+
+    given: list[Any]
+
+    def __call__(self, *arguments: Any) -> Any:
+        self.given[:] = arguments
+        return self
+
+    def tune(self, *arguments: Any) -> Iterator[Any]:
+        return iter(())
+
+
+def test_what_is_found_is_kept_under_the_name_of_the_device(
+    driver: FakeDriver,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: Capture,
+) -> None:
+    """Whatever row the model takes; a device without a row of its own wants one to be named."""
+    given: list[Any] = []
+    monkeypatch.setattr("ptxgen.cli.tune.Tuner", Recorder(given))
+    driver.name, driver.multiprocessors = "NVIDIA H100 80GB HBM3", 132
+    assert main(["tune", "--m", "512", "--n", "512", "--k", "512", "--device", "H200", "--deadline", "7"]) == 0
+    row, measurer, _, _, kept, *_ = given
+    assert (row.name, kept.device, measurer.deadline) == ("H200", "NVIDIA H100 80GB HBM3", 7.0)
+    assert kept.driver.startswith("CUDA 12.4")
+    driver.name = "NVIDIA GH200 480GB"
+    assert main(["tune", "--m", "512", "--n", "512", "--k", "512"]) == 2
+    assert "no row of the cost model for NVIDIA GH200 480GB with 132 multiprocessors" in capsys.readouterr().err

@@ -6,7 +6,7 @@ import cuda.bindings
 import cuda.bindings.driver
 import pytest
 
-from ptxgen.kernels import call, matmul
+from ptxgen.kernels import call, matmul, processors
 from ptxgen.runtime import scratch
 from ptxgen.runtime.driver import binding, primary_context
 from tests.runtime.fake_driver import FakeDriver
@@ -28,5 +28,5 @@ def forget() -> None:
     primary_context.cache_clear()
     call._CALLS.clear()
     scratch._HELD.clear()
-    for kept in (matmul._generated, matmul._stored):
+    for kept in (matmul._generated, matmul._stored, processors.processor_here):
         kept.cache_clear()

@@ -20,7 +20,7 @@ OK = (real.CUresult.CUDA_SUCCESS,)
 BAD_VALUE = (real.CUresult.CUDA_ERROR_INVALID_VALUE,)
 
 
-ATTRIBUTE_BYTES = 72
+ATTRIBUTE_BYTES, ALLOCATED_BYTES = 72, 256
 
 
 class ConfigTail(ctypes.Structure):
@@ -59,6 +59,9 @@ class FakeDriver:
     refusal: str | None = None
     refusal_status: Any = real.CUresult.CUDA_ERROR_INVALID_PTX
     version: int = 12040
+    name: str = "NVIDIA H200"
+    multiprocessors: int = 7
+    capability: tuple[int, int] = (9, 0)
     memory: dict[int, Any] = field(factory=dict)
     launches: list[Launched] = field(factory=list)
     images: list[bytes] = field(factory=list)
@@ -102,8 +105,9 @@ class FakeDriver:
     def cuDeviceGetAttribute(self, attribute: Any, device: int) -> Any:
         kinds = real.CUdevice_attribute
         known = {
-            kinds.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR: 9,
-            kinds.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT: 7,
+            kinds.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR: self.capability[0],
+            kinds.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR: self.capability[1],
+            kinds.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT: self.multiprocessors,
         }
         return *OK, known.get(attribute, 0)
 
@@ -200,7 +204,7 @@ class FakeDriver:
         return OK
 
     def cuDeviceGetName(self, size: int, device: int) -> Any:
-        return *OK, b"NVIDIA H200".ljust(size, b"\0")
+        return *OK, self.name.encode().ljust(size, b"\0")
 
     def cuMemAlloc(self, size: int) -> Any:
         if size <= 0:
@@ -209,7 +213,9 @@ class FakeDriver:
             return real.CUresult.CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, None
         if size > self.memory_left:
             return real.CUresult.CUDA_ERROR_OUT_OF_MEMORY, None
-        buffer = (ctypes.c_char * size)()
+        around = (ctypes.c_char * (size + ALLOCATED_BYTES))()
+        ahead = -ctypes.addressof(around) % ALLOCATED_BYTES
+        buffer = (ctypes.c_char * size).from_buffer(around, ahead)
         address = ctypes.addressof(buffer)
         ctypes.memset(address, UNWRITTEN, size)
         self.memory[address] = buffer

@@ -39,9 +39,9 @@ SPEC = MatmulSpec(Layout.NT, epilogue=(Bias(element=f16), Activate(Activation.RE
 DIRECT = MatmulTiling(i=64, j=16, k=16, warps=4, depth=3, isolate=False)
 STAYING = evolve(DIRECT, workers=sms, drain=16)
 WIDE = MatmulTiling(i=128, j=64, k=64, warps=8, depth=3, isolate=False)
-SIZES = (Sizes(72, 8, 56),)
+SIZES = (Sizes(71, 8, 56),)
 FACTS: tuple[Fact, ...] = (
-    *(multiple(name, 8) for name in ("M", "N", "K", "lda", "ldb", "ldd")),
+    *(multiple(name, 8) for name in ("N", "K", "lda", "ldb", "ldd")),
     *aligned("A", "B", "D", "bias", bytes=16),
 )
 THREADS = {"math": Threads(1, 128), "load": Threads(1, 1)}
@@ -344,7 +344,52 @@ def replays(self: Cheat, arrays: Arrays, scalars: Mapping[str, float]) -> None:
     arrays["D"][...] = self.seen[key]
 
 
+def elements_from(array: Any, bytes_ahead: int, pitch: int) -> Any:
+    """The elements that lie so many bytes ahead of an array's in its memory, in rows of a pitch."""
+    memory = array
+    while isinstance(memory.base, np.ndarray):
+        memory = memory.base
+    start = array.ctypes.data - memory.ctypes.data - bytes_ahead
+    rows, columns = array.shape
+    found = memory[start : start + ((rows - 1) * pitch + columns) * array.itemsize].view(array.dtype)
+    return np.stack([found[row * pitch : row * pitch + columns] for row in range(rows)])
+
+
+def takes_the_extent_for_the_pitch(*names: str) -> Callable[[Cheat, Arrays, Mapping[str, float]], None]:
+    def how(self: Cheat, arrays: Arrays, scalars: Mapping[str, float]) -> None:
+        taken = {name: elements_from(arrays[name], 0, arrays[name].shape[1]) for name in names}
+        self.honest({**arrays, **taken}, scalars)
+
+    return how
+
+
+def takes_one_pitch_for_both(self: Cheat, arrays: Arrays, scalars: Mapping[str, float]) -> None:
+    pitch = arrays["A"].strides[0] // arrays["A"].itemsize
+    self.honest({**arrays, "B": elements_from(arrays["B"], 0, pitch)}, scalars)
+
+
+def takes_addresses_for_more_aligned(self: Cheat, arrays: Arrays, scalars: Mapping[str, float]) -> None:
+    pitch = arrays["A"].strides[0] // arrays["A"].itemsize
+    self.honest({**arrays, "A": elements_from(arrays["A"], arrays["A"].ctypes.data % 32, pitch)}, scalars)
+
+
+def rounds_rows_down(self: Cheat, arrays: Arrays, scalars: Mapping[str, float]) -> None:
+    whole = arrays["A"].shape[0] // 8 * 8
+    self.honest({**arrays, "A": arrays["A"][:whole], "D": arrays["D"][:whole]}, scalars)
+
+
+def rounds_sums_down(self: Cheat, arrays: Arrays, scalars: Mapping[str, float]) -> None:
+    whole = arrays["A"].shape[1] // 16 * 16
+    self.honest({**arrays, "A": arrays["A"][:, :whole], "B": arrays["B"][:, :whole]}, scalars)
+
+
 CHEATS = (
+    ("wrong pitch: the extent of A", Stage.REFERENCE, takes_the_extent_for_the_pitch("A")),
+    ("wrong pitch: the extents of both factors", Stage.REFERENCE, takes_the_extent_for_the_pitch("A", "B")),
+    ("wrong pitch: that of A for B", Stage.REFERENCE, takes_one_pitch_for_both),
+    ("wrong residue: an address of 16 bytes taken for one of 32", Stage.REFERENCE, takes_addresses_for_more_aligned),
+    ("wrong residue: the rows behind a multiple of eight are left out", Stage.WRITTEN, rounds_rows_down),
+    ("wrong residue: the terms behind a multiple of 16 are left out", Stage.REFERENCE, rounds_sums_down),
     ("adds to what was there", Stage.REFERENCE, adds),
     ("sums in f16", Stage.REFERENCE, in_f16),
     ("takes rows in another order", Stage.REFERENCE, transposed),

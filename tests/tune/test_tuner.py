@@ -12,20 +12,18 @@ import pytest
 from attrs import evolve, frozen
 
 from ptxgen.kernels import MatmulSpec, MatmulTiling, default_tiling
-from ptxgen.kernels.matmul import Matmul
 from ptxgen.kernels.matmul_choice import ranked
 from ptxgen.kernels.matmul_cost import estimate
 from ptxgen.kernels.matmul_menu import Sizes, menu_for
 from ptxgen.plan import Eviction, grouped, sms
 from ptxgen.tune import Best, Gate, Kept, Refusal, Stage, Timing, Tuner, Tuning
 from ptxgen.tune.cases import Case, sizes_around
-from ptxgen.tune.keeping import class_of
 from ptxgen.tune.making import Made, Wanted
 from ptxgen.tune.steps import differences
 from ptxgen.tune.subjects import OnSimulator
 from ptxgen.tune.tilings import plain, tiling_of
 from ptxgen.tune.tuner import Verdict
-from tests.tune.spoiled import DIRECT, SPEC, TARGET, device, good
+from tests.tune.spoiled import DIRECT, FACTS, SPEC, TARGET, device, good
 
 SHAPES = (Sizes(2048, 2048, 2048), Sizes(128, 4096, 4096))
 
@@ -110,48 +108,10 @@ def test_what_a_clock_cannot_have_seen_is_refused(threads: Executor) -> None:
     assert found.best.tiling != sure.tiling
 
 
-def test_the_best_is_kept_and_given_to_whoever_asks(threads: Executor, home: Path) -> None:
-    kept = Kept("H200")
-    for found in tuned(threads, kept):
-        assert found.best is not None
-        again = Kept("H200")
-        assert again.tiling(SPEC, TARGET, found.sizes) == found.best.tiling
-        assert again.tiling(SPEC, TARGET, evolve(found.sizes, m=7777)) is None
-        assert Kept("H100").tiling(SPEC, TARGET, found.sizes) is None
-        assert again.tiling(evolve(SPEC, epilogue=()), TARGET, found.sizes) is None
-    assert kept.tiling(SPEC, "sm_90", SHAPES[0]) is None
-
-
-def test_an_answer_stays_whatever_is_kept_later(home: Path) -> None:
-    kept, first = Kept("H200"), MatmulTiling(i=64, workers=sms, raster=grouped(16))
-    kept.keep(SPEC, TARGET, Best(SHAPES[0], first, 1.0))
-    assert kept.tiling(SPEC, TARGET, SHAPES[0]) == first
-    Kept("H200").keep(SPEC, TARGET, Best(SHAPES[0], evolve(first, depth=3), 0.5))
-    assert kept.tiling(SPEC, TARGET, SHAPES[0]) == first
-    assert Kept("H200").tiling(SPEC, TARGET, SHAPES[0]) == evolve(first, depth=3)
-
-
-def test_a_file_that_is_not_whole_counts_as_absent(home: Path) -> None:
-    kept = Kept("H200")
-    kept.keep(SPEC, TARGET, Best(SHAPES[0], MatmulTiling(), 1.0))
-    (path,) = home.rglob("*.json")
-    text = path.read_text()
-    for spoilt in (text[:-9], text.replace('"format": 1', '"format": 0'), text.replace('"i"', '"ii"'), "[]"):
-        path.write_text(spoilt)
-        assert Kept("H200").find(SPEC, TARGET, SHAPES[0]) is None, spoilt
-
-
-def test_shapes_of_a_class_are_alike() -> None:
-    assert class_of(Sizes(4096, 4096, 4096)) == class_of(Sizes(3968, 4096, 3968))
-    assert class_of(Sizes(4096, 4096, 4096)) != class_of(Sizes(4096, 4096, 2048))
-    assert class_of(Sizes(4096, 4096, 4096)) != class_of(Sizes(4096, 4096, 4090))
-    assert class_of(Sizes(16, 16, 16)) != class_of(Sizes(16, 16, 16, 2))
-
-
 def test_a_new_shape_starts_from_a_good_plan_and_its_neighbours(threads: Executor, home: Path) -> None:
     kept, odd = Kept("H200"), MatmulTiling(64, 32, 128, warps=4, depth=8, isolate=False, raster=grouped(4), drain=32)
     odd = evolve(odd, workers=sms, overlap=True)
-    kept.keep(SPEC, TARGET, Best(evolve(SHAPES[0], m=1024), odd, 1.0))
+    kept.keep(SPEC, TARGET, Best(evolve(SHAPES[0], m=1024), odd, 1.0), FACTS)
     order = ranked(SPEC, TARGET, SHAPES[0], device())
     without = Tuner(device(), Clock(), threads, threads, None, 24).candidates(SPEC, TARGET, SHAPES[0], order)
     within = Tuner(device(), Clock(), threads, threads, kept, 24).candidates(SPEC, TARGET, SHAPES[0], order)
@@ -217,20 +177,6 @@ def test_what_is_no_tiling() -> None:
         tiling_of({"cluster": 3})
 
 
-def test_a_product_takes_what_was_tuned_only_where_it_is_given(home: Path) -> None:
-    from ptxgen.kernels.views import outline
-    from ptxgen.tune.measuring import shapes_of
-
-    best = MatmulTiling(64, 64, 64, warps=4, depth=5, isolate=False, raster=grouped(4), workers=sms)
-    kept = Kept("H200")
-    kept.keep(SPEC, TARGET, Best(SHAPES[0], best, 1.0))
-    arrays = {name: outline(dtype, shape) for name, (shape, dtype) in shapes_of(SPEC, SHAPES[0]).items()}
-    assert Matmul(SPEC, TARGET).fitted(arrays).tiling != best
-    assert Matmul(SPEC, TARGET, tuned=Kept("H200")).fitted(arrays).tiling == best
-    own = evolve(best, depth=3)
-    assert Matmul(SPEC, TARGET, own, tuned=Kept("H200")).fitted(arrays).tiling == own
-
-
 def told(timing: Timing) -> Timing:
     return timing
 
@@ -242,10 +188,10 @@ class Simulated:
     def measure(self, spec: MatmulSpec, target: str, sizes: Sizes, made: Sequence[Made]) -> tuple[Verdict, ...]:
         found: list[Verdict] = []
         for each in made:
-            *_, small = sizes_around(each.wanted.tiling)
+            *_, small = sizes_around(each.wanted.tiling, each.wanted.facts)
             micro = clock(spec, target, sizes, each.wanted.tiling)
             timing = Timing(sizes, micro, 10, 10 * micro, 10 * micro, cold=True)
-            gate = Gate(spec, (Case(spec, target, small, each.orders),), device())
+            gate = Gate(spec, (Case(spec, target, small, each.orders, each.wanted.facts),), device())
             verdict = gate.judge(OnSimulator(each, clock=partial(told, timing)))
             assert verdict is not None
             found.append(verdict)

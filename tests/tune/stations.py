@@ -1,0 +1,69 @@
+"""A device that is none, for the process apart: candidates sleep, end the process, or bring a fault, by their rings."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import Any
+
+from attrs import define, field
+
+from ptxgen.tune.apart import Tell
+from ptxgen.tune.gate import Refusal, Stage, Timing
+from ptxgen.tune.making import Made
+from ptxgen.tune.questions import At, Checked, Finished, Gated, Looked, Question, Shape, Sound, Tried, Turned
+
+GOOD, QUICKEST, HANGS, DIES, FAULTS, HANGS_AT_SHAPE, DIES_IN_TURNS, CHEATS, SLOW = range(2, 11)
+TIMES = {GOOD: 100.0, QUICKEST: 99.0, CHEATS: 70.0, SLOW: 200.0}
+
+
+@define
+class Fake:
+    """Candidates by the slots of their rings; after a fault it refuses everything. Their launches are as many as the
+    turns that they were timed by last."""
+
+    shape: Shape | None = None
+    faulty: bool = False
+    held: dict[int, int] = field(factory=dict)
+    turns: dict[int, int] = field(factory=dict)
+
+    def answer(self, question: Question, tell: Tell) -> Any:
+        if isinstance(question, Sound):
+            return not self.faulty
+        tell(At(Stage.WORK if isinstance(question, (Turned, Finished, Looked)) else Stage.LAUNCH, "72 x 8 x 56"))
+        if self.faulty:
+            return Refusal(Stage.LAUNCH, "the context is gone")
+        match question:
+            case Shape():
+                self.shape, self.held = question, {}
+            case Gated(made=made):
+                return self.gated(made)
+            case Tried(number=number, made=made):
+                if made.wanted.tiling.depth == HANGS_AT_SHAPE:
+                    time.sleep(1e6)
+                self.held[number] = made.wanted.tiling.depth
+            case Turned(numbers=numbers, count=count):
+                self.turns.update(dict.fromkeys(numbers, count))
+                if DIES_IN_TURNS in [self.held[number] for number in numbers]:
+                    os._exit(9)
+                return tuple(TIMES[self.held[number]] for number in numbers)
+            case Finished(number=number, microseconds=micro):
+                assert self.shape is not None
+                assert TIMES[self.held[number]] == micro
+                count = self.turns[number]
+                return Timing(self.shape.sizes, micro, count, count * micro, count * micro, cold=True)
+            case Looked(number=number, timing=timing):
+                bad = self.held[number] == CHEATS
+                return Checked(Refusal(Stage.WORK, "left poison") if bad else timing)
+        return None
+
+    def gated(self, made: Made) -> Refusal | None:
+        match made.wanted.tiling.depth:
+            case depth if depth == HANGS:
+                time.sleep(1e6)
+            case depth if depth == DIES:
+                os._exit(7)
+            case depth if depth == FAULTS:
+                self.faulty = True
+                return Refusal(Stage.LAUNCH, "an illegal address")
+        return None

@@ -1,0 +1,147 @@
+"""What is kept: by exact shape, by what the arguments allow, by the device's own name; replaced by what was quicker."""
+
+from __future__ import annotations
+
+from concurrent.futures import Executor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from attrs import evolve
+
+import ptxgen.tune
+from ptxgen.kernels import MatmulTiling
+from ptxgen.kernels.matmul import Matmul
+from ptxgen.kernels.matmul_menu import Sizes
+from ptxgen.kernels.views import View, outline
+from ptxgen.plan import Fact, grouped, sms
+from ptxgen.tune import Best, Kept, Tuner, Tuning
+from ptxgen.tune.calibration import facts_for
+from ptxgen.tune.keeping import class_of
+from ptxgen.tune.measuring import shapes_of
+from ptxgen.tune.versions import driver_here, released
+from tests.runtime.conftest import driver  # noqa: F401
+from tests.runtime.fake_driver import FakeDriver
+from tests.tune.spoiled import SPEC, TARGET, device
+from tests.tune.test_tuner import SHAPES, Clock, home, threads, tuned, unmade  # noqa: F401
+
+SHAPE = SHAPES[0]
+GOOD = MatmulTiling(64, 64, 64, warps=4, depth=5, isolate=False, raster=grouped(4), workers=sms)
+
+
+def facts(sizes: Sizes = SHAPE) -> tuple[Fact, ...]:
+    return facts_for(SPEC, sizes, GOOD, TARGET)
+
+
+def keep(kept: Kept, tiling: MatmulTiling, micro: float, sizes: Sizes = SHAPE) -> None:
+    kept.keep(SPEC, TARGET, Best(sizes, tiling, micro), facts(sizes))
+
+
+def test_the_best_is_kept_and_given_to_whoever_asks(threads: Executor, home: Path) -> None:  # noqa: F811
+    kept = Kept("NVIDIA H200", "CUDA 12.4")
+    for found in tuned(threads, kept):
+        assert found.best is not None
+        again, known = Kept("NVIDIA H200", "CUDA 12.4"), facts(found.sizes)
+        assert again.tiling(SPEC, TARGET, found.sizes, known) == found.best.tiling
+        assert again.tiling(SPEC, TARGET, evolve(found.sizes, m=7777), known) is None
+        assert again.tiling(evolve(SPEC, epilogue=()), TARGET, found.sizes, known) is None
+        for other in (Kept("NVIDIA H100 80GB HBM3", "CUDA 12.4"), Kept("NVIDIA H200", "CUDA 12.8")):
+            assert other.tiling(SPEC, TARGET, found.sizes, known) is None
+    assert kept.tiling(SPEC, "sm_90", SHAPE, facts()) is None
+
+
+def test_an_answer_stays_whatever_is_kept_later(home: Path) -> None:  # noqa: F811
+    kept = Kept("H200")
+    keep(kept, GOOD, 1.0)
+    assert kept.tiling(SPEC, TARGET, SHAPE, facts()) == GOOD
+    keep(Kept("H200"), evolve(GOOD, depth=3), 0.5)
+    assert kept.tiling(SPEC, TARGET, SHAPE, facts()) == GOOD
+    assert Kept("H200").tiling(SPEC, TARGET, SHAPE, facts()) == evolve(GOOD, depth=3)
+
+
+def test_a_file_that_is_not_whole_counts_as_absent(home: Path) -> None:  # noqa: F811
+    keep(Kept("H200"), GOOD, 1.0)
+    (path,) = home.rglob("*.json")
+    text = path.read_text()
+    assert Kept("H200").find(SPEC, TARGET, SHAPE, facts()) is not None
+    for spoilt in (text[:-9], text.replace('"format": 2', '"format": 0'), text.replace('"i"', '"ii"'), "[]"):
+        path.write_text(spoilt)
+        assert Kept("H200").find(SPEC, TARGET, SHAPE, facts()) is None, spoilt
+
+
+def test_shapes_of_a_class_are_alike() -> None:
+    assert class_of(Sizes(4096, 4096, 4096)) == class_of(Sizes(3968, 4096, 3968))
+    assert class_of(Sizes(4096, 4096, 4096)) != class_of(Sizes(4096, 4096, 2048))
+    assert class_of(Sizes(4096, 4096, 4096)) != class_of(Sizes(4096, 4096, 4090))
+    assert class_of(Sizes(16, 16, 16)) != class_of(Sizes(16, 16, 16, 2))
+
+
+def test_a_shape_has_its_own_best_and_others_of_its_class_the_nearest() -> None:
+    shapes = (Sizes(3968, 4096, 4096), Sizes(4096, 4096, 4096), Sizes(4096, 4096, 3968))
+    assert len({class_of(sizes) for sizes in shapes}) == 1
+    kept = Kept("NVIDIA H200", "a shape of its own")
+    for depth, sizes in zip((3, 4), shapes, strict=False):
+        keep(kept, evolve(GOOD, depth=depth), 1.0, sizes)
+    found = [kept.tiling(SPEC, TARGET, sizes, facts(sizes)) for sizes in shapes]
+    assert [each.depth for each in found if each is not None] == [3, 4, 4]
+
+
+def test_a_quicker_plan_stays_until_it_is_beaten_beside_it(threads: Executor, home: Path) -> None:  # noqa: F811
+    """Of a search that cannot have measured it nothing is kept; one that has takes it in, though no menu offers it."""
+    kept, odd = Kept("H200"), evolve(GOOD, depth=2)
+    keep(kept, odd, 1.0)
+
+    def search(quicker: Any, count: int) -> Tuning:
+        tuner = Tuner(device(), Clock(quicker=quicker), threads, threads, Kept("H200"), count, make=unmade)
+        (found,) = tuner.tune(SPEC, TARGET, (SHAPE,))
+        return found
+
+    search(lambda tiling: True, 1)
+    assert Kept("H200").tiling(SPEC, TARGET, SHAPE, facts()) == odd
+    found = search(lambda tiling: False, 12)
+    assert odd in {trial.tiling for trial in found.trials}
+    assert found.best is not None
+    assert found.best.tiling != odd
+    assert Kept("H200").tiling(SPEC, TARGET, SHAPE, facts()) == found.best.tiling
+
+
+def apart(array: View, *, ahead: int = 0, pitch: int = 0) -> View:
+    return evolve(array, address=array.address + ahead, strides=(array.strides[0] + pitch, *array.strides[1:]))
+
+
+def test_a_product_takes_what_was_tuned_only_where_it_is_given(home: Path) -> None:  # noqa: F811
+    keep(Kept("H200"), GOOD, 1.0)
+    arrays = {name: outline(dtype, shape) for name, (shape, dtype) in shapes_of(SPEC, SHAPE).items()}
+    assert Matmul(SPEC, TARGET).fitted(arrays).tiling != GOOD
+    assert Matmul(SPEC, TARGET, tuned=Kept("H200")).fitted(arrays).tiling == GOOD
+    own = evolve(GOOD, depth=3)
+    assert Matmul(SPEC, TARGET, own, tuned=Kept("H200")).fitted(arrays).tiling == own
+
+
+@pytest.mark.parametrize("name, ahead, pitch", (("A", 2, 0), ("A", 2, 1), ("B", 0, 1), ("D", 0, 4), ("bias", 2, 0)))
+def test_where_arguments_allow_less_the_model_chooses(home: Path, name: str, ahead: int, pitch: int) -> None:  # noqa: F811
+    keep(Kept("H200"), GOOD, 1.0)
+    arrays = {each: outline(dtype, shape) for each, (shape, dtype) in shapes_of(SPEC, SHAPE).items()}
+    given = {**arrays, name: apart(arrays[name], ahead=ahead, pitch=pitch)}
+    assert Matmul(SPEC, TARGET, tuned=Kept("H200")).fitted(given).tiling == Matmul(SPEC, TARGET).fitted(given).tiling
+    wider = {**arrays, "A": apart(arrays["A"], pitch=8)}
+    assert Matmul(SPEC, TARGET, tuned=Kept("H200")).fitted(wider).tiling == GOOD
+
+
+def test_the_best_of_the_device_that_is_there(driver: FakeDriver, home: Path) -> None:  # noqa: F811
+    ptxgen.tune.best.cache_clear()
+    driver.name = "NVIDIA H100 80GB HBM3"
+    found = ptxgen.tune.best()
+    assert (found.device, found.driver) == ("NVIDIA H100 80GB HBM3", driver_here())
+    assert found.driver.startswith("CUDA 12.4")
+    assert found is ptxgen.tune.best()
+    ptxgen.tune.best.cache_clear()
+
+
+def test_a_release_of_the_driver(tmp_path: Path) -> None:
+    path = tmp_path / "version"
+    assert released(path) == ""
+    path.write_text("NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.15  Tue Mar  5 22:23:56 UTC 2024\nGCC 12\n")
+    assert released(path) == "550.54.15"
+    path.write_text("NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.95.05  Release Build\n")
+    assert released(path) == "580.95.05"
