@@ -117,6 +117,7 @@ def _by_warpgroups(spec: MatmulSpec, target: str) -> Iterator[MatmulTiling]:
         tiled = MatmulTiling(
             block.i, block.j, slab // width, warps=block.warps, isolate=False, drain=drain, swap=block.swap,
             overlap=overlap, turns=block.turns, raster=MIDDLE, group_rows=block.group_rows,
+            workers=sms if block.turns else None,
         )  # fmt: skip
         least = LEAST_LONG if slab > GROUP_SLABS[0] else 0
         for finished in (tiled, *_in_pieces(spec, tiled)):
