@@ -10,8 +10,10 @@ from ptxgen.kernels.matmul_compute import MatmulSpec
 from ptxgen.kernels.matmul_cost import Estimate, estimate_of
 from ptxgen.kernels.matmul_cut import least
 from ptxgen.kernels.matmul_defaults import default_tiling
-from ptxgen.kernels.matmul_menu import Sizes, is_legal, menu_for, standing, walks
-from ptxgen.kernels.matmul_pace import Pace, pace_of, product_of
+from ptxgen.kernels.matmul_legal import is_legal
+from ptxgen.kernels.matmul_menu import Sizes, menu_for, standing, walks
+from ptxgen.kernels.matmul_pace import pace_of
+from ptxgen.kernels.matmul_product import product_of
 from ptxgen.kernels.matmul_tiling import MatmulTiling
 from ptxgen.kernels.processors import Processor
 from ptxgen.plan import Fact
@@ -45,16 +47,10 @@ def chosen(spec: MatmulSpec, target: str, sizes: Sizes, processor: Processor) ->
     for bound, place in sorted((least(pace), place) for place, pace in enumerate(paces, 1)):
         if found and bound > found[0][0]:
             break
-        ways = enumerate(_walked(spec, target, paces[place - 1]))
+        standing_pace = paces[place - 1]
+        ways = enumerate(map(standing_pace.walked, walks(spec, target, standing_pace.tiling)))
         found = sorted([*found, *((pace.microseconds, place, way, pace) for way, pace in ways)])[:1]
     return estimate_of(found[0][-1])
-
-
-def _walked(spec: MatmulSpec, target: str, pace: Pace) -> list[Pace]:
-    """All ways to walk the tiles of a standing tiling; none where it is not legal."""
-    if not is_legal(spec, target, pace.tiling):
-        return []
-    return [pace.walked(each) for each in walks(spec, target, pace.tiling)]
 
 
 def chosen_tiling(spec: MatmulSpec, target: str, sizes: Sizes, processor: Processor | None) -> MatmulTiling:

@@ -8,7 +8,8 @@ from attrs import frozen
 
 from ptxgen.kernels.matmul_compute import MatmulSpec
 from ptxgen.kernels.matmul_menu import Sizes
-from ptxgen.kernels.matmul_pace import Pace, met, pace_of, product_of
+from ptxgen.kernels.matmul_pace import Pace, met, pace_of
+from ptxgen.kernels.matmul_product import product_of
 from ptxgen.kernels.matmul_tiling import MatmulTiling
 from ptxgen.kernels.processors import Processor
 
@@ -63,7 +64,7 @@ def explain(found: Estimate, sizes: Sizes) -> str:
 
 def estimate_of(pace: Pace) -> Estimate:
     """What a pace comes to, and of each round what is slower alone with what that does not hide."""
-    worked, beginning = pace.worked_off(), pace.beginning
+    worked, beginning, rounds = pace.worked_off(), pace.beginning, pace.rounds
     inside, (multiplying, bringing) = pace.inside(worked), waiting(pace)
     shares = dict.fromkeys((Bound.BEGINNING, multiplying, bringing, Bound.RESULTS, Bound.MEMORY), 0.0)
     for count, each in worked:
@@ -83,16 +84,17 @@ def estimate_of(pace: Pace) -> Estimate:
     return Estimate(
         microseconds=beginning + together,
         shares=tuple(shares.items()),
-        tiles=pace.tiles,
-        at_once=min(pace.tiles, pace.usable * pace.beside),
-        rounds=sum(count for count, _, _ in pace.rounds),
+        tiles=rounds.blocks,
+        at_once=min(rounds.blocks, rounds.usable * pace.beside),
+        rounds=sum(each.count for each in rounds.each),
         tiling=pace.tiling,
     )
 
 
 def waiting(pace: Pace) -> tuple[Bound, Bound]:
     """What multiplying waits for in the first round, and bringing."""
-    slab, (_, beside, active) = pace.slab, pace.rounds[0]
+    slab, first = pace.slab, pace.rounds.each[0]
+    beside, active = first.beside, first.active
     multiplied = {
         Bound.POWER: active * slab.power,
         Bound.TENSOR: beside * slab.tensor,

@@ -10,24 +10,28 @@ ROUNDING = 1 - 1e-9
 def least(pace: Pace) -> float:
     """Microseconds that the model tells at least of a standing tiling (`matmul_menu.standing`) and of each way to walk
     its tiles (`walks`): neither clusters nor the order of tiles make fewer rounds or lose less, and what goes on
-    together takes no less summed up round by round than as a whole."""
-    row, slab, slabs = pace.product.processor, pace.slab, pace.slabs
+    together takes no less summed up round by round than as a whole; but whole clusters may leave nothing to stream."""
+    row, slab, ends = pace.product.processor, pace.slab, pace.ends
     each, filling = max(slab.tensor, slab.shared), _filling(pace)
     ended = brought = lost = 0.0
-    most = pace.rounds[0][1]
-    for count, beside, _ in pace.rounds:
-        losing = slabs * pace.lost(beside)
-        multiplied = slabs * beside * each + losing
-        waited = slabs * max(beside * filling, pace.latency(beside, beside * max(each, filling))) + losing
-        ended += count * max(multiplied, beside * pace.leaving, multiplied / beside + pace.end)
-        brought += count * waited
-        lost += count * losing
-    powered = pace.tiles * slabs * slab.power + lost
-    ends = pace.end * sum(count for count, _, _ in pace.rounds)
-    ended = max(ended, powered, powered / most + ends)
-    brought = max(brought, pace.tiles * slabs * slab.l2 * _share_in_cluster(pace) + lost) + pace.tiles * pace.taken
+    slabs = rounds = 0
+    most = pace.rounds.each[0].beside
+    for one in pace.rounds.each:
+        losing = one.slabs * pace.lost(one.beside)
+        multiplied = one.slabs * one.beside * each + losing
+        waited = one.slabs * max(one.beside * filling, pace.latency(one.beside, one.beside * max(each, filling)))
+        ended += one.count * max(multiplied, one.beside * ends.leaving, multiplied / one.beside + ends.end)
+        brought += one.count * (waited + losing)
+        lost += one.count * losing
+        slabs += one.count * one.active * one.slabs
+        rounds += one.count
+    powered = slabs * slab.power + lost
+    ended = max(ended, powered, powered / most + ends.end * rounds)
+    taken = sum(one.count * one.active for one in pace.rounds.each) * ends.taken
+    brought = max(brought, slabs * slab.l2 * _share_in_cluster(pace) + lost) + taken
+    tail = pace.tail - (ends.once if pace.tiling.stream else 0.0)
     beginning = row.launch + row.fetch + most * filling
-    return ROUNDING * (beginning + met(met(ended, brought) + pace.tail, pace.product.least_memory))
+    return ROUNDING * (beginning + met(met(ended, brought) + tail, pace.product.least_memory))
 
 
 def _filling(pace: Pace) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from math import prod
 
 from isa.forms import resolve
@@ -19,14 +20,21 @@ IN_CLUSTERS = (2, 4, 8)
 MOST_BLOCKS = 8
 
 
+@cache
+def has_clusters(target: str) -> bool:
+    """Whether blocks of a target come in clusters."""
+    return resolve(CLUSTER_BARRIER).availability.least_version(target_named(target)) is not None
+
+
 def joins_in_cluster(spec: MatmulSpec, tiling: MatmulTiling, target: str) -> bool:
     """Whether the parts of a tile are neighbours in a cluster: where the target has clusters, they are few enough, and
     no sum runs over the tile, of which each block then has a slice, dealt to its warps by bits: extents and warps are
     powers of two. Else they pass their sums on through memory."""
-    has_clusters = resolve(CLUSTER_BARRIER).availability.least_version(target_named(target)) is not None
     blocks = tiling.split * prod(tiling.cluster)
     by_bits = all(map(is_power, (tiling.i, tiling.j, tiling.warps)))
-    return has_clusters and tiling.split in IN_CLUSTERS and blocks <= MOST_BLOCKS and not spec.totals and by_bits
+    return (
+        tiling.split in IN_CLUSTERS and has_clusters(target) and blocks <= MOST_BLOCKS and not spec.totals and by_bits
+    )
 
 
 def slices_tiles(spec: MatmulSpec, tiling: MatmulTiling, target: str) -> bool:

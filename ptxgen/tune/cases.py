@@ -20,7 +20,8 @@ from ptxgen.compute import Array
 from ptxgen.derive import SumOrder
 from ptxgen.kernels.matmul import Matmul
 from ptxgen.kernels.matmul_compute import MatmulSpec
-from ptxgen.kernels.matmul_menu import MOST_DEPTH, Sizes
+from ptxgen.kernels.matmul_menu import Sizes
+from ptxgen.kernels.matmul_tiles import MOST_DEPTH
 from ptxgen.kernels.matmul_tiling import MatmulTiling
 from ptxgen.plan import Aligned, Fact, Multiple
 from ptxgen.testing import Bounded, bounded

@@ -18,6 +18,11 @@ FOLLOWING = {
     "cluster": frozenset({"raster"}),
     "workers": frozenset({"raster"}),
     "boxed": frozenset({"depth", "overlap"}),
+    "split": frozenset({"drain", "depth", "workers", "raster"}),
+    "stream": frozenset({"workers", "raster"}),
+    "group_rows": BLOCK | {"depth", "drain", "drain_depth"},
+    "drain_depth": frozenset({"depth"}),
+    "piecewise": frozenset({"drain", "depth", "residual_depth"}),
 }
 """What changes with a choice, since it must: the room for rings with whatever takes shared memory, for one."""
 

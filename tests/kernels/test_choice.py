@@ -14,7 +14,8 @@ from ptxgen.kernels import parse_epilogue as pieces
 from ptxgen.kernels.matmul_choice import chosen, ranked
 from ptxgen.kernels.matmul_cut import least
 from ptxgen.kernels.matmul_menu import Sizes, standing, walks
-from ptxgen.kernels.matmul_pace import pace_of, product_of
+from ptxgen.kernels.matmul_pace import pace_of
+from ptxgen.kernels.matmul_product import product_of
 from ptxgen.kernels.processors import Processor, processor_named
 from tests.kernels.measured import SPEC, TARGET, measured
 

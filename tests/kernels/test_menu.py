@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import product
 
 import numpy as np
@@ -24,7 +25,8 @@ from ptxgen.kernels import (
 from ptxgen.kernels import parse_epilogue as pieces
 from ptxgen.kernels.binding import arrays_in_memory, bind, facts_of
 from ptxgen.kernels.matmul_choice import chosen_tiling
-from ptxgen.kernels.matmul_menu import Sizes, is_legal, menu_for
+from ptxgen.kernels.matmul_legal import is_legal, shared_bytes
+from ptxgen.kernels.matmul_menu import Sizes, menu_for
 from ptxgen.kernels.processors import processor_for
 from ptxgen.kernels.views import DTYPES, View, outline
 from ptxgen.plan import Drain, MultiplyBy, Plan, Transport, grouped, sms
@@ -69,8 +71,9 @@ def derivable(spec: MatmulSpec, target: str, tiling: MatmulTiling) -> bool:
     carried = multiplied.instruction.warpgroup == (target == "sm_90a" and tiling.fits_warpgroups)
     carried &= all((step.through is not None) == bool(tiling.drain) for step in drains)
     if multiplied.instruction.warpgroup:
-        through = [(step.by.transport, step.through.alias, dict(step.pieces)["j"]) for step in drains if step.through]
-        carried &= all(each == (Transport.TENSOR, None, tiling.drain) for each in through)
+        through = [(step.by.transport, dict(step.pieces)["j"]) for step in drains if step.through]
+        carried &= all(each == (Transport.TENSOR, tiling.drain) for each in through)
+        carried &= tiling.workers is None or not any(step.through.alias for step in drains if step.through)
     return carried
 
 
@@ -95,6 +98,65 @@ def test_what_the_menu_offers_is_derived(target: str) -> None:
     chance = np.random.default_rng(7)
     for place in chance.choice(len(offered), 5, replace=False):
         assert derivable(SPEC, target, offered[place]), offered[place]
+
+
+DEEP, UNEVEN = Sizes(128, 128, 32768), Sizes(2560, 2560, 2560)
+FURTHER: dict[str, tuple[Sizes, Callable[[MatmulTiling], bool]]] = {
+    "joined in clusters": (DEEP, lambda tiling: tiling.split in (2, 4, 8) and tiling.cluster == (1, 1)),
+    "joined in clusters of tiles": (DEEP, lambda tiling: tiling.split > 1 and tiling.cluster != (1, 1)),
+    "passed on": (Sizes(64, 32, 65536), lambda tiling: tiling.split > 8),
+    "streamed": (UNEVEN, lambda tiling: tiling.stream),
+    "two products' rows": (UNEVEN, lambda tiling: tiling.group_rows == 128 and not tiling.swap),
+    "factors swapped": (UNEVEN, lambda tiling: tiling.swap),
+    "in pieces": (UNEVEN, lambda tiling: tiling.piecewise),
+}
+
+
+@pytest.mark.parametrize("kind", FURTHER)
+def test_further_kinds_that_the_menu_offers_are_derived(kind: str) -> None:
+    sizes, belongs = FURTHER[kind]
+    spec = MatmulSpec(Layout.NT, epilogue=pieces("bias,gelu,residual" if kind == "in pieces" else "bias,relu"))
+    offered = [tiling for tiling in menu_for(spec, "sm_90a", sizes) if belongs(tiling)]
+    assert len(offered) >= 6
+    chance = np.random.default_rng(9)
+    for place in chance.choice(len(offered), 3, replace=False):
+        assert is_legal(spec, "sm_90a", offered[place])
+        assert derivable(spec, "sm_90a", offered[place]), offered[place]
+
+
+def test_parts_are_for_few_tiles_and_streams_for_rounds_that_are_not_full() -> None:
+    def offers(*shape: int) -> tuple[bool, bool]:
+        offered = menu_for(SPEC, "sm_90a", Sizes(*shape))
+        return any(tiling.split > 1 for tiling in offered), any(tiling.stream for tiling in offered)
+
+    assert offers(128, 128, 32768) == (True, False)
+    assert offers(8192, 8192, 8192) == (False, True)
+    assert offers(128, 128, 64) == (False, False), "no slab for each of the parts"
+    full = menu_for(SPEC, "sm_90a", Sizes(128 * 11, 128 * 12, 2560))
+    assert {(t.i, t.j) for t in full if t.stream} & {(128, 128), (128, 192)} == {(128, 192)}
+    for spec in (MatmulSpec.of(s8, layout=Layout.NT), MatmulSpec(Layout.NT, promote=64)):
+        assert not any(tiling.split > 1 or tiling.stream for tiling in menu_for(spec, "sm_90a", DEEP))
+
+
+def test_swapped_tiles_take_the_shared_memory_that_the_menu_counts() -> None:
+    for tiling in menu_for(SPEC, "sm_90a", Sizes(128, 4096, 4096)):
+        if tiling.swap and tiling.drain and tiling.cluster == (1, 1) and tiling.workers is sms:
+            held = shared_bytes(SPEC, tiling, tiling.depth, by_groups=True)
+            assert derive(plan_of(SPEC, "sm_90a", tiling)).program.shared_bytes <= held, tiling
+            break
+    else:
+        pytest.fail("no swapped tiles")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", FURTHER)
+@pytest.mark.parametrize("spec", (SPEC, *SPECS), ids=str)
+def test_all_further_kinds_are_derived_in_other_products(spec: MatmulSpec, kind: str) -> None:
+    sizes, belongs = FURTHER[kind]
+    offered = [tiling for tiling in menu_for(spec, "sm_90a", sizes) if belongs(tiling)]
+    chance = np.random.default_rng(13)
+    for tiling in chance.permutation(np.array(offered, dtype=object))[:8]:
+        assert derivable(spec, "sm_90a", tiling), tiling
 
 
 @pytest.mark.slow

@@ -15,7 +15,7 @@ from ptxgen.kernels import Layout, Matmul, MatmulSpec, MatmulTiling, Outcome, pa
 from ptxgen.kernels.binding import bind
 from ptxgen.kernels.entry import program_arrays
 from ptxgen.kernels.epilogue import PIECES, Keep, Residual
-from ptxgen.kernels.matmul_menu import is_legal
+from ptxgen.kernels.matmul_legal import is_legal
 from ptxgen.plan import Drain, Finish, Stage
 from ptxgen.tile import Copy, Loop, Map, Node, Program, ProxyFence, RequirementKind
 from ptxgen.tile.machine import MachineFault, run

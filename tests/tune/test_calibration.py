@@ -8,7 +8,8 @@ import pytest
 from attrs import evolve
 
 from ptxgen.kernels.matmul_cost import estimate
-from ptxgen.kernels.matmul_menu import Sizes, is_legal
+from ptxgen.kernels.matmul_legal import is_legal
+from ptxgen.kernels.matmul_menu import Sizes
 from ptxgen.tune.calibration import Fit, Measurement, by_kind, fit, read_measurements, spread, written
 from tests.kernels.measured import SPEC, TARGET, measured
 from tests.tune.spoiled import device
