@@ -12,7 +12,8 @@ from ptxgen.kernels.matmul_choice import ranked
 from ptxgen.kernels.matmul_compute import MatmulSpec
 from ptxgen.kernels.matmul_cost import Estimate, estimate
 from ptxgen.kernels.matmul_defaults import default_tiling
-from ptxgen.kernels.matmul_menu import Sizes, is_legal
+from ptxgen.kernels.matmul_legal import is_legal
+from ptxgen.kernels.matmul_menu import Sizes
 from ptxgen.kernels.matmul_tiling import MatmulTiling
 from ptxgen.kernels.processors import Processor
 from ptxgen.tune.calibration import facts_for
