@@ -85,7 +85,8 @@ def by_warps_instead(tiling: MatmulTiling, spec: MatmulSpec, generation: Generat
     i = max(dealt.i, 2 * rows * 8) if tiling.swap else dealt.i
     j = max(dealt.j, columns * generation.instruction.n)
     k = max(min(tiling.k, SLAB_BYTES // spec.input.byte_count), generation.step, spec.promote or 0)
-    return evolve(dealt, i=i, j=j, k=k, workers=None, cluster=(1, 1), swap=False, turns=False, stream=False)
+    apart = evolve(dealt, workers=None, cluster=(1, 1), swap=False, turns=False, stream=False, piecewise=False)
+    return evolve(apart, i=i, j=j, k=k)
 
 
 def copied_instead(tiling: MatmulTiling, spec: MatmulSpec, generation: Generation, target: str) -> MatmulTiling:

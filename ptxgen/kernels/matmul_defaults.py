@@ -34,8 +34,9 @@ def default_tiling(spec: MatmulSpec, target: str = "sm_70") -> MatmulTiling:
     in pieces of 32 rows. Where the target copies tensors and warps can give registers away, they keep the 128x256 and
     have slabs of 128 bytes brought as boxes. A slab is as long as a chain at least. Blocks of warpgroups stay and walk
     the tiles in bands of 16, their launches overlap, and their results leave through shared memory in pieces of 64
-    columns; not so where chains are promoted. Where a product denies warpgroups on their target, it is what warps carry
-    out of that.
+    columns, a second output finished piece by piece, since beside whole tiles of it activations find too few registers;
+    not so where chains are promoted. Where a product denies warpgroups on their target, it is what warps carry out of
+    that.
     """
     found = _by_registers(spec, target)
     by_groups = has_warpgroups(target) and found.fits_warpgroups
@@ -47,7 +48,8 @@ def default_tiling(spec: MatmulSpec, target: str = "sm_70") -> MatmulTiling:
     if by_groups and not spec.promote:
         if _finishes_wide(spec):
             found = evolve(found, i=128, j=256, warps=8)
-        found = evolve(found, workers=sms, raster=grouped(16), drain=64, overlap=True)
+        kept = any(isinstance(piece, Keep) for piece in spec.epilogue) and not spec.totals
+        found = evolve(found, workers=sms, raster=grouped(16), drain=64, overlap=True, piecewise=kept)
     grouped_bytes = GROUP_SLAB_BYTES if by_groups or boxed else SLAB_BYTES
     generation = generation_of(target, spec.input, spec.accumulate, spec.b_input)
     k = max(grouped_bytes // spec.input.byte_count, generation.step, spec.promote or 0)
@@ -64,7 +66,8 @@ def default_tiling(spec: MatmulSpec, target: str = "sm_70") -> MatmulTiling:
 def _draining(tiling: MatmulTiling, spec: MatmulSpec, target: str) -> MatmulTiling:
     """A tiling without pieces of results where no tensor copy stores results of their types."""
     by_groups = groups_multiply(spec, target) and tiling.fits_warpgroups
-    return evolve(tiling, drain=0) if by_groups and not SPANS.keys() & set(spec.results) else tiling
+    stored = SPANS.keys() & set(spec.results) or not by_groups
+    return tiling if stored else evolve(tiling, drain=0, piecewise=False)
 
 
 def _boxed_depth(tiling: MatmulTiling, spec: MatmulSpec, target: str) -> int:

@@ -10,7 +10,7 @@ from attrs import evolve, frozen
 
 from isa.limits import limits
 from isa.targets import target as target_named
-from ptxgen.kernels.epilogue import Bias, Residual
+from ptxgen.kernels.epilogue import Bias, Keep, Residual
 from ptxgen.kernels.generations import copies_tensors, generation_of, has_overlapping_launches
 from ptxgen.kernels.matmul_compute import MatmulSpec
 from ptxgen.kernels.matmul_defaults import default_tiling
@@ -126,13 +126,18 @@ def _by_warpgroups(spec: MatmulSpec, target: str) -> Iterator[MatmulTiling]:
 
 
 def _in_pieces(spec: MatmulSpec, tiling: MatmulTiling) -> Iterator[MatmulTiling]:
-    """The same finished piece by piece, with residuals brought ahead, where the epilogue reads such operands."""
+    """The same finished piece by piece, with residuals brought ahead, where the epilogue reads such operands or gives a
+    second result."""
     if tiling.drain != FINISHED_PIECE or tiling.swap or tiling.turns:
         return
     if any(isinstance(piece, Residual) for piece in spec.epilogue):
         yield evolve(tiling, piecewise=True, residual_depth=AHEAD)
-    elif sum(isinstance(piece, Bias) for piece in spec.epilogue) > 1:
+    elif any(isinstance(piece, Keep) for piece in spec.epilogue) or _count(spec, Bias) > 1:
         yield evolve(tiling, piecewise=True)
+
+
+def _count(spec: MatmulSpec, kind: type[Bias]) -> int:
+    return sum(isinstance(piece, kind) for piece in spec.epilogue)
 
 
 def _by_warps(spec: MatmulSpec, target: str) -> Iterator[MatmulTiling]:

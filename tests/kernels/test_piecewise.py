@@ -15,6 +15,7 @@ from ptxgen.kernels import Layout, Matmul, MatmulSpec, MatmulTiling, Outcome, pa
 from ptxgen.kernels.binding import bind
 from ptxgen.kernels.entry import program_arrays
 from ptxgen.kernels.epilogue import PIECES, Keep, Residual
+from ptxgen.kernels.matmul_defaults import default_tiling
 from ptxgen.kernels.matmul_legal import is_legal
 from ptxgen.plan import Drain, Finish, Stage
 from ptxgen.tile import Copy, Loop, Map, Node, Program, ProxyFence, RequirementKind
@@ -107,7 +108,12 @@ TILINGS: dict[str, tuple[MatmulTiling, Size]] = {
 @pytest.mark.parametrize("depth", EITHER_WAY)
 @pytest.mark.parametrize("name", TILINGS)
 def test_every_way_of_dealing_tiles(name: str, depth: int) -> None:
+    """But that those who take tiles in turn, or whose factors change places, have nothing brought ahead."""
     tiling, size = TILINGS[name]
+    if depth and (tiling.turns or tiling.swap):
+        with pytest.raises(PlanError, match="residual_depth"):
+            both(MatmulSpec(Layout.TN, epilogue=parse_epilogue("residual,keep,relu")), tiling, size, depth)
+        return
     outcome = both(MatmulSpec(Layout.TN, epilogue=parse_epilogue("residual,keep,relu")), tiling, size, depth)
     assert finished_at(outcome) == {"piece.j"}
     assert all(step.through for step in outcome.kernel.plan.steps if isinstance(step, Drain))
@@ -129,8 +135,18 @@ def test_pieces_that_no_map_describes_are_stored_from_registers() -> None:
 
 
 def test_sums_over_rows_are_finished_in_whole_tiles() -> None:
-    outcome = both(MatmulSpec(Layout.TN, epilogue=parse_epilogue("residual,keep,row_sum,relu")), PAIR, (136, 136, 72))
-    assert finished_at(outcome) == {"group"}
+    spec = MatmulSpec(Layout.TN, epilogue=parse_epilogue("residual,keep,row_sum,relu"))
+    assert finished_at(on_cpu(spec, PAIR, (136, 136, 72))) == {"group"}
+    with pytest.raises(PlanError, match="piecewise=True: an epilogue with sums"):
+        on_cpu(spec, evolve(PAIR, piecewise=True), (136, 136, 72))
+
+
+def test_a_second_output_is_finished_in_pieces_unless_somebody_says_otherwise() -> None:
+    """Whole tiles of it and of an activation want more registers than there are."""
+    for epilogue in ("keep,gelu", "keep,silu", "bias,keep,gelu"):
+        tiling = default_tiling(MatmulSpec(Layout.TN, epilogue=parse_epilogue(epilogue)), "sm_90a")
+        assert tiling.piecewise, epilogue
+        assert made(epilogue, tiling).assembled().spills == 0, epilogue
 
 
 def made(epilogue: str, tiling: MatmulTiling) -> Any:
@@ -182,8 +198,8 @@ def test_registers_that_do_not_hold_an_operand_read_it_with_each_piece() -> None
 def test_fewer_columns_where_two_results_find_no_room_else() -> None:
     """34 KB beside four slabs of 128x256x64: two pieces of 32 columns of each result."""
     tiling = MatmulTiling(i=128, j=256, k=64, warps=8, depth=4, drain=64, workers=2)
-    for piecewise in (False, True):
-        kernel = made("keep,gelu", evolve(tiling, piecewise=piecewise))
+    for epilogue, piecewise in (("keep,silu", False), ("keep,gelu", True)):
+        kernel = made(epilogue, evolve(tiling, piecewise=piecewise))
         drains = [step for step in kernel.plan.steps if isinstance(step, Drain)]
         assert [step.pieces for step in drains] == [(("j", 32),)] * 2
         assert kernel.assembled().spills == 0
