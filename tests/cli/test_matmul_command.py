@@ -160,7 +160,7 @@ def test_blocks_of_clusters(capsys: Printed) -> None:
     assert "all threads, before their roles: wait for the cluster's barrier" in out
     refused = {
         ("sm_80", "2x1"): "--cluster 2x1: only warpgroups do that, but sm_80 has no products of warpgroups for f16",
-        ("sm_90a", "3x3"): "a cluster has 2 to 8 blocks, got 9",
+        ("sm_90a", "3x3"): "a cluster has at most 8 blocks, this one 9",
         ("sm_90a", "two"): "argument --cluster: two whole numbers such as 2x1, got 'two'",
     }
     for (target, cluster), words in refused.items():
