@@ -3,7 +3,7 @@
 Launches on a stream follow each other, so that all of them, of whatever kernel, share what the stream has. What a
 capture takes is the graph's: replays of a graph follow each other, but beside those of any other and beside launches of
 this process, so that no other launch has it. Streams are told apart by the driver's number of them, which the default
-stream of each thread has too.
+stream of each thread has too; in a capture, where the driver tells none, by their handles.
 """
 
 from __future__ import annotations
@@ -132,9 +132,13 @@ class OwnMemory:
         device's context being current. LaunchError where there is no memory for it."""
         about, number = self.questions
         self._ask(about(self.stream, ctypes.byref(self.status), ctypes.byref(self.number), None, None, None))
-        capture = self.number.value if self.status.value == CAPTURING else NO_CAPTURE
-        self._ask(number(self.stream, ctypes.byref(self.number)))
-        key = (self.device, capture, self.number.value)
+        if self.status.value == CAPTURING:
+            capture, own = self.number.value, self.stream.value or 0
+        else:
+            capture = NO_CAPTURE
+            self._ask(number(self.stream, ctypes.byref(self.number)))
+            own = self.number.value
+        key = (self.device, capture, own)
         try:
             first = {zeroed: _address(key, count, zeroed) for zeroed, count in self.byte_counts.items()}
         except DriverError as error:
