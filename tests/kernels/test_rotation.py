@@ -35,7 +35,13 @@ CHOICES: tuple[dict[str, Any], ...] = (
 WITH_SLABS: tuple[dict[str, Any], ...] = ({"over": "cta.k", "turns": ("AB",), "window": 1}, {"turns": ("PD",)})
 
 
-@pytest.mark.parametrize("choices", CHOICES, ids=str)
+def usually(cases: tuple[Any, ...], count: int) -> list[Any]:
+    """The cases, all behind the first ones slow."""
+    marks = [() if number < count else (pytest.mark.slow,) for number in range(len(cases))]
+    return [pytest.param(case, marks=own, id=str(case)) for case, own in zip(cases, marks, strict=True)]
+
+
+@pytest.mark.parametrize("choices", usually(CHOICES, 2))
 def test_warpgroups_come_to_each_product_one_after_the_other(
     choices: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -78,7 +84,7 @@ def test_ranks_tell_the_turns_of_each_warpgroup() -> None:
     assert ranks == ["3*cta.j.past + 3*t1 + warpgroup + 2", "3*cta.j.past + 3*t1 + warpgroup"]
 
 
-@pytest.mark.parametrize("size", [(64, 64, 64), (72, 136, 72), (8, 8, 8), (136, 200, 64)], ids=str)
+@pytest.mark.parametrize("size", usually(((72, 136, 72), (64, 64, 64), (8, 8, 8), (136, 200, 64)), 1))
 @pytest.mark.parametrize("choices", [{}, {"workers": None, "i": 192}], ids=str)
 def test_simulated_bits_are_those_of_the_loop(size: tuple[int, int, int], choices: dict[str, Any]) -> None:
     """And of the same kernel without turns."""
@@ -126,7 +132,7 @@ def test_one_warpgroup_takes_no_turns() -> None:
 
 
 @pytest.mark.parametrize(
-    "choices", [{}, {"turns": ("PD",), "n": 64, "workers": None}, {"i": 256, "n": 64, "depth": 2}], ids=str
+    "choices", usually(({}, {"turns": ("PD",), "n": 64, "workers": None}, {"i": 256, "n": 64, "depth": 2}), 1)
 )
 @pytest.mark.parametrize("terms", [64, 128])
 def test_whole_tiles_are_assembled_without_a_note_and_without_spills(terms: int, choices: dict[str, Any]) -> None:

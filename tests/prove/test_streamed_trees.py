@@ -68,7 +68,7 @@ def outcomes(name: str, every: int) -> dict[str, int]:
     return counts
 
 
-@pytest.mark.parametrize("name", STREAMED)
+@pytest.mark.parametrize("name", [n if n in QUICK else pytest.param(n, marks=pytest.mark.slow) for n in STREAMED])
 def test_what_is_derived_is_read_again_and_accepted(name: str) -> None:
     program = STREAMED[name].derivation.program
     assert slabs_of(program) is not None
@@ -112,6 +112,7 @@ def kinds(share: Share, few: int) -> Iterator[Hashable]:
     yield from pairwise(capped)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["sm_90a", "sm_80"])
 def test_larger_launches_have_nothing_that_those_looked_at_do_not_have(name: str) -> None:
     program = STREAMED[name].derivation.program
