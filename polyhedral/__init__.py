@@ -17,6 +17,7 @@ from polyhedral.cost import Control, Weights, control, leaves
 from polyhedral.counting import CountPiece, Polynomial, count, counted
 from polyhedral.dependences import Access, Dependence, Kind, Reduction, ScheduledStatement, dependences, primed
 from polyhedral.difference import negations
+from polyhedral.emptiness import TooManyRows
 from polyhedral.extent import at_least, at_most
 from polyhedral.extrema import PiecewisePoint, first_images, first_points, last_images, last_points
 from polyhedral.isl_lexer import NotationError
@@ -113,6 +114,7 @@ __all__ = [
     "Term",
     "Times",
     "TooManyRegions",
+    "TooManyRows",
     "UnionMap",
     "UnionSet",
     "Unit",

@@ -26,6 +26,11 @@ def is_surely_empty(equalities: Iterable[Row], inequalities: Iterable[Row], widt
 
 
 FEW_SPLINTERS, MOST_PIVOTS = 24, 600
+FEW_PAIRS, MOST_PAIRS = 1 << 13, 1 << 18
+
+
+class TooManyRows(ValueError):
+    """Whether rows have an integer point takes a shadow of more rows than are allowed, and more cuts."""
 
 
 class Glance(NamedTuple):
@@ -126,12 +131,26 @@ class _Step(NamedTuple):
 
 @lru_cache(maxsize=1 << 16)
 def _component_point(rows: tuple[Row, ...], most: int | None) -> tuple[int, ...] | None:
+    """A point of rows that hang together: by shadows of few rows, or else by cuts, or else by shadows of many."""
     width = len(rows[0]) - 1
     if width == 1:
         return _interval_point(rows)
+    try:
+        return _point_by_shadows(rows, width, most, FEW_PAIRS)
+    except TooManyRows:
+        if most is not None:
+            raise Undecided from None
+    try:
+        point = point_by_cuts(rows, width, MOST_PIVOTS)
+    except TooManySteps:
+        return _point_by_shadows(rows, width, None, MOST_PAIRS)
+    return None if point is None else tuple(point)
+
+
+def _point_by_shadows(rows: tuple[Row, ...], width: int, most: int | None, pairs: int) -> tuple[int, ...] | None:
     steps: list[_Step] = []
     try:
-        point = _rational_shadows({row[:-1]: row[-1] for row in rows}, width, steps, most)
+        point = _rational_shadows({row[:-1]: row[-1] for row in rows}, steps, most, pairs)
     except Contradiction:
         return None
     if point is None:
@@ -179,10 +198,18 @@ def _choose(step: _Step, point: list[int]) -> bool:
     return True
 
 
-def _rational_shadows(table: Table, width: int, steps: list[_Step], most: int | None) -> list[int] | None:
+def _rational_shadows(table: Table, steps: list[_Step], most: int | None, pairs: int) -> list[int] | None:
+    """What is left where all columns are gone; TooManyRows where one goes by more than so many pairs of bounds."""
+    width = len(next(iter(table)))
     shadow = Shadow(table)
     while shadow.table:
         column, exact = choose_column(shadow.table, range(width))
+        if shadow.pairs_on(column) > pairs:
+            raise TooManyRows(
+                f"whether {len(table)} conditions on {width} variables hold at any integers takes shadows of more than "
+                f"{MOST_PAIRS} pairs of bounds, and more than {MOST_PIVOTS} pivots by cuts, to be told: put in values of "
+                "some variables, or say their remainders and take one case after another"
+            )
         rest = [] if exact else [(*c, k) for c, k in shadow.table.items() if not c[column]]
         lower, upper = shadow.eliminate(column)
         steps.append(_Step(column, exact, lower, upper, rest))

@@ -26,6 +26,12 @@ class Shadow:
         self.firsts = len(table)
         self.eliminated = 0
 
+    def pairs_on(self, column: int) -> int:
+        """How many pairs of a lower and an upper bound the elimination of a column joins."""
+        signs = [c[column] for c in self.table if c[column]]
+        below = sum(map((0).__lt__, signs))
+        return below * (len(signs) - below)
+
     def eliminate(self, column: int) -> tuple[list[Row], list[Row]]:
         """Puts the shadow in place of the table; returns the lower and upper bounds on `column` that it had."""
         lower, upper, rest = split(self.table, column)

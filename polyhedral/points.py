@@ -8,7 +8,7 @@ from itertools import chain, repeat
 from operator import mul, neg
 
 from polyhedral.certificates import Sums
-from polyhedral.emptiness import Nearby, glance, point_in
+from polyhedral.emptiness import Nearby, TooManyRows, glance, point_in
 from polyhedral.part import NO_POINT, VISIBLE, Part, Parts, touching
 from polyhedral.spelling import Rows, aligned
 from polyhedral.witnesses import Witnesses, holds
@@ -100,7 +100,7 @@ def searched(*parts: Part) -> Mapping[str, int] | None:
         found = _witnesses.find(parts) if len(parts) > 1 else None
         if found is not None:
             return found
-        point = point_in(equalities, inequalities, len(names))
+        point = _point_in((equalities, inequalities), names)
         if point is None:
             return None
         _witnesses.add(_named(names, point))
@@ -124,8 +124,16 @@ def _is_contradicted(rows: Sequence[Rows], width: int) -> bool:
 
 def first_point_of(one: Part) -> Mapping[str, int] | None:
     """A point of a part as `point_of`, the same one whatever was asked before."""
-    point = point_in(one.equalities, one.inequalities, len(one.names))
+    point = _point_in((one.equalities, one.inequalities), one.names)
     return None if point is None else _named(one.names, point)
+
+
+def _point_in(rows: Rows, names: tuple[str, ...]) -> tuple[int, ...] | None:
+    try:
+        return point_in(*rows, len(names))
+    except TooManyRows as refused:
+        visible = ", ".join([n for n in names if n[0] != "$"])
+        raise TooManyRows(f"{refused}. The variables are {visible or 'all existential'}") from None
 
 
 def _named(names: tuple[str, ...], point: Sequence[int]) -> dict[str, int]:
