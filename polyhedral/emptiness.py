@@ -26,7 +26,7 @@ def is_surely_empty(equalities: Iterable[Row], inequalities: Iterable[Row], widt
 
 
 FEW_SPLINTERS, MOST_PIVOTS = 24, 600
-FEW_PAIRS, MOST_PAIRS = 1 << 13, 1 << 18
+FEW_PAIRS, MOST_PAIRS = 1 << 13, 1 << 15
 
 
 class TooManyRows(ValueError):
@@ -207,8 +207,8 @@ def _rational_shadows(table: Table, steps: list[_Step], most: int | None, pairs:
         if shadow.pairs_on(column) > pairs:
             raise TooManyRows(
                 f"whether {len(table)} conditions on {width} variables hold at any integers takes shadows of more than "
-                f"{MOST_PAIRS} pairs of bounds, and more than {MOST_PIVOTS} pivots by cuts, to be told: put in values of "
-                "some variables, or say their remainders and take one case after another"
+                f"{MOST_PAIRS} pairs of bounds, and more than {MOST_PIVOTS} pivots by cuts, to be told: put in values "
+                "of some variables, or say their remainders and take one case after another"
             )
         rest = [] if exact else [(*c, k) for c, k in shadow.table.items() if not c[column]]
         lower, upper = shadow.eliminate(column)
