@@ -204,7 +204,7 @@ def _rational_shadows(table: Table, steps: list[_Step], most: int | None, pairs:
     shadow = Shadow(table)
     while shadow.table:
         column, exact = choose_column(shadow.table, range(width))
-        if shadow.pairs_on(column) > pairs:
+        if shadow.joins_more_than(pairs, column):
             raise TooManyRows(
                 f"whether {len(table)} conditions on {width} variables hold at any integers takes shadows of more than "
                 f"{MOST_PAIRS} pairs of bounds, and more than {MOST_PIVOTS} pivots by cuts, to be told: put in values "

@@ -26,11 +26,13 @@ class Shadow:
         self.firsts = len(table)
         self.eliminated = 0
 
-    def pairs_on(self, column: int) -> int:
-        """How many pairs of a lower and an upper bound the elimination of a column joins."""
+    def joins_more_than(self, pairs: int, column: int) -> bool:
+        """Whether the elimination of a column joins more than so many pairs of a lower and an upper bound."""
+        if len(self.table) ** 2 <= 4 * pairs:
+            return False
         signs = [c[column] for c in self.table if c[column]]
         below = sum(map((0).__lt__, signs))
-        return below * (len(signs) - below)
+        return below * (len(signs) - below) > pairs
 
     def eliminate(self, column: int) -> tuple[list[Row], list[Row]]:
         """Puts the shadow in place of the table; returns the lower and upper bounds on `column` that it had."""
