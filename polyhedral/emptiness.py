@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from functools import lru_cache
 from itertools import compress
 from typing import NamedTuple
@@ -221,24 +222,24 @@ def _rational_shadows(table: Table, steps: list[_Step], most: int | None, pairs:
 
 def _inexact_point(step: _Step, width: int, most: int | None) -> list[int] | None:
     """A point where the shadow without the step's column is too large: in the dark shadow, or else by other ways."""
-    column = step.column
-    dark = step.rest + [dark_row(low, high, column) for low in step.lower for high in step.upper]
-    try:
-        point = integer_point((), dark, width, 0 if most is None else most)
-    except Undecided:
-        point = None
-        if most is not None:
-            raise
+    rows = [*step.rest, *step.lower, *step.upper]
+    if most is not None:
+        return _dark_point(step, width, most) or _splinter_point(step, rows, width, most)
+    with suppress(Undecided):
+        point = _dark_point(step, width, 0)
+        if point is not None:
+            return point
+    with suppress(TooManySteps):
+        return point_by_cuts(rows, width, MOST_PIVOTS)
+    return _dark_point(step, width, None) or _splinter_point(step, rows, width, None)
+
+
+def _dark_point(step: _Step, width: int, most: int | None) -> list[int] | None:
+    dark = step.rest + [dark_row(low, high, step.column) for low in step.lower for high in step.upper]
+    point = integer_point((), dark, width, most)
     if point is not None:
         _choose(step, point)
-        return point
-    rows = [*step.rest, *step.lower, *step.upper]
-    if most is None:
-        try:
-            return point_by_cuts(rows, width, MOST_PIVOTS)
-        except TooManySteps:
-            pass
-    return _splinter_point(step, rows, width, most)
+    return point
 
 
 def _splinter_point(step: _Step, rows: list[Row], width: int, most: int | None) -> list[int] | None:

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from polyhedral import (
@@ -154,6 +154,7 @@ def test_cuts_find_a_point_where_there_is_one(rows: list[Row]) -> None:
 
 @settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(st.tuples(LARGE, LARGE, LARGE, LARGE), min_size=3, max_size=7), st.sampled_from([0, 600]))
+@example([(0, 0, 1, 0), (1, 2, -2, 0), (2, 0, 3, -1), (-2, -3, 0, 1)], 0)
 def test_points_past_the_limit_of_pairs(rows: list[Row], pivots: int) -> None:
     written = [Affine.of(dict(zip("ijk", row, strict=False)), row[-1]) >= 0 for row in rows]
     with pytest.MonkeyPatch.context() as limits:
