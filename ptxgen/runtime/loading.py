@@ -110,7 +110,7 @@ class LoadedModule:
         if name not in self.parameters:
             known = ", ".join(self.parameters) or "none"
             raise LookupError(f"the module has no kernel {name!r}; it has: {known}")
-        with on_device(self.device) as api:
+        with on_device(self.device) as api, outside_captures():
             function = call(api.cuModuleGetFunction, self.handle, name.encode())
         return LoadedKernel(self, name, function)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ptxgen.runtime.driver import call, on_device
+from ptxgen.runtime.driver import call, on_device, outside_captures
 from ptxgen.runtime.loading import LoadedKernel, launch_config
 
 
@@ -11,7 +11,7 @@ def resident_ctas(kernel: LoadedKernel, *, threads: int, shared_bytes: int = 0, 
     hold together: what one of them holds by the driver's count (registers, shared memory, threads), times how many
     there are. In clusters as many as the driver finds room for, whose blocks lie together on the device. LaunchError
     beyond the device's shared memory."""
-    with on_device(kernel.module.device) as api:
+    with on_device(kernel.module.device) as api, outside_captures():
         kernel.allow_shared(shared_bytes)
         if cluster > 1:
             config = launch_config(api, ((cluster, 1, 1), (threads, 1, 1), (cluster, 1, 1)), shared_bytes, 0)

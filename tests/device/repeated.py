@@ -3,7 +3,7 @@ and the same bits run after run, also where threads sleep now and then and where
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from random import Random
 from typing import Any
 
@@ -13,6 +13,8 @@ import pytest
 from ptxgen.errors import LaunchError
 from ptxgen.kernels import Layout, Machine, Matmul, MatmulSpec, MatmulTiling
 from ptxgen.kernels.launching import prepare
+from ptxgen.kernels.matmul_case import Case
+from ptxgen.kernels.matmul_needs import conflicts
 from ptxgen.runtime import load
 from tests.kernels.cases import bits, judge, random_inputs, scalars_of
 
@@ -40,6 +42,11 @@ def drawn_sizes(chance: Random, units: tuple[int, ...] = (1, 2, 8, 8, 8, 64), ro
     most = (("M", rows), ("N", 900), ("K", chance.choice((0, 40, 300, 600))))
     sizes = {name: unit * chance.randint(1, max(1, top // unit)) if top else 0 for name, top in most}
     return {**sizes, "batches": 3}
+
+
+def carried_out(spec: MatmulSpec, target: str, tilings: Iterable[MatmulTiling]) -> list[MatmulTiling]:
+    """Those tilings of which all is carried out for a product on a target; others are refused."""
+    return [tiling for tiling in tilings if not any(conflicts(Case.of(spec, target, tiling)))]
 
 
 def check_draws(draw: Draw, first: int, count: int) -> None:

@@ -49,6 +49,8 @@ def draw(chance: Random) -> tuple[Matmul, dict[str, int]]:
         tiling, target = LARGE, "sm_90a"
     if element.byte_count != 2:
         tiling = evolve(tiling, k=128 // element.byte_count, drain=0, depth=min(2, tiling.depth))
+    if element is s8:
+        tiling = evolve(tiling, split=1)
     layout = chance.choice(list(Layout))
     epilogue = parse_epilogue("" if element is s8 or target == "sm_90a" else chance.choice(EPILOGUES))
     spec = MatmulSpec.of(element, layout=layout, epilogue=epilogue, batched=chance.random() < 0.2)

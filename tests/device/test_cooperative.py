@@ -15,6 +15,7 @@ from ptxgen.errors import DriverError
 from ptxgen.kernels import Layout, Matmul, MatmulSpec, MatmulTiling
 from ptxgen.plan import sms
 from ptxgen.runtime import DeviceArray, LoadedKernel, compute_capability, load, record, resident_ctas
+from ptxgen.runtime.arguments import pack
 from ptxgen.runtime.driver import call, on_device
 from ptxgen.runtime.loading import launch_config
 
@@ -52,7 +53,8 @@ def test_whether_they_may_overlap_is_told(empty: LoadedKernel, record_property: 
     with on_device(0) as api:
         config = launch_config(api, ((1, 1, 1), (32, 1, 1), (1, 1, 1)), 0, 0, overlapped=True, cooperative=True)
         memory = DeviceArray.empty(4)
-        (status,) = api.cuLaunchKernelEx(config, empty.function, ((memory.address,), (None,)), 0)
+        arguments = pack(empty.name, empty.parameters, (memory.address,))
+        (status,) = api.cuLaunchKernelEx(config, empty.function, arguments.pointer, 0)
         call(api.cuCtxSynchronize)
     print(f"\ncooperative and overlapped: {status.name}")
     record_property("cooperative and overlapped", status.name)

@@ -103,7 +103,12 @@ def test_one_launch_on_two_streams(name: str) -> None:
     made = kernel.prepare(held)
     assert made.workspace_bytes > 0
     launch = kernel.loaded.prepare(
-        *made.arguments, grid=made.blocks, block=made.threads, cluster=made.cluster, shared_bytes=made.shared_bytes
+        *made.arguments,
+        grid=made.blocks,
+        block=made.threads,
+        cluster=made.cluster,
+        shared_bytes=made.shared_bytes,
+        cooperative=made.cooperative,
     )
     streams = [torch.cuda.Stream() for _ in range(2)]
     for _ in range(ROUNDS):

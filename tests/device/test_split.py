@@ -13,6 +13,7 @@ from ptxgen.kernels import Layout, Machine, Matmul, MatmulSpec, MatmulTiling, pa
 from ptxgen.runtime import compute_capability
 from tests.device.repeated import (
     TINY,
+    carried_out,
     check_draws,
     check_replays,
     check_runs,
@@ -44,7 +45,7 @@ def on_hopper() -> None:
 
 def draw(chance: Random) -> tuple[Matmul, dict[str, int]]:
     """A product and its sizes: any layout, types and epilogue, aligned or not, K from less than a slab on."""
-    tiling = evolve(chance.choice(TILINGS), split=chance.choice((*PARTS, *PASSED_ON)), drain=chance.choice((0, 64)))
+    tiling = evolve(chance.choice(TILINGS), split=chance.choice((*PARTS, *PASSED_ON)))
     if tiling.split < 8 and chance.random() < 0.3:
         tiling = evolve(tiling, cluster=chance.choice(((2, 1), (1, 2))))
     element = chance.choice((f16, bf16))
@@ -57,6 +58,7 @@ def draw(chance: Random) -> tuple[Matmul, dict[str, int]]:
         batched=chance.random() < 0.2,
         input=element,
     )
+    tiling = chance.choice(carried_out(spec, "sm_90a", [evolve(tiling, drain=drain) for drain in (0, 64)]))
     unit = 8 if chance.random() < 0.8 else 1
     sizes = {name: unit * chance.randint(1, most) for name, most in (("M", 60), ("N", 80), ("K", 120))}
     return Matmul(spec, "sm_90a", tiling), {**sizes, "batches": 3}

@@ -14,7 +14,7 @@ from ptxgen.compute import bf16, e4m3, f16, f32, s8
 from ptxgen.kernels import Layout, Machine, Matmul, MatmulSpec, MatmulTiling, parse_epilogue
 from ptxgen.plan import BlockOrder, MultiplyBy, grouped, sms
 from ptxgen.runtime import compute_capability
-from tests.device.repeated import check_draws, check_runs, drawn_sizes
+from tests.device.repeated import carried_out, check_draws, check_runs, drawn_sizes
 from tests.kernels.cases import bits, random_inputs
 
 TILINGS = (
@@ -57,7 +57,6 @@ def draw(chance: Random) -> tuple[Matmul, dict[str, int]]:
         tiling,
         workers=chance.choice((None, None, sms, sms, 3, 40, 131)),
         raster=chance.choice((BlockOrder(1), grouped(2), grouped(16))),
-        drain=chance.choice((0, 16, 32, 64)),
         cluster=chance.choice(CLUSTERS),
     )
     if tiling.workers is not None:
@@ -71,7 +70,18 @@ def draw(chance: Random) -> tuple[Matmul, dict[str, int]]:
     if spec.input is bf16 and spec.output is f16:
         spec = evolve(spec, output=bf16)
     spec = evolve(spec, epilogue=parse_epilogue(chance.choice(EPILOGUES)))
+    tiling = chance.choice(carried_out(spec, "sm_90a", [evolve(tiling, drain=drain) for drain in (0, 16, 32, 64)]))
     return Matmul(spec, "sm_90a", tiling), drawn_sizes(chance, (1, 8, 8, 8, 64))
+
+
+def staying(tiling: MatmulTiling, workers: Any) -> MatmulTiling:
+    """The tiling walked by blocks that drain it, where its columns can be cut into pieces that tensor copies store."""
+    spec = MatmulSpec(Layout.NT)
+    return carried_out(spec, "sm_90a", [evolve(tiling, workers=workers, drain=drain) for drain in (32, 0)])[0]
+
+
+def test_only_narrow_granules_leave_from_registers() -> None:
+    assert [tiling.j for tiling in TILINGS if not staying(tiling, sms).drain] == [24, 40]
 
 
 def test_random_products() -> None:
@@ -89,7 +99,7 @@ def test_the_bits_of_the_simulator_and_of_tiles_of_powers_of_two(tiling: MatmulT
     for layout in (Layout.NT, laid_out(tiling, Random(3))):
         found: list[np.ndarray] = []
         inputs: dict[str, Any] = {}
-        for other in (tiling, evolve(tiling, workers=sms, drain=32), MatmulTiling(i=64, j=64, k=64, warps=4, depth=3)):
+        for other in (tiling, staying(tiling, sms), MatmulTiling(i=64, j=64, k=64, warps=4, depth=3)):
             product = Matmul(MatmulSpec(layout), "sm_90a", other)
             inputs = inputs or random_inputs(product.compute, {"M": 200, "N": 264, "K": 200})
             outcome = product(dict(inputs), on=Machine.GPU)
@@ -116,7 +126,7 @@ def test_every_extent_that_the_instruction_has(columns: int) -> None:
 @pytest.mark.parametrize("input", [s8, e4m3], ids=str)
 @pytest.mark.parametrize("columns", [96, 160, 192])
 def test_bytes(input: Any, columns: int) -> None:
-    tiling = MatmulTiling(i=192, j=columns, k=128, warps=12, depth=2, drain=32, workers=sms)
+    tiling = MatmulTiling(i=192, j=columns, k=128, warps=12, depth=2, drain=0 if input is s8 else 32, workers=sms)
     product = Matmul(MatmulSpec.of(input, layout=Layout.NT), "sm_90a", tiling)
     inputs = random_inputs(product.compute, {"M": 392, "N": 400, "K": 272})
     on_device, on_cpu = (product(dict(inputs), on=on).arrays["D"] for on in (Machine.GPU, Machine.CPU))
@@ -146,4 +156,4 @@ def test_shapes_that_powers_of_two_do_not_divide(tiling: MatmulTiling, size: tup
 
 @pytest.mark.parametrize("tiling", TILINGS, ids=str)
 def test_a_thousand_runs_give_the_same_bits(tiling: MatmulTiling) -> None:
-    check_runs(Matmul(MatmulSpec(Layout.NT), "sm_90a", evolve(tiling, workers=31, drain=32)), 392)
+    check_runs(Matmul(MatmulSpec(Layout.NT), "sm_90a", staying(tiling, 31)), 392)
