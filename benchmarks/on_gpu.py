@@ -7,13 +7,14 @@ from collections.abc import Callable
 from math import ceil
 from random import Random
 from statistics import median
-from typing import Any
+from typing import Any, Protocol
 
 import pytest
 
-from ptxgen.compute import f16
+from ptxgen.compute import Compute, f16
 from ptxgen.kernels import Layout, Matmul, MatmulSpec, MatmulTiling
 from ptxgen.kernels.epilogue import Activate, Activation, Bias
+from ptxgen.kernels.generated import GeneratedKernel
 
 torch = pytest.importorskip("torch")
 ON_GPU = [
@@ -53,7 +54,18 @@ def ours_by(target: str, tiling: MatmulTiling | None) -> Side:
     return launching(Matmul(SPEC, target, tiling))
 
 
-def launching(product: Matmul) -> Side:
+class Launched(Protocol):
+    """What gives a kernel for arrays."""
+
+    @property
+    def compute(self) -> Compute:
+        """Its statements and arrays."""
+
+    def kernel_for(self, arrays: Set) -> GeneratedKernel:
+        """The kernel."""
+
+
+def launching(product: Launched) -> Side:
     """What launches a product once for each set, with the arrays of the set that it has."""
 
     def of(sets: list[Set]) -> Callable[[], None]:
@@ -127,13 +139,13 @@ def milliseconds(graph: Any) -> float:
     return float(begin.elapsed_time(end))
 
 
-def turns(graphs: dict[str, Any], sets: list[Set]) -> dict[str, list[float]]:
-    """Microseconds of a launch of each side, a replay of each in every turn, in an order drawn anew for each: what runs
-    before leaves the device warm, and its clock lower. Every graph launches once for each of `sets`, or of as many of
-    its own."""
+def turns(graphs: dict[str, Any], sets: list[Set], count: int = TURNS) -> dict[str, list[float]]:
+    """Microseconds of a launch of each side, a replay of each in `count` turns, in an order drawn anew for each: what
+    runs before leaves the device warm, and its clock lower. Every graph launches once for each of `sets`, or of as many
+    of its own."""
     times: dict[str, list[float]] = {name: [] for name in graphs}
     chance, order = Random(TURNS), list(graphs)
-    for _ in range(TURNS):
+    for _ in range(count):
         chance.shuffle(order)
         for name in order:
             times[name].append(1e3 * milliseconds(graphs[name]) / len(sets))
