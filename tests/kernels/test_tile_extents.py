@@ -280,9 +280,13 @@ def test_assembled_without_a_note_and_without_spills(tiling: MatmulTiling) -> No
 def test_what_the_facts_deny_goes_by_warps_with_the_power_of_two_below() -> None:
     """Rows of 136 bytes: no tensor map tells of them. Eight columns for each warp at least, whose copies some lanes
     repeat, under bounds."""
-    spec = MatmulSpec(epilogue=parse_epilogue("bias"))
-    for tiling, instead in ((WAVE, (128, 64, 8)), (TILINGS[3], (64, 128, 4)), (NARROW, (128, 32, 8))):
-        outcome = run_matmul(spec, (72, 76, 68), evolve(tiling, workers=sms, drain=64), target="sm_90a")
+    for layout, tiling, instead in (
+        (Layout.NN, evolve(WAVE, drain=64), (128, 64, 8)),
+        (Layout.NN, evolve(TILINGS[3], drain=64), (64, 128, 4)),
+        (Layout.NT, NARROW, (128, 32, 8)),
+    ):
+        spec = MatmulSpec(layout, epilogue=parse_epilogue("bias"))
+        outcome = run_matmul(spec, (72, 76, 68), evolve(tiling, workers=sms), target="sm_90a")
         assert not by_warpgroups(outcome.kernel)
         cta = next(step for step in outcome.kernel.plan.steps if "tile('cta'" in str(step) or "tile(cta" in str(step))
         assert (f"i={instead[0]}" in str(cta), f"j={instead[1]}" in str(cta)) == (True, True)
