@@ -27,7 +27,7 @@ def test_few_rows(tiling):
     for layout, m in ((Layout.NT, 13), (Layout.NN, 16), (Layout.TT, 40)):
         spec = MatmulSpec(layout, epilogue=parse_epilogue("bias,relu,residual"))
         if tiling.i == 8 and layout is Layout.TT:
-            with pytest.raises(PlanError, match="swap=True: .* spans of 16 bytes"):
+            with pytest.raises(PlanError, match=r"swap=True: .* spans of 16 bytes"):
                 Matmul(spec, "sm_90a", tiling)
             continue
         done = run_matmul(spec, (m, 136, 200), tiling, target="sm_90a")
