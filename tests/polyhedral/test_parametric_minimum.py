@@ -77,7 +77,7 @@ def test_images_of_hard_maps(written: list[Hard]) -> None:
 def test_images_of_many_hard_maps() -> None:
     told: list[bool] = []
 
-    @settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
     @given(st.lists(hard(), min_size=1, max_size=2))
     def judge(written: list[Hard]) -> None:
         try:
