@@ -130,14 +130,11 @@ def _in_pieces(spec: MatmulSpec, tiling: MatmulTiling) -> Iterator[MatmulTiling]
     second result."""
     if tiling.drain != FINISHED_PIECE or tiling.swap or tiling.turns:
         return
-    if any(isinstance(piece, Residual) for piece in spec.epilogue):
+    kinds = [type(piece) for piece in spec.epilogue]
+    if Residual in kinds:
         yield evolve(tiling, piecewise=True, residual_depth=AHEAD)
-    elif any(isinstance(piece, Keep) for piece in spec.epilogue) or _count(spec, Bias) > 1:
+    elif Keep in kinds or kinds.count(Bias) > 1:
         yield evolve(tiling, piecewise=True)
-
-
-def _count(spec: MatmulSpec, kind: type[Bias]) -> int:
-    return sum(isinstance(piece, kind) for piece in spec.epilogue)
 
 
 def _by_warps(spec: MatmulSpec, target: str) -> Iterator[MatmulTiling]:
