@@ -31,8 +31,10 @@ PLANS = {
 SIZES = [(1, 8, 8), (3, 16, 0), (72, 136, 200), (129, 264, 64), (500, 1000, 392), (1024, 768, 512)]
 
 
-def on_gpu(spec: MatmulSpec, target: str, tiling: MatmulTiling, size: tuple[int, int, int]) -> dict[str, np.ndarray]:
-    """The outputs of a product, judged against float64; they begin as NaN."""
+def on_gpu(
+    spec: MatmulSpec, target: str, tiling: MatmulTiling, size: tuple[int, int, int], judged: bool = True
+) -> dict[str, np.ndarray]:
+    """The outputs of a product, judged against float64 unless the caller compares their bits; they begin as NaN."""
     made = Matmul(spec, target, tiling)
     inputs = random_inputs(made.compute, dict(zip("MNK", size, strict=True), batches=2), sum(size))
     whole = made.with_outputs(inputs)
@@ -43,7 +45,8 @@ def on_gpu(spec: MatmulSpec, target: str, tiling: MatmulTiling, size: tuple[int,
     outcome = made(whole, scalars, on=Machine.GPU)
     through = [bool(s.through) for s in outcome.kernel.plan.steps if isinstance(s, Drain)]
     assert through == [bool(tiling.drain)] * len(through)
-    judge(made.compute, outcome.arrays, scalars, exact=False, target="sm_90")
+    if judged:
+        judge(made.compute, outcome.arrays, scalars, exact=False, target="sm_90")
     return {name: np.asarray(outcome.arrays[name]) for name in outputs}
 
 
@@ -62,7 +65,8 @@ def test_the_bits_of_the_drain_from_registers(name: str, output: Element, size: 
     for layout, epilogue in pairs((Layout.TN, Layout.NN), ("bias,relu", "residual,keep,gelu")):
         spec = MatmulSpec(layout, output=output, epilogue=parse_epilogue(epilogue), batched=size[0] < 100)
         held = fitting(tiling, output)
-        through, direct = (on_gpu(spec, target, evolve(held, drain=d), size) for d in (tiling.drain, 0))
+        direct = on_gpu(spec, target, evolve(held, drain=0), size)
+        through = on_gpu(spec, target, held, size, judged=False)
         for array in through:
             assert np.array_equal(bits(through[array]), bits(direct[array])), (layout, epilogue, array)
 
@@ -86,7 +90,7 @@ def test_the_bits_of_whole_tiles_in_pieces(name: str, way: str, size: tuple[int,
         cut = evolve(tiling, piecewise=True, residual_depth=ahead, drain_depth=depth, depth=min(tiling.depth, 3))
         whole = on_gpu(spec, target, fitting(tiling, output), size)
         for _ in range(3):
-            pieces = on_gpu(spec, target, fitting(cut, output), size)
+            pieces = on_gpu(spec, target, fitting(cut, output), size, judged=False)
             for array in whole:
                 assert np.array_equal(bits(pieces[array]), bits(whole[array])), (output, epilogue, array)
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from attrs import evolve
 
-from ptxgen.compute import bf16, e4m3, f16, f32, s8
+from ptxgen.compute import Element, bf16, e4m3, f16, f32, s8
 from ptxgen.kernels import Layout, Machine, Matmul, MatmulSpec, MatmulTiling, parse_epilogue
 from ptxgen.plan import BlockOrder, MultiplyBy, grouped, sms
 from ptxgen.runtime import compute_capability
@@ -50,6 +50,11 @@ def laid_out(tiling: MatmulTiling, chance: Random) -> Layout:
     return chance.choice(list(Layout)) if across else Layout.NT
 
 
+def fitting(tiling: MatmulTiling, output: Element) -> MatmulTiling:
+    """The tiling with as many columns as a thread holds beside results of a type."""
+    return evolve(tiling, j=96) if output is f32 and tiling.i * tiling.j > 128 * 32 * tiling.warps else tiling
+
+
 def draw(chance: Random) -> tuple[Matmul, dict[str, int]]:
     """A product with a random tile, way of its results, work list, layout, types, epilogue and shape."""
     tiling = chance.choice(TILINGS)
@@ -70,6 +75,7 @@ def draw(chance: Random) -> tuple[Matmul, dict[str, int]]:
     if spec.input is bf16 and spec.output is f16:
         spec = evolve(spec, output=bf16)
     spec = evolve(spec, epilogue=parse_epilogue(chance.choice(EPILOGUES)))
+    tiling = fitting(tiling, spec.output)
     tiling = chance.choice(carried_out(spec, "sm_90a", [evolve(tiling, drain=drain) for drain in (0, 16, 32, 64)]))
     return Matmul(spec, "sm_90a", tiling), drawn_sizes(chance, (1, 8, 8, 8, 64))
 
