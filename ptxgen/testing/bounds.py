@@ -18,7 +18,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, assert_never
 
 import numpy as np
-from attrs import frozen
+from attrs import field, frozen
 from numpy.typing import NDArray
 
 from isa.numerics import Rounding, UnsettledNumerics, numerics
@@ -226,6 +226,7 @@ class Erring(Evaluation):
     summing: Summing
     node: float
     whole: frozenset[str] = frozenset()
+    _errors: dict[int, Doubles] = field(init=False, factory=dict, repr=False)
 
     def judge(self) -> None:
         """Computes the error of the target's elements in the box."""
@@ -261,6 +262,13 @@ class Erring(Evaluation):
 
     def error(self, node: Expression) -> Doubles:
         """The error of an expression's f32 value."""
+        found = self._errors.get(id(node))
+        if found is None:
+            found = self._errors[id(node)] = self.error_of(node)
+        return found
+
+    def error_of(self, node: Expression) -> Doubles:
+        """The error of a node that was not asked for yet."""
         match node:
             case Load():
                 inherited = np.asarray(self.errors[node.array][self.places(node, tuple(self.grid))])

@@ -97,9 +97,9 @@ class SingleEvaluation(Evaluation):
 
     kind: type[np.floating[Any]]
 
-    def value(self, node: Expression) -> Doubles:
+    def evaluated(self, node: Expression) -> Doubles:
         """An expression at all instances, rounded."""
-        return np.asarray(Evaluation.value(self, node).astype(self.kind), np.float64)
+        return np.asarray(Evaluation.evaluated(self, node).astype(self.kind), np.float64)
 
 
 def chained(compute: Compute, statement: Statement, held: Mapping[str, NDArray[Any]], order: SumOrder) -> NDArray[Any]:

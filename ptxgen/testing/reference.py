@@ -8,7 +8,7 @@ from math import prod
 from typing import Any, assert_never
 
 import numpy as np
-from attrs import frozen
+from attrs import field, frozen
 from numpy.typing import NDArray
 
 from polyhedral import Affine, FloorDiv
@@ -35,7 +35,7 @@ from ptxgen.errors import LaunchError
 from ptxgen.testing.arithmetic import Doubles, binary, compared, unary
 from ptxgen.testing.formats import rounded_to, values_of
 
-POINTS_AT_ONCE = 1 << 21
+POINTS_AT_ONCE = 1 << 18
 
 
 def reference(
@@ -149,13 +149,15 @@ def product_of_loads(statement: Statement) -> tuple[Load, ...] | None:
 
 @frozen(eq=False)
 class Evaluation:
-    """A box of instances of one statement, with everything that its value needs."""
+    """A box of instances of one statement, with everything that its value needs; a node that an expression has in
+    several places is evaluated once."""
 
     statement: Statement
     held: dict[str, Doubles]
     sizes: Mapping[str, int]
     scalars: Mapping[str, float]
     grid: Mapping[str, range]
+    _values: dict[int, Doubles] = field(init=False, factory=dict, repr=False)
 
     def assign(self) -> None:
         """Evaluates the box and stores it in the target."""
@@ -208,6 +210,13 @@ class Evaluation:
 
     def value(self, node: Expression) -> Doubles:
         """An expression at all instances of the box, one axis for each dim."""
+        found = self._values.get(id(node))
+        if found is None:
+            found = self._values[id(node)] = self.evaluated(node)
+        return found
+
+    def evaluated(self, node: Expression) -> Doubles:
+        """The value of a node that was not asked for yet."""
         match node:
             case Constant(literal):
                 return np.asarray(np.float32(literal), np.float64)
