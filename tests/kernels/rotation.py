@@ -27,10 +27,11 @@ from ptxgen.plan import (
     wgmma,
 )
 from ptxgen.tile import WARPGROUP, Multiply, Node, Program
-from ptxgen.tile.machine import MachineFault, launch
+from ptxgen.tile.machine import launch
 from ptxgen.tile.machine.walking import walk_tree
+from tests.kernels import test_resident
 from tests.kernels.test_boxed_kernels import given, made
-from tests.kernels.test_resident import TERMS, Sizes, on_machine
+from tests.kernels.test_resident import TERMS, Sizes
 
 BOTH = ("AB", "PD")
 RUNS: tuple[tuple[Sizes, int | None], ...] = (
@@ -73,14 +74,7 @@ def kernel(terms: int | None = TERMS, **choices: Any) -> GeneratedKernel:
 
 def shown(program: Program, runs: Iterable[tuple[Sizes, int | None]] = RUNS) -> str:
     """The first fault in some runs, a wrong product among them; nothing where there is none."""
-    for sizes, seed in runs:
-        try:
-            on_machine(program, sizes, seed)
-        except MachineFault as fault:
-            return fault.code
-        except AssertionError:
-            return "wrong"
-    return ""
+    return test_resident.shown(program, runs)
 
 
 def watched(program: Program, sizes: Sizes, seed: int | None, patch: pytest.MonkeyPatch) -> Seen:
@@ -98,7 +92,7 @@ def watched(program: Program, sizes: Sizes, seed: int | None, patch: pytest.Monk
 
     with patch.context() as patched:
         patched.setattr(launch, "walk_tree", walked)
-        on_machine(program, sizes, seed)
+        test_resident.on_machine(program, sizes, seed)
     return seen
 
 

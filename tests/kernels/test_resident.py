@@ -87,9 +87,9 @@ def on_machine(program: Program, sizes: Sizes, seed: int | None, terms: int = TE
     assert np.abs(left - inner.astype(float) @ arrays["D"].astype(float)).max(initial=0) < 0.5
 
 
-def shown(program: Program) -> str:
+def shown(program: Program, runs: Iterable[tuple[Sizes, int | None]] = RUNS) -> str:
     """The first fault in some runs, a wrong product among them; nothing where there is none."""
-    for sizes, seed in RUNS:
+    for sizes, seed in runs:
         try:
             on_machine(program, sizes, seed)
         except MachineFault as fault:
