@@ -13,8 +13,8 @@ from attrs import define, evolve, field, frozen
 
 from isa.targets import UnknownTarget
 from isa.targets import target as target_named
-from ptxgen.compute import Array, ArrayKind, Compute, caller
-from ptxgen.errors import LaunchError, UnsupportedError
+from ptxgen.compute import Array, ArrayKind, Compute, SourceLine, caller
+from ptxgen.errors import LaunchError, PlanError, UnsupportedError
 from ptxgen.kernels.apart import check_apart
 from ptxgen.kernels.binding import OWN_NAMES, Bound, arrays_in_memory, bind, facts_of
 from ptxgen.kernels.epilogue import Axis
@@ -76,6 +76,11 @@ class Matmul:
     processor: Processor | None = field(default=None, validator=kind((Processor, NoneType), "a Processor or None"))
     tuned: Tuned | None = field(default=None, validator=measured)
     chosen: bool = field(default=False, kw_only=True, repr=False)
+    _asked_at: SourceLine = field(init=False, eq=False, repr=False)
+
+    @_asked_at.default
+    def _line_of_the_asker(self) -> SourceLine:
+        return caller(ABOVE_INIT)
 
     def __attrs_post_init__(self) -> None:
         try:
@@ -83,7 +88,7 @@ class Matmul:
         except UnknownTarget as error:
             raise UnsupportedError(str(error)) from None
         if self.tiling is not None and not self.chosen:
-            check_asked(self.spec, self.target, self.tiling, caller(ABOVE_INIT))
+            check_asked(self.spec, self.target, self.tiling, self._asked_at)
 
     @cached_property
     def tiled(self) -> MatmulTiling:
@@ -128,8 +133,14 @@ class Matmul:
 
     def kernel(self, facts: tuple[Fact, ...] = (), *, on_disk: bool = False) -> GeneratedKernel:
         """The kernel for arguments of which `facts` hold; held, so that asking again costs nothing. With `on_disk` it
-        is looked for in the store, and kept there for other processes."""
-        return (_stored if on_disk else _generated)(self.parted, self.target, self.tiled, facts)
+        is looked for in the store, and kept there for other processes. PlanError, on the line that asked for the
+        tiling, where a block of the target cannot hold it."""
+        try:
+            return (_stored if on_disk else _generated)(self.parted, self.target, self.tiled, facts)
+        except PlanError as error:
+            if self.tiling is None or self.chosen:
+                raise
+            raise PlanError(f"{self.target}, tiling {self.tiling}: {error.reason}", line=self._asked_at) from error
 
     def kernel_for(self, arrays: Mapping[str, Any], *, on_disk: bool = False) -> GeneratedKernel:
         """The widest kernel that these arrays allow, of the tiling for their sizes; LaunchError where they do not

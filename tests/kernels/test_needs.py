@@ -4,6 +4,7 @@ would not have been."""
 from __future__ import annotations
 
 import re
+from linecache import getline
 from typing import Any
 
 import numpy as np
@@ -13,13 +14,14 @@ from attrs import evolve, fields
 from ptxgen.compute import f16, f32
 from ptxgen.derive import derive
 from ptxgen.errors import PlanError, PtxgenError
-from ptxgen.kernels import Matmul, MatmulSpec, MatmulTiling, default_tiling
+from ptxgen.kernels import Layout, Matmul, MatmulSpec, MatmulTiling, default_tiling
 from ptxgen.kernels.generations import generation_of
 from ptxgen.kernels.matmul_case import Case
 from ptxgen.kernels.matmul_menu import Sizes, menu_for
 from ptxgen.kernels.matmul_needs import NEEDS, Conflict, conflicts
 from ptxgen.plan import Drain, Eviction, Plan, sms
 from tests.kernels.asked import DEFAULTS, SPECS, TARGETS, drawn, plan_of, steps_of
+from tests.kernels.cases import random_inputs
 
 # Choices that another one, or the product, may leave nothing to do for: no fragments or slabs ahead, tiles not apart.
 NOTHING_TO_DO = {"prefetch": False, "fragment_depth": 1, "isolate": False}
@@ -307,3 +309,18 @@ def test_a_choice_of_no_such_kind_is_named(name: str, value: Any, wanted: str) -
     with pytest.raises(PlanError) as refused:
         MatmulTiling(**{name: value})
     assert f"MatmulTiling: {name} is {wanted}" in str(refused.value)
+
+
+def test_what_a_block_cannot_hold_is_told_on_the_line_that_asked() -> None:
+    wide = MatmulTiling(i=256, j=160, k=64, warps=8, depth=3, group_rows=128)
+    product = Matmul(MatmulSpec(Layout.NT, output=f32), "sm_90a", wide)  # asked
+    said = r"^sm_90a, tiling 256x160x64, .*: tiles held at once in registers need 320, a thread has 255"
+    arrays = product.with_outputs(random_inputs(product.compute, {"M": 256, "N": 160, "K": 64}))
+    for on_disk in (False, True):
+        with pytest.raises(PlanError) as refused:
+            product.kernel_for(arrays, on_disk=on_disk)
+        assert re.match(said, refused.value.reason)
+        line = refused.value.line
+        assert line is not None
+        assert line.file == __file__
+        assert getline(line.file, line.line).endswith("# asked\n")
