@@ -66,10 +66,11 @@ def estimate_of(pace: Pace) -> Estimate:
     """What a pace comes to, and of each round what is slower alone with what that does not hide."""
     worked, beginning, rounds = pace.worked_off(), pace.beginning, pace.rounds
     inside, (multiplying, bringing) = pace.inside(worked), waiting(pace)
-    shares = dict.fromkeys((Bound.BEGINNING, multiplying, bringing, Bound.RESULTS, Bound.MEMORY), 0.0)
+    bounds = (Bound.BEGINNING, multiplying, bringing, Bound.LATENCY, Bound.RESULTS, Bound.MEMORY)
+    shares = dict.fromkeys(bounds, 0.0)
     for count, each in worked:
-        if each.brought > each.ended:
-            shares[bringing] += count * each.whole
+        if each.whole == each.latency or each.brought > each.ended:
+            shares[Bound.LATENCY if each.whole == each.latency else bringing] += count * each.whole
             continue
         shares[multiplying] += count * each.multiplied
         shares[Bound.RESULTS] += count * (each.ended - each.multiplied)
@@ -101,6 +102,4 @@ def waiting(pace: Pace) -> tuple[Bound, Bound]:
         Bound.SHARED: beside * slab.shared,
     }
     brought = {Bound.L2: active * slab.l2, Bound.FILLING: beside * slab.filling}
-    slowest = max(*multiplied.values(), *brought.values())
-    brought[Bound.LATENCY] = pace.latency(beside, slowest)
     return max(multiplied, key=lambda each: multiplied[each]), max(brought, key=lambda each: brought[each])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ptxgen.kernels.matmul_pace import ROWS_OF_ZEROS, Pace, met
+from ptxgen.kernels.matmul_menu import CLUSTERS
+from ptxgen.kernels.matmul_pace import ALONE, MEETING_IN_ROUNDS, ROWS_OF_ZEROS, Pace, met
 
 ROUNDING = 1 - 1e-9
 
@@ -13,25 +14,26 @@ def least(pace: Pace) -> float:
     together takes no less summed up round by round than as a whole; but whole clusters may leave nothing to stream."""
     row, slab, ends = pace.product.processor, pace.slab, pace.ends
     each, filling = max(slab.tensor, slab.shared), _filling(pace)
-    ended = brought = lost = 0.0
+    ended = filled = waited = lost = 0.0
     slabs = rounds = 0
     most = pace.rounds.each[0].beside
     for one in pace.rounds.each:
         losing = one.slabs * pace.lost(one.beside)
         multiplied = one.slabs * one.beside * each + losing
-        waited = one.slabs * max(one.beside * filling, pace.latency(one.beside, one.beside * max(each, filling)))
+        waited += one.count * (one.slabs * pace.latency(one.beside, one.beside * max(each, filling)) + losing)
+        filled += one.count * (one.slabs * one.beside * filling + losing)
         ended += one.count * max(multiplied, one.beside * ends.leaving, multiplied / one.beside + ends.end)
-        brought += one.count * (waited + losing)
         lost += one.count * losing
         slabs += one.count * one.active * one.slabs
         rounds += one.count
     powered = slabs * slab.power + lost
     ended = max(ended, powered, powered / most + ends.end * rounds)
     taken = sum(one.count * one.active for one in pace.rounds.each) * ends.taken
-    brought = max(brought, slabs * slab.l2 * _share_in_cluster(pace) + lost) + taken
+    brought = max(filled, slabs * slab.l2 * _share_in_cluster(pace) + taken + lost)
+    inside = max(met(ended, brought, MEETING_IN_ROUNDS), waited)
     tail = pace.tail - (ends.once if pace.tiling.stream else 0.0)
     beginning = row.launch + row.fetch + most * filling
-    return ROUNDING * (beginning + met(met(ended, brought) + tail, pace.product.least_memory))
+    return ROUNDING * (beginning + met(inside + tail, pace.product.least_memory))
 
 
 def _filling(pace: Pace) -> float:
@@ -43,9 +45,14 @@ def _filling(pace: Pace) -> float:
 
 
 def _share_in_cluster(pace: Pace) -> float:
-    """The least share of its slabs that a block brings itself in a cluster of up to four."""
+    """The least share of its slabs that a block brings itself in a cluster of the menu."""
     if not pace.by_groups:
         return 1.0
-    tiling, sizes, (lines_a, lines_b) = pace.tiling, pace.product.sizes, pace.product.lines
-    of_a, of_b = min(tiling.i, sizes.m) * lines_a, min(tiling.j, sizes.n) * lines_b
-    return min(of_a + of_b / 4, of_a / 4 + of_b, (of_a + of_b) / 2) / (of_a + of_b)
+    product, down, across = (
+        pace.product,
+        min(pace.tiling.i, pace.product.sizes.m),
+        min(pace.tiling.j, pace.product.sizes.n),
+    )
+    row, (of_a, of_b) = product.processor, product.lines
+    read = [down * of_a.shared(columns, row) + across * of_b.shared(rows, row) for rows, columns in (ALONE, *CLUSTERS)]
+    return min(read) / read[0]

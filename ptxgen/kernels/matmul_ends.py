@@ -56,6 +56,14 @@ def _partial(product: Product, tiling: MatmulTiling) -> float:
     return tiling.i * tiling.j * product.spec.summed.byte_count / row.partial_bytes / row.clocks
 
 
+def _passed(product: Product, tiling: MatmulTiling) -> float:
+    """What it takes until the block that waits for a part of a tile has added its own: each warpgroup writes its sums
+    to memory and reads others from there."""
+    row, groups = product.processor, max(1, tiling.warps // WARPS_OF_GROUP)
+    sums = tiling.i * tiling.j * product.spec.summed.byte_count / groups
+    return row.join + 2 * sums / row.passed_bytes / row.clocks
+
+
 def _met(product: Product, tiling: MatmulTiling, slices: Ends) -> Ends:
     """With parts in a cluster: all put theirs into shared memory, meet, and read a slice from each."""
     joined = product.processor.meeting + 2 * _partial(product, tiling)
@@ -63,13 +71,11 @@ def _met(product: Product, tiling: MatmulTiling, slices: Ends) -> Ends:
 
 
 def _chained(product: Product, tiling: MatmulTiling, rounds: Rounds, whole: Ends) -> Ends:
-    """With parts that add theirs to what the one before has left in memory: those at once one after the other."""
-    passed = product.processor.join + 2 * _partial(product, tiling)
-    waiting = ceil(rounds.active / rounds.tiles) - 1
-    return Ends(whole.leaving, whole.end, whole.taken, waiting * passed)
+    """With parts that add theirs to what the one before has left in memory, one after the other."""
+    return Ends(whole.leaving, whole.end, whole.taken, (rounds.parts - 1) * _passed(product, tiling))
 
 
 def _streamed(product: Product, tiling: MatmulTiling, rounds: Rounds, whole: Ends) -> Ends:
     """With a part left for the next block, and one that the block before has left."""
-    passed = 2 * (product.processor.join + _partial(product, tiling))
+    passed = 2 * _passed(product, tiling)
     return Ends(whole.leaving, whole.end, whole.taken, passed + (rounds.longer - 1) * whole.end)

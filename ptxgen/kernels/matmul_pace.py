@@ -20,25 +20,27 @@ from ptxgen.kernels.matmul_tiling import GROUP_ROWS, MatmulTiling
 
 FLOPS_PER_US = 1e6
 ROWS_OF_ZEROS = 3.5
-MEETING = 2.5
+MEETING, MEETING_IN_ROUNDS = 2.5, 3.0
 ALONE = (1, 1)
 
 
-def met(one: float, other: float) -> float:
-    """How long two things take that go on together and are in each other's way now and then."""
-    return float((one**MEETING + other**MEETING) ** (1 / MEETING))
+def met(one: float, other: float, meeting: float = MEETING) -> float:
+    """How long two things take that go on together and are in each other's way now and then, the less the more
+    `meeting` is."""
+    return float((one**meeting + other**meeting) ** (1 / meeting))
 
 
 @frozen
 class Slab:
-    """What a slab of one block takes: of the `tensor` cores, `shared` memory and `filling` of its multiprocessor, and
-    of the `power` and the L2 cache of the device."""
+    """What a slab of one block takes: of the `tensor` cores, `shared` memory and `filling` of its multiprocessor, of
+    the `power` and the L2 cache of the device, and to come to all blocks of a cluster, which are `apart`."""
 
     tensor: float
     shared: float
     filling: float
     power: float
     l2: float
+    apart: float = 0.0
 
     def multiplied(self, beside: int, active: int) -> float:
         """What it takes to multiply the slabs of so many blocks of a multiprocessor and of the device."""
@@ -46,21 +48,23 @@ class Slab:
 
     def brought(self, beside: int, active: int) -> float:
         """What it takes to bring them."""
-        return max(beside * self.filling, active * self.l2)
+        return max(beside * self.filling, active * self.l2) + self.apart
 
 
 @frozen
 class Spent:
-    """A round: all slabs `multiplied`, with results that left `ended`, all slabs `brought` and results taken."""
+    """A round: all slabs `multiplied`, with results that left `ended`, all slabs `brought` and results taken, and all
+    slabs as their `latency` allows."""
 
     multiplied: float
     ended: float
     brought: float
+    latency: float
 
     @property
     def whole(self) -> float:
         """All of it, as what is brought goes on beside the rest."""
-        return met(self.ended, self.brought)
+        return max(met(self.ended, self.brought, MEETING_IN_ROUNDS), self.latency)
 
 
 @frozen
@@ -110,20 +114,27 @@ class Pace:
         blocks stay, slabs are brought meanwhile but for the first round; others begin anew."""
         beside, active, ends = of.beside, of.active, self.ends
         each, brought = self.slab.multiplied(beside, active), self.slab.brought(beside, active)
-        lost = self.lost(beside)
-        multiplied = of.slabs * (each + lost)
-        waited = of.slabs * (max(brought, self.latency(beside, max(each, brought))) + lost)
+        lost = of.slabs * self.lost(beside)
+        multiplied = of.slabs * each + lost
+        latency = of.slabs * self.latency(beside, max(each, brought)) + lost
+        waited = max(of.slabs * brought + lost, latency)
         stays = self.tiling.workers is not None
         own = (multiplied if stays and not first else max(multiplied, waited)) / beside + ends.end
         if not stays and not first:
             own += self.product.processor.block
-        return Spent(multiplied, max(multiplied, beside * ends.leaving, own), waited + active * ends.taken)
+        return Spent(multiplied, max(multiplied, beside * ends.leaving, own), self.brought(of) + lost, latency)
+
+    def brought(self, of: Round) -> float:
+        """What it takes to bring the slabs of a round, while results pass the L2 cache too."""
+        slab, filled = self.slab, of.beside * self.slab.filling
+        taken = of.active * (of.slabs * slab.l2 + self.ends.taken)
+        return max(of.slabs * filled, taken) + of.slabs * slab.apart
 
     def latency(self, beside: int, slowest: float) -> float:
         """What a slab takes at least where the ring is too short for its copies to be there in time."""
         fetch = self.product.processor.fetch
         if self.by_groups or self.tiling.boxed:
-            return (self._in_turn(beside) * fetch + 2 * slowest) / self.tiling.depth
+            return (self._in_turn(beside) * fetch + self.slab.apart + 2 * slowest) / self.tiling.depth
         return (fetch + slowest) / max(1, self.tiling.depth - 1)
 
     def lost(self, beside: int) -> float:
@@ -131,8 +142,7 @@ class Pace:
         row = self.product.processor
         if not self.by_groups:
             return row.boxed_slab if self.tiling.boxed else row.warp_slab
-        products = self._in_turn(beside) * (self.tiling.group_rows // GROUP_ROWS)
-        return row.slab * products + (row.cluster_slab if self.tiling.cluster != ALONE else 0.0)
+        return row.slab * self._in_turn(beside) * (self.tiling.group_rows // GROUP_ROWS)
 
     def _in_turn(self, beside: int) -> int:
         return beside if self.tiling.turns else 1
@@ -179,7 +189,7 @@ def pace_of(product: Product, tiling: MatmulTiling) -> Pace:
 def _slab(product: Product, tiling: MatmulTiling, *, by_groups: bool) -> Slab:
     """What a slab of a block takes."""
     row, sizes, length = product.processor, product.sizes, tiling.k * product.width
-    (rows, columns), (lines_a, lines_b) = tiling.cluster, product.lines
+    (rows, columns), (of_a, of_b) = tiling.cluster, product.lines
     worked = 2 * tiling.i * tiling.j * tiling.k
     down, across = min(tiling.i, sizes.m), min(tiling.j, sizes.n)
     beyond = (tiling.i - down) / columns + (tiling.j - across) / rows
@@ -194,5 +204,6 @@ def _slab(product: Product, tiling: MatmulTiling, *, by_groups: bool) -> Slab:
         shared=read * length / row.shared_bytes / row.clocks,
         filling=(down + across + ROWS_OF_ZEROS * beyond) * length / row.fill_bytes / row.clocks,
         power=worked / (row.sustained * product.peak / row.flops_per_clock * FLOPS_PER_US),
-        l2=(down / columns * lines_a + across / rows * lines_b) * length / (row.l2_rate * BYTES_PER_US),
+        l2=(down * of_a.shared(columns, row) + across * of_b.shared(rows, row)) * length / (row.l2_rate * BYTES_PER_US),
+        apart=row.cluster_slab if tiling.cluster != ALONE else 0.0,
     )

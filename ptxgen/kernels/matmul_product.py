@@ -17,11 +17,23 @@ LINE_BYTES = 64
 
 
 @frozen
+class Lines:
+    """The lines of the cache that are read for each line of an operand: `whole` ones, which neighbours' reads of them
+    meet on their way to, and further ones, where rows begin within a line and `cut` it."""
+
+    whole: float
+    cut: float = 0.0
+
+    def shared(self, blocks: int, row: Processor) -> float:
+        """Those that each of so many blocks of a cluster reads, which share the operand."""
+        return self.whole / float(blocks**row.saved) + self.cut / blocks
+
+
+@frozen
 class Product:
     """A product on a device, and what holds of it by any tiling: the bytes of an operand's element, of a result's with
     what that is kept in, and of those that it is `joined` with; the clocks that an element's curves take; the
-    operations of a clock, the lines of the cache that are read for each of A's and of B's (more than one where rows
-    begin within them), the bytes of the operands and the least time that memory takes."""
+    operations of a clock, the lines of A and of B, the bytes of the operands and the least time that memory takes."""
 
     sizes: Sizes
     spec: MatmulSpec
@@ -34,7 +46,7 @@ class Product:
     joined_bytes: int
     curve_clocks: float
     peak: float
-    lines: tuple[float, float]
+    lines: tuple[Lines, Lines]
     operand_bytes: int
     least_memory: float
 
@@ -46,9 +58,10 @@ def product_of(spec: MatmulSpec, target: str, sizes: Sizes, row: Processor) -> P
         sizes.m if spec.layout.a_transposed else sizes.k,
         sizes.k if spec.layout.b_transposed else sizes.n,
     )
-    of_a, of_b = (1.0 if along * width % LINE_BYTES == 0 else row.lines_cut for along in lying)
+    further = [0.0 if along * width % LINE_BYTES == 0 else row.lines_cut - 1 for along in lying]
     longer = [float(extent) ** row.longer for extent in (sizes.m, sizes.n)]
-    of_a, of_b = (2 * each * own / sum(longer) for each, own in zip((of_a, of_b), longer, strict=True))
+    weights = [2 * each / sum(longer) for each in longer]
+    of_a, of_b = (Lines(own, own * cut) for own, cut in zip(weights, further, strict=True))
     joined = sum(each.element.byte_count for each in spec.epilogue if isinstance(each, (Beta, Residual)))
     kept = sum(each.element.byte_count for each in spec.epilogue if isinstance(each, Keep))
     curves = sum(isinstance(each, Activate) and each.function is not Activation.RELU for each in spec.epilogue)

@@ -30,13 +30,15 @@ class Processor:
     Fitted where `measured`: the clock under load, `sustained` TFLOP/s that the power allows all together, `fill_bytes`
     a clock into one multiprocessor, `l2_rate` from the L2 cache to all of them and `memory_rate` of the memory, both in
     TB/s, `lines_cut` lines of the cache that are read for each of rows which begin within them, `longer` the power of
-    its rows' count by which an operand's reads weigh there, since those of the shorter one meet more often, `launch` of
-    a kernel, `fetch` from the request of a slab to its arrival, `slab` lost at each slab and `cluster_slab` at each of
-    a cluster, `tile` at the end of each tile and `piece` at each piece of it, `out_bytes` a clock that leave through
-    shared memory and `direct_bytes` from registers, `block` to begin a further block, `walk` to walk tiles, `cluster`
-    for the meeting of a cluster; for sums in parts the `meeting` of those in a cluster, `join` for each that is passed
-    on through memory, and the `partial_bytes` of sums a clock; to finish results the clocks that a warpgroup spends on
-    the `curve` of an element and the `in_bytes` a clock of matrices that are read; and of products of warps, whose
+    its rows' count by which an operand's reads weigh there, since those of the shorter one meet more often, `saved` the
+    power of the blocks of a cluster by which sharing an operand saves reads of whole lines (little: neighbours' reads
+    meet in any case), `launch` of a kernel, `fetch` from the request of a slab to its arrival, `slab` lost at each slab
+    and `cluster_slab` until one is there for all blocks of a cluster, `tile` at the end of each tile and `piece` at
+    each piece of it, `out_bytes` a clock that leave through shared memory and `direct_bytes` from registers, `block` to
+    begin a further block, `walk` to walk tiles, `cluster` for the meeting of a cluster; for sums in parts the `meeting`
+    of those in a cluster and the `partial_bytes` of sums a clock there, `join` for each that is passed on through
+    memory and the `passed_bytes` a clock of each warpgroup there; to finish results the clocks that a warpgroup spends
+    on the `curve` of an element and the `in_bytes` a clock of matrices that are read; and of products of warps, whose
     slabs they copy themselves or have brought as boxes, the share of the tensor rate and what is lost at each slab.
     Measured by itself is `write_share`, the rate at which memory is written beside `memory_rate` (H200: 32 MiB are
     filled in 12.5 microseconds).
@@ -63,6 +65,7 @@ class Processor:
     write_share: float = 0.78
     lines_cut: float = 2.0
     longer: float = 0.1
+    saved: float = 0.25
     launch: float = 3.0
     fetch: float = 1.0
     slab: float = 0.01
@@ -77,8 +80,9 @@ class Processor:
     walk: float = 0.1
     cluster: float = 0.5
     meeting: float = 2.0
-    join: float = 1.9
-    partial_bytes: float = 45.0
+    join: float = 1.0
+    partial_bytes: float = 100.0
+    passed_bytes: float = 20.0
     curve: float = 0.2
     in_bytes: float = 11.0
     measured: bool = False
@@ -107,20 +111,21 @@ RATES: dict[Element, float] = {
 """The rate of each type beside f16's (NVIDIA H100 and A100 data sheets)."""
 
 FITTED = (
-    "ghz", "sustained", "fill_bytes", "memory_rate", "l2_rate", "lines_cut", "longer", "launch", "fetch", "slab",
-    "cluster_slab", "tile", "piece", "out_bytes", "direct_bytes", "block", "walk", "cluster", "meeting", "join",
-    "partial_bytes", "curve", "in_bytes",
+    "ghz", "sustained", "fill_bytes", "memory_rate", "l2_rate", "lines_cut", "longer", "saved", "launch", "fetch",
+    "slab", "cluster_slab", "tile", "piece", "out_bytes", "direct_bytes", "block", "walk", "cluster", "meeting", "join",
+    "partial_bytes", "passed_bytes", "curve", "in_bytes",
 )  # fmt: skip
 FITTED_OF_WARPS = ("share_of_warps", "warp_slab")
 FITTED_OF_BOXED = ("share_of_boxed", "boxed_slab")
 
 PROCESSORS: tuple[Processor, ...] = (
     Processor(
-        "H200", 90, 132, 4096, 50 << 20, sms_in_fours=120, top_ghz=1.98, pins_rate=4.8, measured=True, ghz=1.891,
-        sustained=882.0, fill_bytes=123.4, memory_rate=3.825, l2_rate=17.52, lines_cut=2.092, longer=0.12,
-        launch=1.115, fetch=0.5199, slab=0.0081, cluster_slab=0.0283, tile=0.5967, piece=0.0651, out_bytes=23.16,
-        direct_bytes=6.47, block=1.054, walk=0.0566, cluster=0.029, meeting=2.153, join=1.665, partial_bytes=55.42,
-        curve=0.2, in_bytes=10.07, share_of_warps=0.4492, warp_slab=0.06885, share_of_boxed=0.5871, boxed_slab=0.07957,
+        "H200", 90, 132, 4096, 50 << 20, sms_in_fours=120, top_ghz=1.98, pins_rate=4.8, measured=True, ghz=1.554,
+        sustained=785.3, fill_bytes=178.8, memory_rate=3.700, l2_rate=18.57, lines_cut=2.104, longer=0.0688,
+        saved=0.2599, launch=0.8834, fetch=0.8483, slab=0.0038, cluster_slab=0.0244, tile=0.5804,
+        piece=0.0547, out_bytes=30.30, direct_bytes=9.08, block=0.9743, walk=0.0543, cluster=0.139,
+        meeting=2.388, join=1.0263, partial_bytes=118.4, passed_bytes=20.74, curve=0.1525, in_bytes=11.91,
+        share_of_warps=0.4992, warp_slab=0.06549, share_of_boxed=0.6411, boxed_slab=0.08105,
         called=("NVIDIA H200",),
         source="H200 data sheet (989 TFLOP/s, 4.8 TB/s); H100 tuning guide (132 SMs, 50 MB); 3,500 launches timed",
     ),
