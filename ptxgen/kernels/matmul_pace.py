@@ -3,8 +3,9 @@
 A multiprocessor works off its tiles in rounds, one for each time that all blocks which run at once take a tile. In a
 round slabs are multiplied (as fast as the tensor cores, shared memory and the power of the device allow) and brought
 (as fast as the L2 cache gives them, a multiprocessor takes them and the ring hides their latency), and results leave.
-Blocks that stay have slabs of the next tile brought while results leave; blocks side by side, and warpgroups that take
-tiles in turn, multiply while others end. The whole is no shorter than its bytes take from and to memory.
+In clusters a slab is there later, for all its blocks, which costs where slabs are waited for and no more. Blocks that
+stay have slabs of the next tile brought while results leave; blocks side by side, and warpgroups that take tiles in
+turn, multiply while others end. The whole is no shorter than its bytes take from and to memory.
 """
 
 from __future__ import annotations
