@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import ceil
 from random import Random
-from statistics import median
+from statistics import fmean, median
+from time import perf_counter
 from typing import Any, Protocol
 
 import pytest
@@ -24,6 +25,7 @@ ON_GPU = [
 ]
 SPEC = MatmulSpec(Layout.NT, epilogue=(Bias(element=f16), Activate(Activation.RELU)))
 TURNS, ROWS = 30, 256
+SETTLING = 1.0
 CACHE_BYTES, MOST_SETS = 128 << 20, 24
 Set = dict[str, Any]
 Side = Callable[[list[Set]], Callable[[], None]]
@@ -139,12 +141,20 @@ def milliseconds(graph: Any) -> float:
     return float(begin.elapsed_time(end))
 
 
-def turns(graphs: dict[str, Any], sets: list[Set], count: int = TURNS) -> dict[str, list[float]]:
+def turns(
+    graphs: dict[str, Any], sets: list[Set], count: int = TURNS, settling: float = SETTLING
+) -> dict[str, list[float]]:
     """Microseconds of a launch of each side, a replay of each in `count` turns, in an order drawn anew for each: what
-    runs before leaves the device warm, and its clock lower. Every graph launches once for each of `sets`, or of as many
-    of its own."""
+    runs before leaves the device warm, and its clock lower. All sides run in turn for `settling` seconds before, so
+    that the device has the clock that it keeps. Every graph launches once for each of `sets`, or of as many of its
+    own."""
     times: dict[str, list[float]] = {name: [] for name in graphs}
     chance, order = Random(TURNS), list(graphs)
+    begun = perf_counter()
+    while perf_counter() - begun < settling:
+        for graph in graphs.values():
+            graph.replay()
+        torch.cuda.synchronize()
     for _ in range(count):
         chance.shuffle(order)
         for name in order:
@@ -152,8 +162,14 @@ def turns(graphs: dict[str, Any], sets: list[Set], count: int = TURNS) -> dict[s
     return times
 
 
-def medians(times: dict[str, list[float]]) -> dict[str, float]:
-    return {name: median(own) for name, own in times.items()}
+def paired(times: dict[str, list[float]]) -> dict[str, float]:
+    """What a launch of each side takes: the median of its parts of its turns' means, times the median of these means,
+    so that a clock that changes from turn to turn changes no comparison."""
+    means = [fmean(turn) for turn in zip(*times.values(), strict=True)]
+    return {
+        name: median(means) * median(time / mean for time, mean in zip(own, means, strict=True))
+        for name, own in times.items()
+    }
 
 
 def check(arrays: Set) -> None:

@@ -2,10 +2,10 @@
 
 A is M x K and B is N x K in rows, f16 drawn from N(0, 1); sums in f32, results and bias in f16, results poisoned.
 Every side is a CUDA graph of launches over rotating buffers, more of them than the L2 cache holds; a time is that of a
-replay by device events over its launches, the median of turns in each of which the order is drawn anew. cuBLAS
-(`torch.mm`) multiplies alone; cuBLASLt fuses (`torch._addmm_activation`); `unfused` is three kernels; `compiled` is
-what torch.compile makes of them, tuned to the utmost, where torch can compile. A result is held against float64 in 256
-rows.
+replay by device events over its launches, in turns in each of which the order is drawn anew, sides compared turn by
+turn, after a second in which all run and the clock settles. cuBLAS (`torch.mm`) multiplies alone; cuBLASLt fuses
+(`torch._addmm_activation`); `unfused` is three kernels; `compiled` is what torch.compile makes of them, tuned to the
+utmost, where torch can compile. A result is held against float64 in 256 rows.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from benchmarks.on_gpu import (
     calling,
     check,
     graph_of,
-    medians,
     ours,
     ours_by,
+    paired,
     sets_of,
     torch,
     turns,
@@ -93,7 +93,7 @@ def test_products(benchmark: BenchmarkFixture, shape: tuple[int, int, int]) -> N
         graphs["compiled"] = by_torch
     times = turns(graphs, sets)
     benchmark.pedantic(graphs["warpgroups"].replay, rounds=1)
-    found = medians(times)
+    found = paired(times)
     low, high = (quantiles(times["warpgroups"], n=10)[place] for place in (0, -1))
     share = found["cuBLASLt"] / found["warpgroups"]
     told = ", ".join(f"{name} {value:.1f}" for name, value in found.items())
@@ -140,7 +140,7 @@ def test_products_bound_by_memory(benchmark: BenchmarkFixture, shape: tuple[int,
     torch.cuda.synchronize()
     check(sets[0])
     floors = reading([s["B"] for s in sets]) if shape[0] < shape[2] else filling([s["D"] for s in sets])
-    found = medians(turns({**graphs, **floors}, sets))
+    found = paired(turns({**graphs, **floors}, sets))
     benchmark.pedantic(graphs["ours"].replay, rounds=1)
     floor = min(found[name] for name in floors)
     told = ", ".join(f"{name} {value:.1f}" for name, value in found.items())
@@ -159,7 +159,7 @@ def test_warps_on_a_large_product(benchmark: BenchmarkFixture) -> None:
     graphs["warps"].replay()
     torch.cuda.synchronize()
     check(sets[0])
-    found = medians(turns(graphs, sets))
+    found = paired(turns(graphs, sets))
     benchmark.pedantic(graphs["warps"].replay, rounds=1)
     rates = {name: 2 * WARPS_SIZE**3 / took / 1e6 for name, took in found.items()}
     print(f"\n{WARPS_SIZE} cubed, TFLOP/s: " + ", ".join(f"{name} {rate:.0f}" for name, rate in rates.items()))

@@ -10,7 +10,7 @@ import pytest
 from attrs import evolve
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from benchmarks.on_gpu import ON_GPU, Set, Side, calling, graph_of, launching, medians, torch, turns
+from benchmarks.on_gpu import ON_GPU, Set, Side, calling, graph_of, launching, paired, torch, turns
 from ptxgen.compute import Element, bf16, e4m3, f16
 from ptxgen.kernels import Layout, Matmul, MatmulSpec, MatmulTiling, parse_epilogue
 from ptxgen.kernels.epilogue import Activate, Activation, Bias
@@ -66,7 +66,7 @@ def ours(spec: MatmulSpec, target: str = "sm_90a") -> Side:
 
 def took(sets: list[Set], sides: Mapping[str, Side]) -> dict[str, float]:
     """Microseconds of a launch of each side, in turns."""
-    return medians(turns({name: graph_of(side(sets)) for name, side in sides.items()}, sets))
+    return paired(turns({name: graph_of(side(sets)) for name, side in sides.items()}, sets))
 
 
 def told(benchmark: BenchmarkFixture, found: Mapping[str, float], share: float) -> None:

@@ -15,7 +15,7 @@ import pytest
 from attrs import frozen
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from benchmarks.on_gpu import ON_GPU, SIDES, SPEC, Set, check, graph_of, launching, medians, sets_of, torch, turns
+from benchmarks.on_gpu import ON_GPU, SIDES, SPEC, Set, check, graph_of, launching, paired, sets_of, torch, turns
 from benchmarks.test_tuning import LEAST_GOOD_PICKS, LEAST_SHARE, PICKS_WITHIN, SHAPES
 from ptxgen.compute import Compute
 from ptxgen.kernels import Matmul, MatmulTiling
@@ -85,10 +85,10 @@ def test_the_pick_and_the_best_of_the_first(
         graphs[str(tiling)].replay()
         torch.cuda.synchronize()
         check(sets[0])
-    quick = medians(turns(graphs, sets, 3))
+    quick = paired(turns(graphs, sets, 3, settling=0.0))
     least = min(time for name, time in quick.items() if name != "cuBLASLt")
     kept = {name: graph for name, graph in graphs.items() if name in ("cuBLASLt", pick) or quick[name] < NEAR * least}
-    took = medians(turns(kept, sets))
+    took = paired(turns(kept, sets))
     benchmark.pedantic(graphs[pick].replay, rounds=1)
     best = min((name for name in took if name != "cuBLASLt"), key=lambda name: took[name])
     GOOD[shape] = took[pick] <= PICKS_WITHIN * took[best]
