@@ -14,6 +14,7 @@ from ptxgen.build import Kernel, Module, PointerType, Symbol, Value, pointer
 from ptxgen.build.parameters import array
 from ptxgen.compute import Element, SourceLine
 from ptxgen.errors import UnsupportedError
+from ptxgen.lower.alike import told_once
 from ptxgen.lower.bases import pointer as global_pointer
 from ptxgen.lower.caching import fetch_maps, prepare_policies
 from ptxgen.lower.clusters import prepare_clusters
@@ -52,7 +53,7 @@ def lower(program: Program) -> ir.Module:
 
     UnsupportedError names what no code here does. The result is verified; equal programs give equal modules.
     """
-    program = written_out(program)
+    program = told_once(written_out(program))
     module = Module(program.target)
     wanted = {each.name: _parameter_type(each) for each in program.parameters}
     maps = {box.name: array(b8, MAP_BYTES, align=MAP_ALIGNMENT) for box in program.boxes}
