@@ -53,12 +53,14 @@ class Way(NamedTuple):
 class Ways(NamedTuple):
     """All ways to write an instruction, those with few destinations first.
 
-    `alike` tells that all take the same sources, `only` has the first for each number of sources that tells enough.
+    `alike` tells that all take the same sources, `only` has the first for each number of sources that tells enough,
+    `by_sorts` that no number given decides between them.
     """
 
     all: tuple[Way, ...]
     alike: bool
     only: Mapping[int, Way]
+    by_sorts: bool
 
 
 @cache
@@ -69,7 +71,8 @@ def _ways(forms: tuple[Form, ...]) -> Ways:
     for way in ways:
         first.setdefault(len(way.sources), {}).setdefault(way.sources, way)
     only = {count: next(iter(each.values())) for count, each in first.items() if len(each) == 1}
-    return Ways(ways, len({way.sources for way in ways}) == 1, only)
+    by_sorts = all(slot.domain is None for way in ways for slot in way.sources)
+    return Ways(ways, len({way.sources for way in ways}) == 1, only, by_sorts)
 
 
 def _unavailable(kernel: Draft, name: str, availability: str) -> Call:
@@ -86,11 +89,17 @@ def _choosing(kernel: Draft, name: str, ways: Ways) -> Call:
     Without `into`, the signature with the fewest destinations of those that take the same sources.
     """
     made: dict[tuple[Form, int], Call] = {}
+    chosen: dict[object, Way | None] = {}
 
     def choose(*sources: object, into: object = None, _depth: int = 1) -> Any:
         way = ways.only.get(len(sources)) if into is None else None
         if way is None:
-            way = _fitting(ways, sources, into)
+            sorts = (_sort(sources), _sort(into)) if ways.by_sorts else None
+            way = chosen.get(sorts)
+            if way is None:
+                way = _fitting(ways, sources, into)
+                if sorts is not None:
+                    chosen[sorts] = way
         if way is None:
             told = " or ".join(f"'{way.signature}'" for way in ways.all)
             fail("operand.count", f"{name} takes {told}; got {len(sources)} sources" + _told_into(into))
@@ -101,6 +110,15 @@ def _choosing(kernel: Draft, name: str, ways: Ways) -> Call:
 
     choose.__qualname__ = f"k.{name}"
     return choose
+
+
+def _sort(given: object) -> object:
+    """What decides where something given may stand, apart from the number that it is."""
+    if type(given) is Value:
+        return given.pool
+    if type(given) is tuple or type(given) is list:
+        return tuple(map(_sort, given))
+    return type(given)
 
 
 def _fitting(ways: Ways, sources: tuple[object, ...], into: object) -> Way | None:

@@ -73,6 +73,7 @@ class Draft:
         self._functions: dict[str, Call] = {}
         self._pools: dict[Type, Pool] = {}
         self._accepted: dict[frozenset[Type], frozenset[Pool]] = {}
+        self._vectors: dict[tuple[frozenset[Pool], int], dict[tuple[Value, ...], tuple[Register, ...]]] = {}
         self._declared: list[Registers] = []
         self._entered = False
         self._entry: list[Any] = []
@@ -198,6 +199,11 @@ class Draft:
         if found is None:
             found = self._accepted[types] = frozenset(map(self.pool, filter(has_registers, types)))
         return found
+
+    def vectors(self, accepted: frozenset[Pool], count: int) -> dict[tuple[Value, ...], tuple[Register, ...]]:
+        """The vector operands of so many registers of these pools, by their handles: one that comes again is the same
+        node."""
+        return self._vectors.setdefault((accepted, count), {})
 
     def here(self) -> Origin:
         """The line where the user's code stands now, or the one that statements are attributed to."""

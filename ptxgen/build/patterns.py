@@ -70,6 +70,8 @@ def source_for(pattern: Pattern) -> str:
     lines = ["def make(kernel, form, signature, slots, accepts, pools, choose):", "    name = form.name"]
     for i in range(len(pattern)):
         lines.append(f"    s{i} = slots[{i}]; ok{i} = accepts[{i}]; ints{i} = {{}}; floats{i} = {{}}")
+    vectors = [(i, count) for i, (word, count) in enumerate(pattern) if "vector" in word]
+    lines += [f"    vectors{i} = kernel.vectors(ok{i}, {count})" for i, count in vectors]
     lines += [f"    pool{i} = pools[{i}]; take{i} = pool{i}.take; node{i} = pool{i}.next_node" for i in written]
     given = "".join(f"a{i}=missing, " for i in read)
     lines.append(f"    def call({given}extra=missing, into=None, _depth=1, *more):")
@@ -103,9 +105,10 @@ def _source_checks(index: int, word: str, count: int) -> list[str]:
                 f"        elif type(a{index}) is int:",
                 f"            n{index} = ints{index}.get(a{index})",
                 f"            if n{index} is None: {slow}; ints{index}[a{index}] = n{index}",
-                f"        elif type(a{index}) is float and a{index}:",
-                f"            n{index} = floats{index}.get(a{index})",
-                f"            if n{index} is None: {slow}; floats{index}[a{index}] = n{index}",
+                f"        elif type(a{index}) is float:",
+                f"            signed = a{index} or str(a{index})",
+                f"            n{index} = floats{index}.get(signed)",
+                f"            if n{index} is None: {slow}; floats{index}[signed] = n{index}",
                 f"        else: {slow}",
             ]
         case "address":
@@ -130,8 +133,12 @@ def _vector_checks(index: int, count: int, before: str = "") -> list[str]:
     slow = f"{before + '; ' if before else ''}n{index} = operand(kernel, name, s{index}, a{index})"
     return [
         f"        if type(a{index}) is tuple:",
-        f"            n{index} = tuple([e.node for e in a{index} if {each}])",
-        f"            if len(n{index}) != {count} or len(a{index}) != {count}: {slow}",
+        f"            try: n{index} = vectors{index}.get(a{index})",
+        f"            except TypeError: n{index} = None",
+        f"            if n{index} is None:",
+        f"                n{index} = tuple([e.node for e in a{index} if {each}])",
+        f"                if len(n{index}) != {count} or len(a{index}) != {count}: {slow}",
+        f"                else: vectors{index}[a{index}] = n{index}",
         f"        else: n{index} = operand(kernel, name, s{index}, a{index})",
     ]
 

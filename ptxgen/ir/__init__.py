@@ -28,6 +28,7 @@ from ptxgen.ir.nodes import (
     Scope,
     Statement,
     TargetOption,
+    besides_instructions,
     walk,
 )
 from ptxgen.ir.operands import (
@@ -78,5 +79,6 @@ __all__ = [
     "Registers", "Scalar", "Scope", "Sink", "Space", "Special", "Statement", "SymbolAddress", "TargetOption",
     "TensorCoordinate", "Variable", "VectorRegister", "accesses", "form_of", "joined_slots", "joins", "operand_text",
     "reads", "registers_of", "roles_of", "signature_of", "signatures_of_length", "stands", "vector_text", "walk",
+    "besides_instructions",
     "writes",
 ]  # fmt: skip

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Container, Mapping
+from operator import attrgetter
 
 from attrs import field, frozen
 
@@ -14,6 +16,8 @@ from ptxgen.ir.operands import LabelName
 _BRANCHES = frozenset({"bra"})
 _INDIRECT = "brx.idx"
 _ENDS = frozenset({"ret", "exit", "trap"})
+_START = attrgetter("start")
+_LEAVES = _BRANCHES | _ENDS | {_INDIRECT}
 
 
 @frozen
@@ -47,11 +51,7 @@ class Flow:
 
     def block_of(self, instruction: int) -> int:
         """The index of the block that holds the instruction of that index."""
-        low, high = 0, len(self.blocks)
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (middle, high) if self.blocks[middle].start <= instruction else (low, middle)
-        return low
+        return max(0, bisect_right(self.blocks, instruction, key=_START) - 1)
 
 
 @frozen
@@ -86,7 +86,7 @@ def flow_of(function: Function, *, endless: Container[str] = ()) -> Flow:
     """
     instructions, labels, lists, calls = _linear(function)
     last = {index for index, call in calls.items() if getattr(call.target, "name", None) in endless}
-    last |= {index for index, instruction in enumerate(instructions) if _leaves(instruction)}
+    last |= {index for index, instruction in enumerate(instructions) if instruction.form.opcode in _LEAVES}
     leaders = {0, *labels.values(), *(index + 1 for index in last)}
     starts = sorted(start for start in leaders if start < len(instructions))
     number = {start: block for block, start in enumerate(starts)}
@@ -106,10 +106,6 @@ def flow_of(function: Function, *, endless: Container[str] = ()) -> Flow:
     return Flow(tuple(instructions), blocks, tuple(falls_off), tuple(unknown), calls)
 
 
-def _leaves(instruction: Instruction) -> bool:
-    return is_branch(instruction) or ends_thread(instruction) or instruction.form.opcode == _INDIRECT
-
-
 def _linear(
     function: Function,
 ) -> tuple[list[Instruction], dict[LabelName, int], dict[LabelName, tuple[LabelName, ...]], dict[int, Call]]:
@@ -119,7 +115,7 @@ def _linear(
     lists: dict[LabelName, tuple[LabelName, ...]] = {}
     calls: dict[int, Call] = {}
     for node in walk(function.body) if function.body is not None else ():
-        if isinstance(node, Instruction):
+        if node.__class__ is Instruction:
             instructions.append(node)
         elif isinstance(node, Call):
             calls[len(instructions)] = node

@@ -90,6 +90,10 @@ class Scope:
 
     statements: tuple[Statement, ...]
 
+    def besides_instructions(self) -> list[Statement]:
+        """Its own statements that are no instructions, few of them mostly, in order."""
+        return [each for each in self.statements if each.__class__ is not Instruction]
+
 
 Statement: TypeAlias = (
     Instruction
@@ -126,7 +130,7 @@ class Function:
     def instructions(self) -> Iterator[Instruction]:
         """The instructions of the body in the order of the text, those of inner scopes included; calls are none."""
         if self.body is not None:
-            yield from (node for node in walk(self.body) if isinstance(node, Instruction))
+            yield from [node for node in walk(self.body) if node.__class__ is Instruction]
 
 
 @frozen
@@ -169,9 +173,18 @@ class Module:
         return functions[0]
 
 
-def walk(scope: Scope) -> Iterator[Statement]:
+def walk(scope: Scope) -> tuple[Statement, ...]:
     """The statements of a scope in the order of the text; an inner scope comes before its own statements."""
+    return tuple(_walked(scope)) if Scope in set(map(type, scope.statements)) else scope.statements
+
+
+def _walked(scope: Scope) -> Iterator[Statement]:
     for statement in scope.statements:
         yield statement
         if isinstance(statement, Scope):
-            yield from walk(statement)
+            yield from _walked(statement)
+
+
+def besides_instructions(scope: Scope) -> list[Statement]:
+    """As `walk`, without the instructions."""
+    return [node for node in walk(scope) if node.__class__ is not Instruction]

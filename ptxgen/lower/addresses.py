@@ -57,33 +57,38 @@ class GlobalBox:
         self._terms = tuple(Affine(start.terms) for start in origin)
         self._starts = tuple(start.constant for start in origin)
         self._threads = threads
-        self._sides: dict[tuple[int, int], tuple[ThreadMap, Affine, int]] = {}
-        self._forms: dict[tuple[tuple[ThreadMap, Affine], ...], GlobalForm] = {}
+        self._sides: dict[tuple[int, int], tuple[int, int]] = {}
+        self._kinds: dict[tuple[ThreadMap, Affine], int] = {}
+        self._forms: dict[tuple[int, ...], GlobalForm] = {}
 
     def at(self, inside: Coordinate) -> tuple[GlobalForm, int]:
         """The form of the element `inside` the box, and the immediate in bytes."""
         sides = [self._side(dimension, coordinate) for dimension, coordinate in enumerate(inside)]
-        immediate = sum(side[2] for side in sides)
-        key = tuple((threads, bytes_) for threads, bytes_, _ in sides)
-        if key not in self._forms:
-            self._forms[key] = self._form(key)
-        form = self._forms[key]
+        kinds, immediate = tuple([kind for kind, _ in sides]), sum([moved for _, moved in sides])
+        form = self._forms.get(kinds)
+        if form is None:
+            form = self._forms[kinds] = self._form(kinds)
         if abs(immediate) >= MOST_IMMEDIATE:
             return evolve(form, displacement=form.displacement + immediate), 0
         return form, immediate
 
-    def _side(self, dimension: int, coordinate: int) -> tuple[ThreadMap, Affine, int]:
-        """What a coordinate along one dimension adds: to the threads' map, to the displacement, to the immediate."""
+    def _side(self, dimension: int, coordinate: int) -> tuple[int, int]:
+        """What a coordinate along one dimension adds: to the threads' map and to the displacement, as the number of
+        these two, and to the immediate."""
         known = self._sides.get((dimension, coordinate))
         if known is None:
             threads, rest = self._threads[dimension].flipped(coordinate)
             moved = self._strides[dimension] * (self._starts[dimension] + rest)
-            known = self._sides[dimension, coordinate] = threads, Affine(moved.terms), moved.constant
+            kind = self._kinds.setdefault((threads, Affine(moved.terms)), len(self._kinds))
+            known = self._sides[dimension, coordinate] = kind, moved.constant
         return known
 
-    def _form(self, key: tuple[tuple[ThreadMap, Affine], ...]) -> GlobalForm:
-        threads = tuple(each for each, _ in key)
-        return GlobalForm(self._array, self._strides, self._terms, threads, Affine.sum(bytes_ for _, bytes_ in key))
+    def _form(self, kinds: tuple[int, ...]) -> GlobalForm:
+        known = list(self._kinds)
+        threads = tuple(known[kind][0] for kind in kinds)
+        return GlobalForm(
+            self._array, self._strides, self._terms, threads, Affine.sum(known[kind][1] for kind in kinds)
+        )
 
 
 def _global(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from attrs import define, field, frozen
+from attrs import frozen
 
 from polyhedral import Affine, const, var
 from ptxgen.build import Kernel, Symbol, Value
@@ -27,14 +27,6 @@ def origin_of(line: SourceLine) -> Origin:
     return Origin(line.file, line.line, line.function)
 
 
-@define
-class Frame:
-    """A region of straight-line code: what was computed in it, and for a loop the addresses that move with it."""
-
-    known: dict[Hashable, Any] = field(factory=dict)
-    moving: dict[Hashable, Any] | None = None
-
-
 @frozen
 class RoleThreads:
     """The threads that run a role: its warps, the first of them, and whether other roles share the block."""
@@ -46,7 +38,7 @@ class RoleThreads:
 
 class Context:
     """The state of lowering one role. Names of the tile program are bound to affine expressions over symbols; a symbol
-    is a parameter or stands for a register."""
+    is a parameter or stands for a register. `moving` are the moving addresses of the innermost loop, by form."""
 
     def __init__(
         self, kernel: Kernel, program: Program, pool: SharedPool, shared: Symbol | None, threads: RoleThreads
@@ -63,7 +55,9 @@ class Context:
         self._kinds = {parameter.name: parameter.kind for parameter in program.parameters}
         self._symbols: dict[str, Value] = {}
         self._bindings: dict[str, Affine] = {}
-        self._frames = [Frame()]
+        self.moving: dict[Hashable, Any] = {}
+        self._known: dict[Hashable, Any] = {}
+        self._computed: list[Hashable] = []
         self._plans: dict[Hashable, Any] = {}
 
     @contextmanager
@@ -75,9 +69,14 @@ class Context:
     @contextmanager
     def frame(self, moving: dict[Hashable, Any] | None = None) -> Iterator[None]:
         """What is computed inside is forgotten behind; `moving` makes it the body of a loop."""
-        self._frames.append(Frame(moving=moving))
+        outside, before = self.moving, self._computed
+        self._computed = list[Hashable]()
+        if moving is not None:
+            self.moving = moving
         yield
-        self._frames.pop()
+        for key in self._computed:
+            del self._known[key]
+        self.moving, self._computed = outside, before
 
     @contextmanager
     def bound(self, name: str, value: Affine) -> Iterator[None]:
@@ -99,19 +98,13 @@ class Context:
         """The tile program's variables that are in scope."""
         return self._bindings
 
-    @property
-    def moving(self) -> dict[Hashable, Any]:
-        """The moving addresses of the innermost loop; none outside loops."""
-        return next((frame.moving for frame in reversed(self._frames) if frame.moving is not None), {})
-
     def once(self, key: Hashable, make: Callable[[], Made]) -> Made:
         """What `make` gives, computed where it is first asked for and kept while that place dominates."""
-        for frame in reversed(self._frames):
-            if key in frame.known:
-                found: Made = frame.known[key]
-                return found
-        made = self._frames[-1].known[key] = make()
-        return made
+        found: Made | None = self._known.get(key)
+        if found is None:
+            found = self._known[key] = make()
+            self._computed.append(key)
+        return found
 
     def plan(self, node: object, make: Callable[[], Made]) -> Made:
         """What `make` gives for a node of the program, made once."""

@@ -70,6 +70,7 @@ class BoxBounds:
         self._threads = threads
         self._order = sorted(left, key=lambda dimension: (dimension == fastest, dimension))
         self._known: dict[tuple[int, int], Bound] = {}
+        self._forms: dict[tuple[int, ThreadMap], RemainingForm] = {}
 
     def at(self, inside: Coordinate) -> tuple[Bound, ...]:
         """The bounds of the element `inside` the box."""
@@ -79,7 +80,9 @@ class BoxBounds:
         known = self._known.get((dimension, coordinate))
         if known is None:
             threads, beyond = self._threads[dimension].flipped(coordinate)
-            form = RemainingForm(self._left[dimension], threads)
+            form = self._forms.get((dimension, threads))
+            if form is None:
+                form = self._forms[dimension, threads] = RemainingForm(self._left[dimension], threads)
             known = self._known[dimension, coordinate] = Bound(form, beyond)
         return known
 
@@ -95,11 +98,14 @@ class Inside:
         self._context = context
         self._also = also
         self._last: list[tuple[Bound, Value | Not | bool | None]] = []
+        self._left: dict[RemainingForm, Number] = {}
 
     def holds(self, bounds: Sequence[Bound]) -> Value | Not | bool | None:
         """The predicate; None where there is nothing to ask, False where one bound never holds."""
         same = 0
-        while same < min(len(bounds), len(self._last)) and self._last[same][0] == bounds[same]:
+        for (last, _), bound in zip(self._last, bounds, strict=False):
+            if last is not bound:
+                break
             same += 1
         del self._last[same:]
         predicate = self._last[-1][1] if self._last else self._also
@@ -109,15 +115,17 @@ class Inside:
         return predicate
 
     def _joined(self, bound: Bound, predicate: Value | Not | bool | None) -> Value | Not | bool | None:
-        k, left = self._context.k, _left(self._context, bound.form)
+        left = self._left.get(bound.form)
+        if left is None:
+            left = self._left[bound.form] = _left(self._context, bound.form)
         if isinstance(predicate, bool) or (isinstance(left, int) and left <= bound.beyond):
             return False
         if isinstance(left, int):
             return predicate
         if predicate is None:
-            asked: Value = k.setp.gt.s32(left, bound.beyond)
+            asked: Value = self._context.k.function("setp.gt.s32")(left, bound.beyond)
         else:
-            asked = k.setp.gt.and_.s32(left, bound.beyond, predicate)
+            asked = self._context.k.function("setp.gt.and.s32")(left, bound.beyond, predicate)
         return asked
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from ptxgen.errors import Finding, Place
-from ptxgen.ir import Comment, Function, Item, Module, Scope, Statement
+from ptxgen.ir import Comment, Function, Instruction, Item, Module, Scope, Statement
 
 _ALLOW = re.compile(r"\bptxgen:\s*allow\s+([\w.]+(?:\s*,\s*[\w.]+)*)")
 
@@ -50,7 +50,7 @@ def without_allowed(module: Module, findings: Iterable[Finding]) -> Iterator[Fin
 
 
 def _places(nodes: tuple[Item, ...] | tuple[Statement, ...]) -> Iterator[tuple[Place, frozenset[str]]]:
-    for index, node in enumerate(nodes):
+    for index, node in [each for each in enumerate(nodes) if each[1].__class__ is not Instruction]:
         if isinstance(node, Comment):
             codes = allowed_codes(node.text)
             place = _place_before(nodes, index) if node.trailing else _place_behind(nodes, index)

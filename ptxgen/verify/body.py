@@ -22,6 +22,7 @@ from ptxgen.ir import (
     Scope,
     Statement,
     Variable,
+    besides_instructions,
     walk,
 )
 from ptxgen.ir.flow import Flow, flow_of, reverse_post_order
@@ -36,14 +37,15 @@ Fact = TypeVar("Fact")
 class Body:
     """A function's flow; per instruction its step and the symbols that it sees.
 
-    `statements` are those of the function as they were written, a scope before those inside it. `by_opcode` has the
-    indices of the instructions. Calls stand among them as instructions of the opcode `CALL` that read and write the
+    `statements` are those of the function as they were written, a scope before those inside it, `others` those that
+    are no instructions. `by_opcode` has the indices of the instructions. Calls stand among them as instructions of the opcode `CALL` that read and write the
     call's registers; `calls` tells which call each is, by its index.
     """
 
     module: Module
     function: Function
     statements: tuple[Statement, ...]
+    others: tuple[Statement, ...]
     flow: Flow
     numbers: Numbers
     steps: list[Step]
@@ -70,8 +72,9 @@ def body_of(module: Module, function: Function, known: Declared, endless: frozen
         by_opcode.setdefault(instruction.form.opcode, []).append(index)
     calls = {index: calling[id(flow.instructions[index])] for index in by_opcode.get(CALL, ()) if calling}
     numbers = Numbers()
-    statements = tuple(walk(function.body))
-    return Body(module, function, statements, flow, numbers, steps_of(flow, numbers), declared, by_opcode, calls)
+    statements, others = walk(function.body), tuple(besides_instructions(function.body))
+    steps = steps_of(flow, numbers)
+    return Body(module, function, statements, others, flow, numbers, steps, declared, by_opcode, calls)
 
 
 def endless_functions(module: Module) -> frozenset[str]:
@@ -86,7 +89,7 @@ def endless_functions(module: Module) -> frozenset[str]:
 
 def _turned(scope: Scope, calling: dict[int, Call], endless: frozenset[str]) -> Scope:
     """The scope with its calls as instructions; the same scope where it has none."""
-    if not any(isinstance(each, (Call, Scope)) for each in scope.statements):
+    if {Call, Scope}.isdisjoint(map(type, scope.statements)):
         return scope
     made: list[Statement] = []
     for statement in scope.statements:
@@ -117,10 +120,10 @@ def _slot(register: Register, role: Role) -> OperandSlot:
 
 
 def _see(scope: Scope, outer: Declared, declared: list[Declared]) -> None:
-    own = {each.name: each for each in scope.statements if isinstance(each, Variable)}
+    own = {each.name: each for each in scope.besides_instructions() if isinstance(each, Variable)}
     known = {**outer, **own} if own else outer
     for statement in scope.statements:
-        if isinstance(statement, Instruction):
+        if statement.__class__ is Instruction:
             declared.append(known)
         elif isinstance(statement, Scope):
             _see(statement, known, declared)

@@ -18,7 +18,7 @@ from ptxgen.ir import (
     SymbolAddress,
     Variable,
     operand_text,
-    walk,
+    besides_instructions,
 )
 from ptxgen.verify.body import Body, Declared
 
@@ -30,7 +30,8 @@ def call_findings(module: Module, body: Body) -> Iterator[Finding]:
         if alias.of in functions:
             functions[alias.name] = functions[alias.of]
     scope = body.function.body
-    prototypes = {node.name.name: node for node in walk(scope) if isinstance(node, Prototype)} if scope else {}
+    others = besides_instructions(scope) if scope else ()
+    prototypes = {node.name.name: node for node in others if isinstance(node, Prototype)}
     for index, call in body.calls.items():
         declared = body.declared[index]
         found: Function | Prototype | None = None

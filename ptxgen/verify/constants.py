@@ -159,9 +159,10 @@ def _compared(values: Values) -> Iterator[Finding]:
 def _moved(values: Values) -> Iterator[Finding]:
     """Constants in registers that the operand would not take as they stand."""
     body = values.body
-    for index, instruction in enumerate(body.flow.instructions):
-        bounded = _bounded(instruction.form, len(instruction.operands))
-        for slot, place in bounded:
+    instructions = body.flow.instructions
+    asked = {each.form for each in instructions if _bounded(each.form, len(each.operands))}
+    for index, instruction in [each for each in enumerate(instructions) if each[1].form in asked]:
+        for slot, place in _bounded(instruction.form, len(instruction.operands)):
             operand = instruction.operands[place]
             value = values.constant(operand, index) if isinstance(operand, Register) else None
             if value is not None and slot.domain is not None and not slot.domain.holds(value):

@@ -27,12 +27,7 @@ def divergence_findings(values: Values) -> Iterator[Finding]:
     meet wherever they stand, so that the same instruction for the other lanes answers. A branch is told of once.
     """
     body = values.body
-    needing = sorted(
-        index
-        for opcode, indices in body.by_opcode.items()
-        for index in indices
-        if _converges(values, opcode, body.flow.instructions[index], index)
-    )
+    needing = _needing(values)
     if not needing:
         return
     divergence = Divergence(values)
@@ -50,6 +45,17 @@ def divergence_findings(values: Values) -> Iterator[Finding]:
         if found is not None and found[0] not in said:
             said.add(found[0])
             yield _told(values, index, *found)
+
+
+def _needing(values: Values) -> list[int]:
+    """The indices of what a whole warp must execute together, in order."""
+    body, instructions = values.body, values.body.flow.instructions
+    collective = {form for form in {each.form for each in instructions} if is_collective(form)}
+    found = [index for index, each in enumerate(instructions) if each.form in collective]
+    for opcode in (CALL, *_MASKED):
+        others = (index for index in body.by_opcode.get(opcode, ()) if instructions[index].form not in collective)
+        found += [index for index in others if _converges(values, opcode, instructions[index], index)]
+    return sorted(found)
 
 
 def _converges(values: Values, opcode: str, instruction: Instruction, index: int) -> bool:

@@ -24,7 +24,7 @@ from ptxgen.ir import (
     Space,
     TargetOption,
     Variable,
-    walk,
+    besides_instructions,
 )
 from ptxgen.verify.initials import initial_findings
 
@@ -51,7 +51,7 @@ def declaration_findings(module: Module) -> Iterator[Finding]:
         elif isinstance(item, Function):
             yield from _parameters(item)
             if item.body is not None:
-                inner = [each for each in walk(item.body) if isinstance(each, Variable)]
+                inner = [each for each in besides_instructions(item.body) if isinstance(each, Variable)]
                 known = {**declared, item.name: item, **{each.name: each for each in inner}} if inner else declared
                 for variable in inner:
                     yield from _variable(variable, outside=False, independent=independent)
@@ -141,7 +141,7 @@ def _duplicates(function: Function, body: Scope) -> Iterator[Finding]:
     while scopes:
         scope, outer = scopes.pop()
         names, families, labels = set(outer), dict[str, int](), set[str]()
-        for statement in scope.statements:
+        for statement in scope.besides_instructions():
             match statement:
                 case Scope():
                     scopes.append((statement, frozenset()))

@@ -59,9 +59,10 @@ def pragma_findings(values: Values) -> Iterator[Finding]:
     for directive in function.directives:
         if isinstance(directive, Pragma):
             yield from _pragma(directive, function.origin)
-    for place, statement in enumerate(statements):
-        if isinstance(statement, Pragma):
-            yield from _pragma(statement, _near(statements, place) or function.origin)
+    if Pragma in set(map(type, values.body.others)):
+        for place, statement in enumerate(statements):
+            if isinstance(statement, Pragma):
+                yield from _pragma(statement, _near(statements, place) or function.origin)
 
 
 def _near(statements: tuple[Statement, ...], place: int) -> Origin | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from attrs import frozen
 
 from isa.forms import Form
-from ptxgen.ir import Alias, Call, CallTargets, Function, Module, SymbolAddress, walk
+from ptxgen.ir import Alias, Call, CallTargets, Function, Module, SymbolAddress, besides_instructions
 from ptxgen.verify.body import CALL, Body
 
 _HARMLESS = frozenset({"vprintf", "malloc", "free", "__assertfail"})
@@ -28,8 +28,8 @@ def effects_of(module: Module, bodies: Iterable[Body]) -> Mapping[str, Effects]:
     """The effects of each function of a module that has a body, by its name and its aliases."""
     own: dict[str, tuple[frozenset[Form], tuple[str, ...] | None]] = {}
     for body in bodies:
-        forms = frozenset(each.form for each in body.flow.instructions if each.form.opcode != CALL)
-        own[body.function.name] = (forms, _callees(body))
+        forms = {each.form for each in body.flow.instructions}
+        own[body.function.name] = (frozenset(each for each in forms if each.opcode != CALL), _callees(body))
     for alias in (item for item in module.items if isinstance(item, Alias)):
         if alias.of in own:
             own[alias.name] = own[alias.of]
@@ -69,7 +69,7 @@ def callees(function: Function, call: Call) -> tuple[str, ...] | None:
     if isinstance(call.target, SymbolAddress):
         return (call.target.name,)
     if function.body is not None and call.declared is not None:
-        for node in walk(function.body):
+        for node in besides_instructions(function.body):
             if isinstance(node, CallTargets) and node.name.name == call.declared.name:
                 return node.functions
     return None

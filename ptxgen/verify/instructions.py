@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
+from typing import NamedTuple
 
 from isa.availability import Availability
 from isa.forms import Form
@@ -38,7 +39,7 @@ def is_plainly_right(instruction: Instruction) -> bool:
     taken = _taken(instruction.form, len(operands))
     if taken is None or (guard is not None and guard.register.type is not pred):
         return False
-    slots, wholes, elements = taken
+    slots, wholes, elements, bases = taken
     for place, operand in enumerate(operands):
         if operand.__class__ is Register:
             if operand.type not in wholes[place]:
@@ -50,6 +51,9 @@ def is_plainly_right(instruction: Instruction) -> bool:
             for part in operand:
                 if part.__class__ is not Register or part.type not in types:
                     return False
+        elif operand.__class__ is Address and operand.base.__class__ is Register:
+            if operand.unified or operand.base.type not in bases[place]:
+                return False
         elif refusal(slots[place], operand) is not None or _depends(operand):
             return False
     return True
@@ -62,18 +66,29 @@ def _depends(operand: Operand) -> bool:
     return operand.__class__ is Special
 
 
+class _Taken(NamedTuple):
+    """The slots of so many operands, and the types of a register that may stand in each whole, as an element of a
+    vector, and as the base of an address."""
+
+    slots: tuple[OperandSlot, ...]
+    wholes: tuple[frozenset[Type], ...]
+    elements: tuple[frozenset[Type], ...]
+    bases: tuple[frozenset[Type], ...]
+
+
 @cache
-def _taken(
-    form: Form, count: int
-) -> tuple[tuple[OperandSlot, ...], tuple[frozenset[Type], ...], tuple[frozenset[Type], ...]] | None:
-    """The slots of that many operands, the types of a register that may stand in each whole, and as an element of a
-    vector; None where the sorts of the operands choose the signature."""
+def _taken(form: Form, count: int) -> _Taken | None:
+    """None where the sorts of the operands choose the signature."""
     found = signatures_of_length(form, count)
     if len(found) != 1:
         return None
     slots, nothing = found[0].slots, frozenset[Type]()
     wholes = tuple(slot.accepts if slot.kind in _TYPED and not slot.partial else nothing for slot in slots)
-    return slots, wholes, tuple(slot.accepts if slot.kind is OperandKind.VECTOR else nothing for slot in slots)
+    elements, bases = (
+        tuple(slot.accepts if slot.kind is kind else nothing for slot in slots)
+        for kind in (OperandKind.VECTOR, OperandKind.ADDRESS)
+    )
+    return _Taken(slots, wholes, elements, bases)
 
 
 def unavailable_finding(instruction: Instruction, version: PtxVersion, target: Target) -> Finding:

@@ -102,7 +102,9 @@ def _pointers(values: Values, index: int) -> frozenset[str]:
 def unwritten_findings(values: Values) -> Iterator[Finding]:
     """`uninitialised.memory`: loads from a shared or local variable of a function that it does nothing else with."""
     nodes = values.body.statements
-    own = [each for each in nodes if isinstance(each, Variable) and each.space in (Space.SHARED, Space.LOCAL)]
+    own = [
+        each for each in values.body.others if isinstance(each, Variable) and each.space in (Space.SHARED, Space.LOCAL)
+    ]
     names = {each.name for each in own if each.linkage is not Linkage.EXTERN and each.initial is None}
     names = {name for name in names if sum(each.name == name for each in own) == 1}
     read: dict[str, Instruction] = {}

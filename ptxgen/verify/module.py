@@ -33,6 +33,7 @@ from ptxgen.verify.paths import path_findings
 from ptxgen.verify.proxies import proxy_findings
 from ptxgen.verify.quotas import quota_findings
 from ptxgen.verify.tensor_memory import tensor_memory_findings
+from ptxgen.verify.steps import Numbers
 from ptxgen.verify.values import Values
 from ptxgen.verify.versions import things
 
@@ -75,9 +76,10 @@ def verify(module: Module, *, target: str | Target | None = None) -> tuple[Findi
     effects = effects_of(module, bodies.values())
     for item in module.items:
         if isinstance(item, Function):
-            body, said = bodies.get(id(item)), list(_function(module, item, judged, symbols))
+            body = bodies.get(id(item))
+            said = list(_function(module, item, judged, symbols, None if body is None else body.numbers))
             found += said
-            found += budget_findings(module, item, () if body is None else body.statements, judged)
+            found += budget_findings(module, item, () if body is None else body.others, judged)
             if body is not None and not any(finding.code in _MALFORMED for finding in said):
                 found += _body(module, body, judged, effects)
     found += declaration_findings(module)
@@ -123,7 +125,9 @@ def _bodies(module: Module) -> dict[int, Body]:
     return {id(function): body_of(module, function, known, endless) for function in functions}
 
 
-def _function(module: Module, function: Function, target: Target, symbols: frozenset[str]) -> Iterator[Finding]:
+def _function(
+    module: Module, function: Function, target: Target, symbols: frozenset[str], numbers: Numbers | None
+) -> Iterator[Finding]:
     version = max(module.version, target.first_version)
     written = tuple(function.instructions())
     missing = {form for form in {each.form for each in written} if not form.availability.holds(version, target)}
@@ -132,7 +136,7 @@ def _function(module: Module, function: Function, target: Target, symbols: froze
             yield unavailable_finding(instruction, version, target)
         if not is_plainly_right(instruction):
             yield from instruction_findings(instruction, version, target)
-    yield from name_findings(function, symbols)
+    yield from name_findings(function, symbols, numbers)
     yield from directive_findings(function)
 
 

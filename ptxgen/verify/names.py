@@ -23,10 +23,12 @@ from ptxgen.ir import (
     Register,
     Registers,
     Scope,
+    Statement,
     SymbolAddress,
     Variable,
     registers_of,
 )
+from ptxgen.verify.steps import Numbers
 
 _INDIRECT = "brx.idx"
 _LISTS = BranchTargets, CallTargets, Prototype
@@ -44,19 +46,21 @@ class _Room:
     symbols: set[str] = field(factory=set)
 
 
-def name_findings(function: Function, symbols: frozenset[str]) -> Iterator[Finding]:
-    """The findings on the names in a function; `symbols` are those of the module that it sees."""
+def name_findings(function: Function, symbols: frozenset[str], numbers: Numbers | None = None) -> Iterator[Finding]:
+    """The findings on the names in a function; `symbols` are those of the module that it sees, `numbers` those of all
+    that its instructions read and write, where that was looked at before."""
     if function.body is not None:
         parameters = (*function.parameters, *function.returns)
         own = {parameter.name for parameter in parameters}
         passed = [Registers(each.type, each.name, None, each.vector) for each in parameters if each.register]
-        yield from _Names(symbols | own, passed).findings(function.body, ())
+        yield from _Names(symbols | own, passed, numbers).findings(function.body, ())
 
 
 class _Names:
-    def __init__(self, symbols: frozenset[str], passed: list[Registers]) -> None:
+    def __init__(self, symbols: frozenset[str], passed: list[Registers], numbers: Numbers | None) -> None:
         self._symbols = symbols
         self._passed = passed
+        self._numbers = numbers
         self._scopes = 0
         self._known: set[int] = set()
 
@@ -67,7 +71,7 @@ class _Names:
             room.families.update((registers.name, registers) for registers in self._passed)
         self._scopes += 1
         rooms = (*outer, room)
-        others = [statement for statement in scope.statements if statement.__class__ is not Instruction]
+        others = scope.besides_instructions()
         for statement in others:
             if isinstance(statement, (Label, *_LISTS)):
                 if statement.name.name in room.labels:
@@ -81,15 +85,24 @@ class _Names:
                 room.symbols.add(statement.name)
             elif isinstance(statement, Registers):
                 room.families[statement.name] = statement
+        self._clear(room, others)
         for statement in scope.statements:
-            if isinstance(statement, Instruction):
-                yield from self._instruction(statement, rooms)
+            if statement.__class__ is Instruction:
+                if statement.guard is not None or not self._known.issuperset(map(id, statement.operands)):
+                    yield from self._instruction(statement, rooms)
             elif isinstance(statement, _LISTS):
                 room.lists[statement.name.name] = statement
             elif isinstance(statement, Call):
                 yield from self._call(statement, rooms)
             elif isinstance(statement, Scope):
                 yield from self.findings(statement, rooms)
+
+    def _clear(self, room: _Room, others: list[Statement]) -> None:
+        """Knows all operands of registers alone at once, where the one scope of the function declares every register."""
+        if self._numbers is None or not {Scope, Call}.isdisjoint(map(type, others)):
+            return
+        if all(_declares(room, register) for register in self._numbers.objects):
+            self._known.update(self._numbers.of_registers_alone())
 
     def _instruction(self, instruction: Instruction, rooms: tuple[_Room, ...]) -> list[Finding]:
         found: list[Finding] = []
@@ -136,13 +149,18 @@ class _Names:
         self._known.add(id(register))
         scope = register.scope
         room = next((each for each in rooms if each.ordinal == scope), None) if scope else rooms[0]
-        declared = None if room is None else _declaration(register.name, room)
-        if declared is not None and declared.type is register.type:
+        if room is not None and _declares(room, register):
             return ()
+        declared = None if room is None else _declaration(register.name, room)
         message = f"register {register.name} is not declared here"
         if declared is not None:
             message = f"register {register.name} is declared {declared.type}, not {register.type}"
         return (_finding("register.undeclared", message, instruction.origin),)
+
+
+def _declares(room: _Room, register: Register) -> bool:
+    declared = _declaration(register.name, room)
+    return declared is not None and declared.type is register.type
 
 
 def _declaration(name: str, room: _Room) -> Registers | None:

@@ -2,66 +2,80 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence, Set
 from typing import NamedTuple
 
-from ptxgen.ir import Guard, Instruction, Int, Operand, Register, registers_of, roles_of
+from ptxgen.ir import Address, Float, Guard, Instruction, Int, Operand, Register, registers_of, roles_of
 from ptxgen.ir.flow import Flow
 
 _SCALE = 3
+_FIRST = (0,)
+_CONSTANTS = frozenset({Int, Float})
+_OF_REGISTERS = frozenset({tuple, Address})
 
 
 class Step(NamedTuple):
     """The numbers of the registers that an instruction reads and writes, and its guard."""
 
-    reads: list[int]
-    writes: list[int]
+    reads: tuple[int, ...]
+    writes: tuple[int, ...]
     guard: Guard | None
 
 
 class Numbers:
     """A number per register, the same for one name and scope: cheaper in sets than the register itself.
 
-    Registers are found again by the identity of their objects, which must stay alive meanwhile.
+    `registers` has one register for each number, `objects` every object that stands for one. What an operand names is
+    found again by the identity of its object, which must stay alive meanwhile.
     """
 
     def __init__(self) -> None:
         self.registers: list[Register] = []
-        self._known: dict[int, int] = {}
+        self.objects: list[Register] = []
+        self._known: dict[int, tuple[int, ...]] = {}
         self._by_name: dict[tuple[str, int], int] = {}
 
-    def of(self, operands: Iterable[Operand]) -> list[int]:
-        """The numbers of the registers that operands name, in order."""
+    def at(self, places: Sequence[int], operands: Sequence[Operand]) -> tuple[int, ...]:
+        """The numbers of the registers that the operands at these places name, in order."""
         known = self._known
-        found: list[int] = []
-        for operand in operands:
-            number = known.get(id(operand))
-            if number is not None:
-                found.append(number)
-            elif operand.__class__ is Register:
-                found.append(self._new(operand))
-            elif operand.__class__ is not Int:
-                found += self._inside(operand)
+        found: tuple[int, ...] = ()
+        for place in places:
+            operand = operands[place]
+            numbers = known.get(id(operand))
+            found += self._look(operand) if numbers is None else numbers
         return found
+
+    def of(self, operands: Sequence[Operand]) -> tuple[int, ...]:
+        """The numbers of the registers that operands name, in order."""
+        return self.at(range(len(operands)), operands)
 
     def number(self, register: Register) -> int:
         """The number of one register."""
-        return self.of((register,))[0]
+        return self.at(_FIRST, (register,))[0]
 
-    def _inside(self, operand: Operand) -> list[int]:
-        if operand.__class__ is tuple:
-            try:
-                return [self._known[id(part)] for part in operand]
-            except KeyError:
-                return self.of(operand)
-        return [self._new(register) for register in registers_of(operand)]
+    def of_registers_alone(self) -> Set[int]:
+        """The identities of the operands met that name registers at most: no label and no symbol."""
+        return self._known.keys()
 
-    def _new(self, register: Register) -> int:
+    def _look(self, operand: Operand) -> tuple[int, ...]:
+        if operand.__class__ is Register:
+            numbers = self._new(operand)
+        elif operand.__class__ in _CONSTANTS:
+            numbers = ()
+        else:
+            parts = operand if operand.__class__ is tuple else registers_of(operand)
+            numbers = self.of(parts)
+            if not numbers or len(numbers) < len(parts) or operand.__class__ not in _OF_REGISTERS:
+                return numbers
+        self._known[id(operand)] = numbers
+        return numbers
+
+    def _new(self, register: Register) -> tuple[int, ...]:
+        self.objects.append(register)
         number = self._by_name.setdefault((register.name, register.scope), len(self.registers))
         if number == len(self.registers):
             self.registers.append(register)
-        self._known[id(register)] = number
-        return number
+        return (number,)
 
 
 def _starts_a_sum(instruction: Instruction) -> bool:
@@ -72,15 +86,14 @@ def _starts_a_sum(instruction: Instruction) -> bool:
 
 def steps_of(flow: Flow, numbers: Numbers) -> list[Step]:
     """The steps of a flow's instructions, in their order."""
-    return [_step(instruction, numbers) for instruction in flow.instructions]
-
-
-def _step(instruction: Instruction, numbers: Numbers) -> Step:
-    operands, guard = instruction.operands, instruction.guard
-    read, written = roles_of(instruction)
-    if instruction.form.opcode == "wgmma" and _starts_a_sum(instruction):
-        read = read[1:]
-    reads = numbers.of(map(operands.__getitem__, read))
-    if guard is not None:
-        reads.append(numbers.number(guard.register))
-    return Step(reads, numbers.of(map(operands.__getitem__, written)), guard)
+    at, new, made = numbers.at, tuple.__new__, list[Step]()
+    for instruction in flow.instructions:
+        operands, guard = instruction.operands, instruction.guard
+        read, written = roles_of(instruction)
+        if instruction.form.opcode == "wgmma" and _starts_a_sum(instruction):
+            read = read[1:]
+        reads = at(read, operands)
+        if guard is not None:
+            reads += at(_FIRST, (guard.register,))
+        made.append(new(Step, (reads, at(written, operands), guard)))
+    return made

@@ -50,7 +50,7 @@ _Fact = _Relinquished | _Freed | _Loading | _Multiplying
 def tensor_memory_findings(values: Values) -> Iterator[Finding]:
     """`tcgen05.` with `dealloc`, `relinquish`, `columns`, `commit`, `wait`, `early`, `group`."""
     body = values.body
-    indices = sorted(each for opcode in body.by_opcode for each in body.by_opcode[opcode] if _family(opcode))
+    indices = sorted(each for opcode in body.by_opcode if _family(opcode) for each in body.by_opcode[opcode])
     if not indices:
         return
     if body.function.kind is FunctionKind.ENTRY and values.effects.known:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Mapping
 from functools import cached_property
 from typing import TypeAlias
@@ -52,6 +53,7 @@ class Values:
         self.launch: Launch = launch_of(body.function)
         self._effects = effects or {}
         self._reaching: dict[tuple[int, int], tuple[int, ...]] = {}
+        self._pointers: dict[tuple[int, int], Pointer | None] = {}
         self._passed = {each.name for each in body.function.parameters if each.register}
 
     def effects_at(self, index: int) -> Effects:
@@ -87,21 +89,21 @@ class Values:
             return tuple(writers)
         found = self._reaching.get((number, index))
         if found is None:
-            found = self._reaching[number, index] = tuple(sorted(self._search(frozenset(writers), index)))
+            found = self._reaching[number, index] = tuple(sorted(self._search(writers, index)))
         return found
 
-    def _search(self, writers: frozenset[int], index: int) -> set[int]:
+    def _search(self, writers: list[int], index: int) -> set[int]:
         flow = self.body.flow
         found: set[int] = set()
         seen: set[int] = set()
         stack = [(flow.block_of(index), index)]
         while stack:
             block, before = stack.pop()
-            for each in range(before - 1, flow.blocks[block].start - 1, -1):
-                if each in writers:
-                    found.add(each)
-                    if flow.instructions[each].guard is None:
-                        break
+            here = writers[bisect_left(writers, flow.blocks[block].start) : bisect_left(writers, before)]
+            for each in reversed(here):
+                found.add(each)
+                if flow.instructions[each].guard is None:
+                    break
             else:
                 if block == 0:
                     found.add(ENTRY)
@@ -145,7 +147,11 @@ class Values:
         if not isinstance(operand, Register) or not depth:
             return None
         at = self.definition(operand, index)
-        return None if at is None else self._made(self.body.flow.instructions[at], at, depth - 1)
+        if at is None:
+            return None
+        if (at, depth) not in self._pointers:
+            self._pointers[at, depth] = self._made(self.body.flow.instructions[at], at, depth - 1)
+        return self._pointers[at, depth]
 
     def place(self, address: Address, index: int, bytes_: int) -> Place | None:
         """The bytes that an address names before `index`, as far as anybody can tell."""

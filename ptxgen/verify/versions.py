@@ -32,9 +32,12 @@ from ptxgen.ir import (
     Registers,
     Special,
     Variable,
+    besides_instructions,
     walk,
 )
 from ptxgen.verify.instructions import special_named, unified_marks
+
+_SAYING = frozenset({Special, Address})
 
 
 @frozen
@@ -163,11 +166,12 @@ def _function(function: Function, instructions: bool) -> Iterator[Use]:
     for parameter in (*function.parameters, *function.returns):
         yield from _parameter(parameter, parameter.origin or function.origin)
     told: set[Form] = set()
-    for node in walk(function.body) if function.body is not None else ():
+    for node in () if function.body is None else (walk if instructions else besides_instructions)(function.body):
+        if node.__class__ is Instruction:
+            if node.form not in told or not _SAYING.isdisjoint(map(type, node.operands)):
+                yield from _instruction(node, told)
+            continue
         match node:
-            case Instruction():
-                if instructions:
-                    yield from _instruction(node, told)
             case Variable():
                 yield from _variable(node)
             case Registers(type=type_):
