@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from attrs import evolve, frozen
 
-from ptxgen.compute import SourceLine
+from polyhedral import const
 from ptxgen.lower.expressions import choices
 from ptxgen.tile import (
     Advance,
@@ -30,7 +30,6 @@ from ptxgen.tile import (
     zero,
 )
 from ptxgen.tile.trees import children_of, ends_of, sequence
-from polyhedral import const
 
 
 def told_once(program: Program) -> Program:
@@ -101,8 +100,10 @@ def _reads_vectors(node: Map) -> bool:
     """Whether guards only tell which elements a map reads of arrays that repeat over its points, and always reads."""
     return node.outside is Outside.ANY and all(
         operand.region.buffer.space is not Space.GLOBAL
-        or (None not in operand.dims and 0 < len(operand.dims) < len(node.iteration.dims))
-        and not choices(node.expression, index)
+        or (
+            (None not in operand.dims and 0 < len(operand.dims) < len(node.iteration.dims))
+            and not choices(node.expression, index)
+        )
         for index, operand in enumerate(node.operands)
     )
 

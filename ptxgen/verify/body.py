@@ -38,8 +38,8 @@ class Body:
     """A function's flow; per instruction its step and the symbols that it sees.
 
     `statements` are those of the function as they were written, a scope before those inside it, `others` those that
-    are no instructions. `by_opcode` has the indices of the instructions. Calls stand among them as instructions of the opcode `CALL` that read and write the
-    call's registers; `calls` tells which call each is, by its index.
+    are no instructions. `by_opcode` has the indices of the instructions. Calls stand among them as instructions of the
+    opcode `CALL` that read and write the call's registers; `calls` tells which call each is, by its index.
     """
 
     module: Module

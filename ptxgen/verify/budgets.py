@@ -24,8 +24,9 @@ def budget_findings(
 ) -> Iterator[Finding]:
     """The findings on a function's memory and launch bounds, against the limits of the target.
 
-    `statements` are those of the function, or all of them but instructions. None are found for a target whose limits no published table has. That much
-    static shared memory on sm_90 and later is a warning where only assemblers before 13 refuse it.
+    `statements` are those of the function, or all of them but instructions. None are found for a target whose limits
+    no published table has. That much static shared memory on sm_90 and later is a warning where only assemblers before
+    13 refuse it.
     """
     try:
         bounds = limits(target)

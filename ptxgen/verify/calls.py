@@ -17,8 +17,8 @@ from ptxgen.ir import (
     Register,
     SymbolAddress,
     Variable,
-    operand_text,
     besides_instructions,
+    operand_text,
 )
 from ptxgen.verify.body import Body, Declared
 

@@ -32,8 +32,8 @@ from ptxgen.verify.names import name_findings
 from ptxgen.verify.paths import path_findings
 from ptxgen.verify.proxies import proxy_findings
 from ptxgen.verify.quotas import quota_findings
-from ptxgen.verify.tensor_memory import tensor_memory_findings
 from ptxgen.verify.steps import Numbers
+from ptxgen.verify.tensor_memory import tensor_memory_findings
 from ptxgen.verify.values import Values
 from ptxgen.verify.versions import things
 

@@ -98,7 +98,7 @@ class _Names:
                 yield from self.findings(statement, rooms)
 
     def _clear(self, room: _Room, others: list[Statement]) -> None:
-        """Knows all operands of registers alone at once, where the one scope of the function declares every register."""
+        """Knows all operands of registers alone, where the only scope of the function declares every register."""
         if self._numbers is None or not {Scope, Call}.isdisjoint(map(type, others)):
             return
         if all(_declares(room, register) for register in self._numbers.objects):

@@ -158,7 +158,7 @@ def _paths(values: Values, indices: list[int]) -> Iterator[Finding]:
             yield _at(instructions[index], *found)
 
 
-def _renewed(fact: _Fact, written: list[int]) -> bool:
+def _renewed(fact: _Fact, written: tuple[int, ...]) -> bool:
     match fact:
         case _Freed(number=number):
             return number in written
