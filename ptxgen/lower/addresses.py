@@ -63,8 +63,12 @@ class GlobalBox:
 
     def at(self, inside: Coordinate) -> tuple[GlobalForm, int]:
         """The form of the element `inside` the box, and the immediate in bytes."""
-        sides = [self._side(dimension, coordinate) for dimension, coordinate in enumerate(inside)]
-        kinds, immediate = tuple([kind for kind, _ in sides]), sum([moved for _, moved in sides])
+        kinds: tuple[int, ...] = ()
+        immediate = 0
+        for place in enumerate(inside):
+            kind, moved = self._sides.get(place) or self._side(place)
+            kinds += (kind,)
+            immediate += moved
         form = self._forms.get(kinds)
         if form is None:
             form = self._forms[kinds] = self._form(kinds)
@@ -72,16 +76,15 @@ class GlobalBox:
             return evolve(form, displacement=form.displacement + immediate), 0
         return form, immediate
 
-    def _side(self, dimension: int, coordinate: int) -> tuple[int, int]:
+    def _side(self, place: tuple[int, int]) -> tuple[int, int]:
         """What a coordinate along one dimension adds: to the threads' map and to the displacement, as the number of
         these two, and to the immediate."""
-        known = self._sides.get((dimension, coordinate))
-        if known is None:
-            threads, rest = self._threads[dimension].flipped(coordinate)
-            moved = self._strides[dimension] * (self._starts[dimension] + rest)
-            kind = self._kinds.setdefault((threads, Affine(moved.terms)), len(self._kinds))
-            known = self._sides[dimension, coordinate] = kind, moved.constant
-        return known
+        dimension, coordinate = place
+        threads, rest = self._threads[dimension].flipped(coordinate)
+        moved = self._strides[dimension] * (self._starts[dimension] + rest)
+        kind = self._kinds.setdefault((threads, Affine(moved.terms)), len(self._kinds))
+        found = self._sides[place] = kind, moved.constant
+        return found
 
     def _form(self, kinds: tuple[int, ...]) -> GlobalForm:
         known = list(self._kinds)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TypeAlias
 
@@ -32,7 +32,6 @@ from ptxgen.tile import Copy, Distribution, Region, Space, zero
 
 _MEMORY = (Space.GLOBAL, Space.SHARED)
 Condition: TypeAlias = Value | Not | bool | None
-Store: TypeAlias = tuple[tuple[int, ...], tuple[Place, tuple[Bound, ...]]]
 
 
 @frozen
@@ -227,7 +226,7 @@ def _store(context: Context, copy: Copy, plan: CopyPlan) -> None:
     copies = replicas(copy.distribution)
     inside = Inside(context, first_replica(context, copies) if copies else None)
     space = plan.memory.buffer.space.value
-    for values, (place, limits) in _by_bounds(zip(plan.values, copy_places(context, copy), strict=True)):
+    for values, (place, limits) in zip(plan.values, copy_places(context, copy), strict=True):
         whole = whole_registers(values, element)
         if whole is not None:
             source = tuple(registers[index] for index in whole)
@@ -240,14 +239,6 @@ def _store(context: Context, copy: Copy, plan: CopyPlan) -> None:
             put, where = k.function(f"st.{space}.{width}"), address(context, place)
             with _under(context, condition):
                 put(where, source if len(source) > 1 else source[0])
-
-
-def _by_bounds(stores: Iterable[Store]) -> list[Store]:
-    """The stores with those together whose first bounds are alike, which then are asked once; else as they came."""
-    together: dict[tuple[Bound, ...], list[Store]] = {}
-    for store in stores:
-        together.setdefault(store[1][1][:-1], []).append(store)
-    return [store for alike in together.values() for store in alike]
 
 
 def _under(context: Context, condition: Condition) -> AbstractContextManager[object]:

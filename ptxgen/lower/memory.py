@@ -74,17 +74,16 @@ class BoxBounds:
 
     def at(self, inside: Coordinate) -> tuple[Bound, ...]:
         """The bounds of the element `inside` the box."""
-        return tuple([self._bound(dimension, inside[dimension]) for dimension in self._order])
+        known = self._known
+        return tuple([known.get((each, inside[each])) or self._bound(each, inside[each]) for each in self._order])
 
     def _bound(self, dimension: int, coordinate: int) -> Bound:
-        known = self._known.get((dimension, coordinate))
-        if known is None:
-            threads, beyond = self._threads[dimension].flipped(coordinate)
-            form = self._forms.get((dimension, threads))
-            if form is None:
-                form = self._forms[dimension, threads] = RemainingForm(self._left[dimension], threads)
-            known = self._known[dimension, coordinate] = Bound(form, beyond)
-        return known
+        threads, beyond = self._threads[dimension].flipped(coordinate)
+        form = self._forms.get((dimension, threads))
+        if form is None:
+            form = self._forms[dimension, threads] = RemainingForm(self._left[dimension], threads)
+        found = self._known[dimension, coordinate] = Bound(form, beyond)
+        return found
 
 
 class Inside:
