@@ -199,18 +199,18 @@ def op(
 
 def placed_all(draft: Draft) -> list[Op]:
     """The ops of all roles, each with its role and place."""
-    return [evolve(op, role=role) for role, root in draft.roots.items() for op in placed(root)]
+    return [op for role, root in draft.roots.items() for op in placed(root, role)]
 
 
-def placed(body: Body, prefix: tuple[int, ...] = ()) -> list[Op]:
-    """The ops of a body in order, each with its place."""
+def placed(body: Body, role: str, prefix: tuple[int, ...] = ()) -> list[Op]:
+    """The ops of a body of a role in order, each with its role and place."""
     found: list[Op] = []
     for index, item in enumerate(body.items):
         place = (*prefix, index)
         if isinstance(item, Body):
-            found += placed(item, place)
+            found += placed(item, role, place)
         else:
-            found.append(evolve(item, time=evolve(item.time, place=place)))
+            found.append(evolve(item, role=role, time=evolve(item.time, place=place)))
     return found
 
 

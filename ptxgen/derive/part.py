@@ -117,7 +117,7 @@ def refused(plan: Plan, verdict: Verdict) -> PlanError | InternalError:
 def on_shift_lines(plan: Plan, ops: list[Op]) -> tuple[Op, ...]:
     """The ops with the line of the step that decides when they run: the last `shift` or `sequence` that names them."""
     lines = {name: step.line for step in plan.steps if isinstance(step, Shift | Order) for name in step.ops}
-    return tuple(evolve(op, line=lines.get(op.name, op.line)) for op in ops)
+    return tuple(evolve(op, line=lines[op.name]) if op.name in lines else op for op in ops)
 
 
 def context(space: IndexSpace) -> System:

@@ -72,6 +72,8 @@ class Requirement:
     def ctas(self) -> tuple[tuple[int, int, int], ...]:
         """In a cluster: the source's block, the block whose tile both ends touch, the sink's block, for each three of
         them; none where every block keeps to its own tiles."""
+        if not any(touch.masks for event in (self.source, self.sink) for touch in event.op.touches):
+            return ()
         first, second = (masks_of(event.op, self.buffer) for event in (self.source, self.sink))
         size = max(len(first), len(second))
         here, there = reached(first, size), reached(second, size)
