@@ -20,8 +20,11 @@ _FIRST_REPEAT = 1 << 16
 
 def lower_multiply(context: Context, node: Multiply) -> None:
     """Multiplies the fragments, for each k in ascending order a serpentine over (m, n)."""
-    check_fragments(node)
     row = node.row
+    sides = tuple(
+        (each.region.buffer.name, each.row_dimension, each.column_dimension) for each in (node.c, node.a, node.b)
+    )
+    context.alike(("fragments", row, node.repeats, sides), lambda: check_fragments(node))
     multiply = context.k.function(row.instruction)
     own_a, own_b, own_c = _own_values(row)
     m, n, _ = node.repeats

@@ -20,6 +20,8 @@ def whole_registers(places: Sequence[int], element: Element) -> tuple[int, ...] 
     """The registers, by index, that hold exactly the elements of value index `places` in this order; None where an
     element is not at its place in a register."""
     per_register = values_per_register(element)
+    if per_register == 1:
+        return tuple(places)
     if len(places) % per_register:
         return None
     found = []

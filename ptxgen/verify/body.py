@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import groupby
 from typing import TypeAlias, TypeVar
 
 from attrs import evolve, frozen
@@ -38,8 +39,9 @@ class Body:
     """A function's flow; per instruction its step and the symbols that it sees.
 
     `statements` are those of the function as they were written, a scope before those inside it, `others` those that
-    are no instructions. `by_opcode` has the indices of the instructions. Calls stand among them as instructions of the
-    opcode `CALL` that read and write the call's registers; `calls` tells which call each is, by its index.
+    are no instructions. `forms` are those of the instructions, `by_opcode` has the indices of the instructions. Calls
+    stand among them as instructions of the opcode `CALL` that read and write the call's registers; `calls` tells which
+    call each is, by its index.
     """
 
     module: Module
@@ -50,6 +52,7 @@ class Body:
     numbers: Numbers
     steps: list[Step]
     declared: list[Declared]
+    forms: frozenset[Form]
     by_opcode: dict[str, list[int]]
     calls: dict[int, Call]
 
@@ -67,6 +70,7 @@ def body_of(module: Module, function: Function, known: Declared, endless: frozen
     own = {parameter.name: parameter for parameter in (*function.parameters, *function.returns)}
     declared: list[Declared] = []
     _see(turned, {**known, **own}, declared)
+    forms = frozenset([instruction.form for instruction in flow.instructions])
     by_opcode: dict[str, list[int]] = {}
     for index, instruction in enumerate(flow.instructions):
         by_opcode.setdefault(instruction.form.opcode, []).append(index)
@@ -74,7 +78,7 @@ def body_of(module: Module, function: Function, known: Declared, endless: frozen
     numbers = Numbers()
     statements, others = walk(function.body), tuple(besides_instructions(function.body))
     steps = steps_of(flow, numbers)
-    return Body(module, function, statements, others, flow, numbers, steps, declared, by_opcode, calls)
+    return Body(module, function, statements, others, flow, numbers, steps, declared, forms, by_opcode, calls)
 
 
 def endless_functions(module: Module) -> frozenset[str]:
@@ -122,11 +126,13 @@ def _slot(register: Register, role: Role) -> OperandSlot:
 def _see(scope: Scope, outer: Declared, declared: list[Declared]) -> None:
     own = {each.name: each for each in scope.besides_instructions() if isinstance(each, Variable)}
     known = {**outer, **own} if own else outer
-    for statement in scope.statements:
-        if statement.__class__ is Instruction:
-            declared.append(known)
-        elif isinstance(statement, Scope):
-            _see(statement, known, declared)
+    for sort, alike in groupby(scope.statements, type):
+        run = tuple(alike)
+        if sort is Instruction:
+            declared += [known] * len(run)
+        for inner in run if sort is Scope else ():
+            if isinstance(inner, Scope):
+                _see(inner, known, declared)
 
 
 def states(

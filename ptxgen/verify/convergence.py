@@ -50,7 +50,7 @@ def divergence_findings(values: Values) -> Iterator[Finding]:
 def _needing(values: Values) -> list[int]:
     """The indices of what a whole warp must execute together, in order."""
     body, instructions = values.body, values.body.flow.instructions
-    collective = {form for form in {each.form for each in instructions} if is_collective(form)}
+    collective = frozenset(filter(is_collective, body.forms))
     found = [index for index, each in enumerate(instructions) if each.form in collective]
     for opcode in (CALL, *_MASKED):
         others = (index for index in body.by_opcode.get(opcode, ()) if instructions[index].form not in collective)

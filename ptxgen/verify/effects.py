@@ -28,8 +28,8 @@ def effects_of(module: Module, bodies: Iterable[Body]) -> Mapping[str, Effects]:
     """The effects of each function of a module that has a body, by its name and its aliases."""
     own: dict[str, tuple[frozenset[Form], tuple[str, ...] | None]] = {}
     for body in bodies:
-        forms = {each.form for each in body.flow.instructions}
-        own[body.function.name] = (frozenset(each for each in forms if each.opcode != CALL), _callees(body))
+        forms = frozenset(each for each in body.forms if each.opcode != CALL)
+        own[body.function.name] = (forms, _callees(body))
     for alias in (item for item in module.items if isinstance(item, Alias)):
         if alias.of in own:
             own[alias.name] = own[alias.of]

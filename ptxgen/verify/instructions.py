@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
-from typing import NamedTuple
 
 from isa.availability import Availability
 from isa.forms import Form
@@ -32,63 +31,51 @@ def instruction_findings(instruction: Instruction, version: PtxVersion, target: 
     yield from operand_findings(instruction)
 
 
-def is_plainly_right(instruction: Instruction) -> bool:
-    """True where one look at each operand shows that `instruction_findings` has nothing to say, for any target that has
-    the instruction; it is asked where not."""
-    operands, guard = instruction.operands, instruction.guard
-    taken = _taken(instruction.form, len(operands))
-    if taken is None or (guard is not None and guard.register.type is not pred):
-        return False
-    slots, wholes, elements, bases = taken
-    for place, operand in enumerate(operands):
-        if operand.__class__ is Register:
-            if operand.type not in wholes[place]:
-                return False
-        elif operand.__class__ is tuple:
-            if len(operand) != slots[place].count:
-                return False
-            types = elements[place]
-            for part in operand:
-                if part.__class__ is not Register or part.type not in types:
-                    return False
-        elif operand.__class__ is Address and operand.base.__class__ is Register:
-            if operand.unified or operand.base.type not in bases[place]:
-                return False
-        elif refusal(slots[place], operand) is not None or _depends(operand):
+class Glance:
+    """Clears instructions by one look at each operand. What was found of an operand that is no register is remembered
+    by the identity of its object, which must stay alive meanwhile."""
+
+    def __init__(self) -> None:
+        self._fitting: set[tuple[int, int]] = set()
+
+    def clears(self, instruction: Instruction) -> bool:
+        """True where it shows that `instruction_findings` has nothing to say, for any target that has the instruction;
+        it is asked where not."""
+        operands, guard = instruction.operands, instruction.guard
+        taken = _taken(instruction.form, len(operands))
+        if taken is None or (guard is not None and guard.register.type is not pred):
             return False
-    return True
+        slots, types = taken
+        fitting = self._fitting
+        for place, operand in enumerate(operands):
+            if operand.__class__ is Register:
+                if operand.type not in types[place]:
+                    return False
+            elif (id(operand), id(slots[place])) not in fitting:
+                if refusal(slots[place], operand) is not None or _depends(operand):
+                    return False
+                fitting.add((id(operand), id(slots[place])))
+        return True
 
 
 def _depends(operand: Operand) -> bool:
     """Whether it depends on the target or the instruction if there is such an operand."""
     if operand.__class__ is Address:
         return operand.unified or operand.base.__class__ is Int
+    if operand.__class__ is tuple:
+        return any(part.__class__ is not Register for part in operand)
     return operand.__class__ is Special
 
 
-class _Taken(NamedTuple):
-    """The slots of so many operands, and the types of a register that may stand in each whole, as an element of a
-    vector, and as the base of an address."""
-
-    slots: tuple[OperandSlot, ...]
-    wholes: tuple[frozenset[Type], ...]
-    elements: tuple[frozenset[Type], ...]
-    bases: tuple[frozenset[Type], ...]
-
-
 @cache
-def _taken(form: Form, count: int) -> _Taken | None:
-    """None where the sorts of the operands choose the signature."""
+def _taken(form: Form, count: int) -> tuple[tuple[OperandSlot, ...], tuple[frozenset[Type], ...]] | None:
+    """The slots of that many operands, and the types of a register that may stand in each whole; None where the sorts
+    of the operands choose the signature."""
     found = signatures_of_length(form, count)
     if len(found) != 1:
         return None
     slots, nothing = found[0].slots, frozenset[Type]()
-    wholes = tuple(slot.accepts if slot.kind in _TYPED and not slot.partial else nothing for slot in slots)
-    elements, bases = (
-        tuple(slot.accepts if slot.kind is kind else nothing for slot in slots)
-        for kind in (OperandKind.VECTOR, OperandKind.ADDRESS)
-    )
-    return _Taken(slots, wholes, elements, bases)
+    return slots, tuple(slot.accepts if slot.kind in _TYPED and not slot.partial else nothing for slot in slots)
 
 
 def unavailable_finding(instruction: Instruction, version: PtxVersion, target: Target) -> Finding:

@@ -23,7 +23,7 @@ from ptxgen.verify.definitions import early_reads_in
 from ptxgen.verify.directives import directive_findings, outer_pragma_findings, pragma_findings
 from ptxgen.verify.effects import Effects, effects_of
 from ptxgen.verify.implications import Implications
-from ptxgen.verify.instructions import instruction_findings, is_plainly_right, unavailable_finding
+from ptxgen.verify.instructions import Glance, instruction_findings, unavailable_finding
 from ptxgen.verify.linkage import linkage_findings
 from ptxgen.verify.membership import membership_findings
 from ptxgen.verify.memory import read_only_findings, unwritten_findings
@@ -131,10 +131,11 @@ def _function(
     version = max(module.version, target.first_version)
     written = tuple(function.instructions())
     missing = {form for form in {each.form for each in written} if not form.availability.holds(version, target)}
+    glance = Glance()
     for instruction in written:
         if instruction.form in missing:
             yield unavailable_finding(instruction, version, target)
-        if not is_plainly_right(instruction):
+        if not glance.clears(instruction):
             yield from instruction_findings(instruction, version, target)
     yield from name_findings(function, symbols, numbers)
     yield from directive_findings(function)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from attrs import field, frozen
 
+from isa.types import Type
 from ptxgen.errors import Finding, Severity
 from ptxgen.ir import (
     Address,
@@ -31,6 +32,7 @@ from ptxgen.ir import (
 from ptxgen.verify.steps import Numbers
 
 _INDIRECT = "brx.idx"
+_SPARSE = 4
 _LISTS = BranchTargets, CallTargets, Prototype
 
 
@@ -101,7 +103,11 @@ class _Names:
         """Knows all operands of registers alone, where the only scope of the function declares every register."""
         if self._numbers is None or not {Scope, Call}.isdisjoint(map(type, others)):
             return
-        if all(_declares(room, register) for register in self._numbers.objects):
+        objects = self._numbers.objects
+        if sum(each.count or 1 for each in room.families.values()) > _SPARSE * len(objects):
+            return
+        declared = _declared(room)
+        if all(declared.get(register.name) is register.type for register in objects):
             self._known.update(self._numbers.of_registers_alone())
 
     def _instruction(self, instruction: Instruction, rooms: tuple[_Room, ...]) -> list[Finding]:
@@ -149,18 +155,20 @@ class _Names:
         self._known.add(id(register))
         scope = register.scope
         room = next((each for each in rooms if each.ordinal == scope), None) if scope else rooms[0]
-        if room is not None and _declares(room, register):
-            return ()
         declared = None if room is None else _declaration(register.name, room)
+        if declared is not None and declared.type is register.type:
+            return ()
         message = f"register {register.name} is not declared here"
         if declared is not None:
             message = f"register {register.name} is declared {declared.type}, not {register.type}"
         return (_finding("register.undeclared", message, instruction.origin),)
 
 
-def _declares(room: _Room, register: Register) -> bool:
-    declared = _declaration(register.name, room)
-    return declared is not None and declared.type is register.type
+def _declared(room: _Room) -> dict[str, Type]:
+    """The types of all registers that a scope declares, by their names; as `_declaration` finds them."""
+    families = sorted(room.families.items(), key=lambda family: -len(family[0]))
+    found = {f"{stem}{number}": each.type for stem, each in families for number in range(each.count or 0)}
+    return found | {name: each.type for name, each in families if each.count is None}
 
 
 def _declaration(name: str, room: _Room) -> Registers | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Mapping
 from functools import cached_property
 from typing import TypeAlias
@@ -73,11 +74,11 @@ class Values:
     @cached_property
     def writers(self) -> dict[int, list[int]]:
         """The instructions that write each register, by its number, in the order of the text."""
-        found: dict[int, list[int]] = {}
-        for index, step in enumerate(self.body.steps):
-            for number in step.writes:
-                found.setdefault(number, []).append(index)
-        return found
+        found = defaultdict[int, list[int]](list)
+        for index, (_, writes, _) in enumerate(self.body.steps):
+            for number in writes:
+                found[number].append(index)
+        return dict(found)
 
     def reaching(self, register: Register, index: int) -> tuple[int, ...]:
         """The instructions whose value of `register` may arrive before `index`; ENTRY for one from elsewhere."""
