@@ -38,7 +38,10 @@ def told_once(program: Program) -> Program:
     Roles with products of warpgroups stay as they are: those run on while others are issued, and an assembler that
     meets them in several blocks makes them wait for each other.
     """
-    return evolve(program, roles=tuple(evolve(role, body=_told_once(role.body)) for role in program.roles))
+    roles = tuple(evolve(role, body=_told_once(role.body)) for role in program.roles)
+    copies = [node for role in roles for node in ends_of(role.body) if isinstance(node, Copy)]
+    held = dict.fromkeys(node.destination.buffer for node in copies)
+    return evolve(program, roles=roles, buffers=tuple(dict.fromkeys((*program.buffers, *held))))
 
 
 def _told_once(body: Node) -> Node:
@@ -92,7 +95,8 @@ def _alike(one: Node, other: Node) -> Alike | None:
         return None
     if not (_reads_vectors(one) and _reads_vectors(other)):
         return None
-    (node, first), (same, second) = _held(one), _held(other)
+    guarded = tuple(sorted({*one.iteration.guarded, *other.iteration.guarded}))
+    (node, first), (same, second) = _held(one, guarded), _held(other, guarded)
     return Alike(node, first, second) if node == same else None
 
 
@@ -108,16 +112,17 @@ def _reads_vectors(node: Map) -> bool:
     )
 
 
-def _held(node: Map) -> tuple[Map, tuple[Copy, ...]]:
-    """A map that reads registers alone and needs no guards, and the copies that fill these registers before."""
+def _held(node: Map, guarded: tuple[int, ...]) -> tuple[Map, tuple[Copy, ...]]:
+    """A map that reads registers alone, with these guards, which then ask nothing, and the copies that fill these
+    registers before, under its own."""
     operands, copies = list(node.operands), list[Copy]()
     for index, operand in enumerate(node.operands):
         if operand.region.buffer.space is Space.GLOBAL:
             copy = _copy(node, f"{node.op}.operand{index}", operand)
             operands[index] = MapOperand(copy.destination, operand.dims, 1)
             copies.append(copy)
-    everywhere = evolve(node.iteration, guarded=())
-    return evolve(node, iteration=everywhere, operands=tuple(operands)), tuple(copies)
+    iteration = evolve(node.iteration, guarded=guarded)
+    return evolve(node, iteration=iteration, operands=tuple(operands)), tuple(copies)
 
 
 def _copy(node: Map, name: str, operand: MapOperand) -> Copy:

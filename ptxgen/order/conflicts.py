@@ -103,7 +103,7 @@ def _strongest(found: list[Apart]) -> list[Apart]:
 def in_flight(first: Access, second: Access) -> bool:
     """Whether program order does not order two uses of registers: one of them is a product that runs in a group, and
     the other is none that adds to the same sums."""
-    one, other = (isinstance(access.op.mechanism.completes, Group) for access in (first, second))
+    one, other = isinstance(first.op.mechanism.completes, Group), isinstance(second.op.mechanism.completes, Group)
     adds = one and other and first.reads and second.reads and first.writes and second.writes
     return (one or other) and not adds
 

@@ -38,6 +38,8 @@ class Nest:
     def common_depth(self, first: int, second: int) -> int:
         """How many loops the two ops share: the same loops in one role, loops of equal names in two."""
         alike = self.roles[first] == self.roles[second]
+        if alike and self.paths[first] == self.paths[second]:
+            return len(self.paths[first])
         count = 0
         for a, b in zip(self.paths[first], self.paths[second], strict=False):
             if a != b and (alike or a[1] != b[1]):

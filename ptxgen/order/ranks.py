@@ -109,7 +109,8 @@ def surely_in_order(first: Access, second: Access, common: int, depth: int, *, b
         least.append(-((offset - depth) // step))
     elif second.writes:
         least.append(0 if offset > 0 and offset % depth == 0 else 1)
-    return all(distance + early > 0 or (distance + early == 0 and behind) for distance in least)
+    soonest = min(least, default=None)
+    return soonest is None or soonest + early > 0 or (soonest + early == 0 and behind)
 
 
 def same_tile(pair: Pair, level: int) -> Iterator[int]:
