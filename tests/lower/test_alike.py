@@ -9,12 +9,10 @@ import pytest
 from attrs import evolve
 
 from polyhedral import const, var
-from ptxgen.compute import f32
-from ptxgen.derive import derive
-from ptxgen.kernels import Layout, MatmulSpec, matmul_compute, matmul_plan
-from ptxgen.kernels.matmul_defaults import default_tiling
+from ptxgen.compute import Binary, BinaryOp, Comparison, Constant, Operand, Scalar, Select, f32
+from ptxgen.kernels import Layout
 from ptxgen.lower.alike import told_once
-from ptxgen.tile import Advance, Copy, Fill, Map, Multiply, Node, Program, Quotient, Sequence, When
+from ptxgen.tile import Advance, Copy, Fill, Map, Multiply, Node, Outside, Program, Quotient, Sequence, When
 from ptxgen.tile.machine import MachineFault
 from ptxgen.tile.machine import run as run_tiles
 from ptxgen.tile.rewriting import spots
@@ -74,12 +72,31 @@ def test_guards_of_what_is_read_ahead_are_needed() -> None:
     assert fault.value.code == "tile.bounds"
 
 
-def test_products_of_warpgroups_stay_where_they_are() -> None:
-    spec = MatmulSpec()
-    tiling = evolve(default_tiling(spec, "sm_90a"), workers=None)
-    made = derive(matmul_plan(matmul_compute(spec), spec, (), tiling, "sm_90a")).program
-    assert any(isinstance(node, When) for _, node in spots(made))
-    assert told_once(made) == made
+@pytest.mark.parametrize("warpgroup", [False, True])
+def test_products_of_warpgroups_stay_where_they_are(warpgroup: bool) -> None:
+    made, _, _ = isolated("bias,relu")
+    product = next(node for _, node in spots(made) if isinstance(node, Multiply))
+    product = evolve(product, row=evolve(product.row, warpgroup=warpgroup))
+    body = When((var("K") >= 1,), product, product)
+    found = told_once(evolve(made, roles=(evolve(made.roles[0], body=body),))).roles[0].body
+    assert found == (body if warpgroup else product)
+
+
+SUM = Binary(BinaryOp.ADD, Operand(0), Operand(1))
+ASKED = Select(Comparison.NOT_EQUAL, Scalar("beta"), Constant(0.0), SUM, Operand(0))
+CHANGES = [
+    pytest.param({}, True, id="always read"),
+    pytest.param({"expression": ASKED}, False, id="read on a condition"),
+    pytest.param({"outside": Outside.ZERO}, False, id="zero at guarded points"),
+]
+
+
+@pytest.mark.parametrize(("changes", "is_shared"), CHANGES)
+def test_maps_are_shared_whose_guards_only_tell_what_is_read(changes: dict[str, object], is_shared: bool) -> None:
+    made, _, _ = isolated("bias,relu")
+    body = When((var("K") >= 1,), *(evolve(node, **changes) for _, node in spots(made) if isinstance(node, Map)))
+    found = told_once(evolve(made, roles=(evolve(made.roles[0], body=body),))).roles[0].body
+    assert (found != body) is is_shared
 
 
 def test_a_side_that_changes_the_condition_stays_whole() -> None:
