@@ -159,15 +159,19 @@ def _compared(values: Values) -> Iterator[Finding]:
 def _moved(values: Values) -> Iterator[Finding]:
     """Constants in registers that the operand would not take as they stand."""
     body = values.body
-    instructions = body.flow.instructions
-    asked = {each.form for each in instructions if _bounded(each.form, len(each.operands))}
-    for index, instruction in [each for each in enumerate(instructions) if each[1].form in asked]:
+    asked = frozenset(filter(_is_bounded, body.forms))
+    every = enumerate(body.flow.instructions) if asked else ()
+    for index, instruction in [each for each in every if each[1].form in asked]:
         for slot, place in _bounded(instruction.form, len(instruction.operands)):
             operand = instruction.operands[place]
             value = values.constant(operand, index) if isinstance(operand, Register) else None
             if value is not None and slot.domain is not None and not slot.domain.holds(value):
                 message = f"{instruction.form.name}: {slot.name} is {value}; wanted {slot.domain}"
                 yield Finding("immediate.domain", Severity.ERROR, message, instruction.origin)
+
+
+def _is_bounded(form: Form) -> bool:
+    return any(_bounded(form, len(signature.slots)) for signature in form.signatures)
 
 
 @cache
@@ -199,9 +203,10 @@ def _slots(instruction: Instruction) -> Iterator[tuple[OperandSlot, Operand]]:
 
 def repeated_findings(values: Values) -> Iterator[Finding]:
     """The findings on registers that one instruction writes twice, so that nobody knows which value stays."""
-    for index, step in enumerate(values.body.steps):
+    repeated = {written for written in {step.writes for step in values.body.steps} if len(set(written)) < len(written)}
+    for index, step in enumerate(values.body.steps if repeated else ()):
         written = step.writes
-        if len(written) > 1 and len(set(written)) < len(written):
+        if written in repeated:
             instruction = values.body.flow.instructions[index]
             signature = signature_of(instruction.form, instruction.operands)
             twice = values.body.numbers.registers[next(each for each in written if written.count(each) > 1)]

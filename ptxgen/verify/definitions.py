@@ -72,7 +72,7 @@ def _suspects(flow: Flow, steps: Sequence[Step]) -> frozenset[int]:
 
 
 def _unguarded_writes(steps: Sequence[Step]) -> frozenset[int]:
-    return frozenset([number for step in steps if step.guard is None for number in step.writes])
+    return frozenset().union(*[step.writes for step in steps if step.guard is None])
 
 
 def _meet(flow: Flow, block: int, leaving: dict[int, frozenset[int]]) -> frozenset[int]:

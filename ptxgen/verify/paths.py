@@ -40,11 +40,12 @@ def _unreachable(flow: Flow, reached: frozenset[int]) -> Iterator[Finding]:
     """The first instruction of each stretch of blocks that no path from the entry reaches."""
     said = False
     for number, block in enumerate(flow.blocks):
+        if number in reached:
+            said = False
+            continue
         here = [each for each in flow.instructions[block.start : block.stop] if each.form.opcode not in _LEAVING]
-        said = number not in reached and (
-            said or (number > 0 and flow.instructions[block.start - 1].form.opcode == "trap")
-        )
-        if number not in reached and here and not said:
+        said = said or (number > 0 and flow.instructions[block.start - 1].form.opcode == "trap")
+        if here and not said:
             said = True
             yield Finding("flow.unreachable", Severity.WARNING, f"no path reaches {here[0]}", here[0].origin)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 import numpy as np
 import pytest
@@ -92,7 +93,7 @@ CHANGES = [
 
 
 @pytest.mark.parametrize(("changes", "is_shared"), CHANGES)
-def test_maps_are_shared_whose_guards_only_tell_what_is_read(changes: dict[str, object], is_shared: bool) -> None:
+def test_maps_are_shared_whose_guards_only_tell_what_is_read(changes: dict[str, Any], is_shared: bool) -> None:
     made, _, _ = isolated("bias,relu")
     body = When((var("K") >= 1,), *(evolve(node, **changes) for _, node in spots(made) if isinstance(node, Map)))
     found = told_once(evolve(made, roles=(evolve(made.roles[0], body=body),))).roles[0].body
