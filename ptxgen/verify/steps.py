@@ -58,7 +58,7 @@ class Numbers:
         return self._known.keys()
 
     def _look(self, operand: Operand) -> tuple[int, ...]:
-        if operand.__class__ is Register:
+        if isinstance(operand, Register):
             numbers = self._new(operand)
         elif operand.__class__ in _CONSTANTS:
             numbers = ()
