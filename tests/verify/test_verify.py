@@ -240,6 +240,15 @@ def test_findings_come_in_the_order_of_the_lines() -> None:
     ]  # fmt: skip
 
 
+def test_a_vector_register_is_read_and_written_whole() -> None:
+    head = ".version 6.4\n.target sm_70\n.address_size 64\n.visible .entry k()\n{\n.reg .v4 .f32 %v;\n.reg .u64 %rd;\n"
+    lines = ["mov.u64 %rd, 0;", "ld.global.v4.f32 %v, [%rd];", "st.global.v4.f32 [%rd], %v;", "ret;", "}", ""]
+    whole, early = head + "\n".join(lines), head + "\n".join([lines[0], *lines[2:]])
+    assert verdict(whole, target("sm_70")).ok
+    assert verify(parse(whole)) == ()
+    assert [finding.code for finding in verify(parse(early))] == ["uninitialised.register"]
+
+
 def said_of_nodes() -> list[str]:
     """The messages of all modules that are wrong here."""
     older = [module(bad) for _, bad in (*BAD, *STRICTER)]
