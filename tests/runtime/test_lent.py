@@ -26,9 +26,7 @@ def lent(shape: tuple[int, ...] = (4, 4)) -> tuple[Any, weakref.ref[DeviceArray]
 
 def taken(capsule: Any) -> Any:
     """The record of a capsule, taken as libraries take it."""
-    rename = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.c_char_p)(
-        ("PyCapsule_SetName", ctypes.pythonapi)
-    )
+    rename = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.c_char_p)(("PyCapsule_SetName", ctypes.pythonapi))
     pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
         ("PyCapsule_GetPointer", ctypes.pythonapi)
     )
