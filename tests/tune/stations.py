@@ -9,7 +9,7 @@ from typing import Any
 from attrs import define, field
 
 from ptxgen.tune.apart import Tell
-from ptxgen.tune.gate import Refusal, Stage, Timing
+from ptxgen.tune.gate import Refusal, Stage, Timing, disagreements
 from ptxgen.tune.making import Made
 from ptxgen.tune.questions import At, Checked, Finished, Gated, Looked, Question, Shape, Sound, Tried, Turned
 
@@ -69,8 +69,8 @@ class Fake:
                     spanned = 2 * micro
                 return Timing(self.shape.sizes, micro, count, count * spanned, count * spanned, cold=True)
             case Looked(number=number, timing=timing):
-                bad = self.held[number] == CHEATS
-                return Checked(Refusal(Stage.WORK, "left poison") if bad else timing)
+                bad = "left poison" if self.held[number] == CHEATS else next(disagreements(timing), "")
+                return Checked(Refusal(Stage.WORK, bad) if bad else timing)
         return None
 
     def gated(self, made: Made) -> Refusal | None:
