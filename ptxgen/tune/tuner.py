@@ -93,16 +93,17 @@ class Tuner:
 
     def tune(self, spec: MatmulSpec, target: str, shapes: Iterable[Sizes]) -> Iterator[Tuning]:
         """What is found for each shape: candidates of all shapes first, then those that are a step from the best of
-        each, which is measured again with them. `tell` hears of it: "made" and "measured" with the shape and how many
-        candidates that were."""
+        each, which is measured again with them. The best is kept as soon as it was measured, so that whatever ends a
+        search leaves what it had found. `tell` hears of it: "made" and "measured" with the shape and how many
+        candidates that were. What an executor raises is raised."""
         orders = {sizes: ranked(spec, target, sizes, self.processor) for sizes in dict.fromkeys(shapes)}
         asked = {sizes: self.candidates(spec, target, sizes, order) for sizes, order in orders.items()}
         making: dict[Wanted, Future[Made]] = {}
-        first = {found.sizes: found for found in self._measured(spec, target, asked, making)}
+        first = {found.sizes: self._keep(spec, target, found) for found in self._measured(spec, target, asked, making)}
         steps = {sizes: self.steps(spec, target, found, orders[sizes]) for sizes, found in first.items()}
         further = {sizes: found for sizes, found in steps.items() if found}
         for sizes in first.keys() - further.keys():
-            yield self._keep(spec, target, first[sizes])
+            yield first[sizes]
         for found in self._measured(spec, target, further, making):
             yield self._keep(spec, target, first[found.sizes].followed_by(found))
 

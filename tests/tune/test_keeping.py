@@ -116,9 +116,14 @@ def test_what_cannot_be_kept_is_not_kept_and_leaves_nothing_behind(
 
 def test_whoever_reads_while_others_write_finds_one_of_them_whole(home: Path) -> None:  # noqa: F811
     written = [evolve(GOOD, depth=depth) for depth in (2, 3, 4, 5)]
+
+    def write(tiling: MatmulTiling) -> None:
+        for _ in range(50):
+            keep(Kept("H200"), tiling, 1.0)
+
     keep(Kept("H200"), GOOD, 1.0)
     with ThreadPoolExecutor(len(written)) as pool:
-        done = [pool.submit(lambda each=each: [keep(Kept("H200"), each, 1.0) for _ in range(50)]) for each in written]
+        done = [pool.submit(write, each) for each in written]
         while not all(each.done() for each in done):
             assert Kept("H200").tiling(SPEC, TARGET, SHAPE, facts()) in written
     assert len([path for path in home.rglob("*") if path.is_file()]) == 1
