@@ -132,7 +132,7 @@ class Apart:
                     return value
                 case Answered(fault=fault):
                     self.stop()
-                    raise InternalError(f"in the process apart: {fault}")
+                    raise InternalError(f"in the process apart: {fault.splitlines()[-1]}\n{fault}")
 
 
 def serve(make: Callable[[], Answering], pipe: Connection) -> None:

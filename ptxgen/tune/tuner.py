@@ -129,10 +129,17 @@ class Tuner:
                 if each in new:
                     self.tell("made", sizes, 1)
             measuring[self.measurers.submit(self.measurer.measure, spec, target, sizes, tuple(made))] = sizes
-        for future in as_completed(measuring):
-            sizes = measuring[future]
-            self.tell("measured", sizes, len(asked[sizes]))
-            yield Tuning(sizes, tuple(map(Trial, asked[sizes], future.result())))
+            for done in [future for future in measuring if future.done()]:
+                yield self._found(measuring.pop(done), asked, done)
+        for done in as_completed(measuring):
+            yield self._found(measuring[done], asked, done)
+
+    def _found(
+        self, sizes: Sizes, asked: Mapping[Sizes, tuple[Estimate, ...]], done: Future[tuple[Verdict, ...]]
+    ) -> Tuning:
+        """The candidates of a shape, measured."""
+        self.tell("measured", sizes, len(asked[sizes]))
+        return Tuning(sizes, tuple(map(Trial, asked[sizes], done.result())))
 
     def _keep(self, spec: MatmulSpec, target: str, found: Tuning) -> Tuning:
         """Keeps the best, unless one is kept for the shape that was not measured again beside it."""
