@@ -17,7 +17,7 @@ from ptxgen.kernels.borrowed import Borrowed, borrow
 from ptxgen.kernels.generated import GeneratedKernel
 from ptxgen.kernels.libraries import Key, Library, library_of
 from ptxgen.kernels.matmul import Machine, Matmul
-from ptxgen.kernels.matmul_choice import Tuned
+from ptxgen.kernels.matmul_choice import Tuned, tuned_on
 from ptxgen.kernels.matmul_compute import MatmulSpec
 from ptxgen.kernels.views import View, view_of
 from ptxgen.runtime import Launch, compute_capability, device_count
@@ -199,7 +199,7 @@ def _made(library: Library, arrays: Mapping[str, Any], wish: Wish, stream: objec
             raise LaunchError(f"a and {SPOKEN[name]} must be arrays of one library on one device")
     views = {name: library.view(SPOKEN[name], array) for name, array in arrays.items()}
     spec, stored = asked(views, wish)
-    product = _product(spec, wish.target or target_of(device), wish.tuned)
+    product = _product(spec, wish.target or target_of(device), tuned_on(device, wish.tuned))
     apart = places_apart(product.stated, stored, list(arrays), SPOKEN)
     check_places(apart, [stored[name].address for name in arrays])
     shape, kind = result_shape(views), library.type_of(spec.output)

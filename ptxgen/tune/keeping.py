@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from math import isfinite, log
 from pathlib import Path
@@ -108,6 +108,21 @@ class Kept:
         """Where they lie: another folder after every change of the sources, and of the driver."""
         question = "\n".join([store.sources_stamp(NOT_ASKED), repr(spec), target, self.device, self.driver])
         return store.folder() / FOLDER / hashlib.sha256(question.encode()).hexdigest()
+
+
+@frozen(eq=False)
+class Everywhere:
+    """What is kept for the device that is asked about, `on` a number; for GPU 0 where nobody tells."""
+
+    on: Callable[[int], Kept] = field(repr=False)
+
+    def of_device(self, device: int) -> Kept:
+        """What is kept for a device."""
+        return self.on(device)
+
+    def tiling(self, spec: MatmulSpec, target: str, sizes: Sizes, facts: Iterable[Fact]) -> MatmulTiling | None:
+        """The best known for GPU 0."""
+        return self.on(0).tiling(spec, target, sizes, facts)
 
 
 def held() -> int:

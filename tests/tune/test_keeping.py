@@ -195,13 +195,21 @@ def test_where_arguments_allow_less_the_model_chooses(home: Path, name: str, ahe
 
 
 def test_the_best_of_the_device_that_is_there(driver: FakeDriver, home: Path) -> None:  # noqa: F811
-    ptxgen.tune.best.cache_clear()
+    ptxgen.tune._on.cache_clear()
     driver.name = "NVIDIA H100 80GB HBM3"
-    found = ptxgen.tune.best()
+    found = ptxgen.tune.best(0)
+    assert isinstance(found, Kept)
     assert (found.device, found.driver) == ("NVIDIA H100 80GB HBM3", driver_here())
     assert found.driver.startswith("CUDA 12.4")
-    assert found is ptxgen.tune.best()
-    ptxgen.tune.best.cache_clear()
+    assert found is ptxgen.tune.best(0)
+    assert ptxgen.tune.best() is ptxgen.tune.best()
+    ptxgen.tune._on.cache_clear()
+
+
+@pytest.mark.parametrize("device", (1.5, True, b"NVIDIA H200"))
+def test_what_is_no_device_is_named(device: Any) -> None:
+    with pytest.raises(TypeError, match="best: device is the number or the name of a GPU, or None, got "):
+        ptxgen.tune.best(device)
 
 
 def test_a_release_of_the_driver(tmp_path: Path) -> None:

@@ -12,6 +12,9 @@ from attrs import define, evolve
 import ptxgen
 import ptxgen.tune
 from ptxgen.kernels import MatmulSpec, MatmulTiling
+from ptxgen.kernels.asked import Wish
+from ptxgen.kernels.call import _made
+from ptxgen.kernels.libraries import library_of
 from ptxgen.kernels.matmul_menu import Sizes
 from ptxgen.plan import sms
 from ptxgen.runtime import Assembler, Cubin, DeviceArray
@@ -23,6 +26,7 @@ from ptxgen.tune.making import Made, Wanted, make
 from ptxgen.tune.on_device import OnGpu, Session
 from ptxgen.tune.questions import Checked, Shape
 from ptxgen.tune.station import Station
+from ptxgen.tune.versions import driver_here
 from tests.runtime.conftest import driver  # noqa: F401
 from tests.runtime.fake_driver import FakeDriver
 from tests.tune.spoiled import device
@@ -44,6 +48,30 @@ def test_a_call_takes_what_was_tuned_and_keeps_its_launch(driver: FakeDriver, ho
     for _ in range(2):
         ptxgen.matmul(a, b, tuned=ptxgen.tune.best())
     assert (len(driver.images), len(driver.launches)) == (1, 2)
+
+
+def test_a_call_takes_what_was_tuned_for_the_device_of_its_arrays(driver: FakeDriver, home: Path) -> None:  # noqa: F811
+    """GPU 0 is another one; with a name, it is what was found there, wherever the arrays lie."""
+    ptxgen.tune._on.cache_clear()
+    driver.names = {0: "NVIDIA H100 80GB HBM3"}
+    tiling = MatmulTiling(64, 64, 64, warps=4, depth=3, isolate=False, workers=5)
+    spec, sizes = MatmulSpec(), Sizes(64, 64, 64)
+    facts = facts_for(spec, sizes, tiling, "sm_90a")
+    Kept("NVIDIA H200", driver_here()).keep(spec, "sm_90a", Best(sizes, tiling, 1.0), facts)
+    taken = []
+    for number, tuned in ((0, None), (1, None), (0, "NVIDIA H200"), (1, "NVIDIA H100 80GB HBM3")):
+        a, b = (DeviceArray.from_numpy(halves(64, 64), device=number) for _ in range(2))
+        found = _made(library_of("a", a), {"A": a, "B": b}, Wish(tuned=ptxgen.tune.best(tuned)), 0)
+        assert found.launch is not None
+        taken.append(f"depth={tiling.depth}" if made_by(tiling, spec, facts) == driver.images[-1] else "chosen")
+    assert taken == ["chosen", "depth=3", "depth=3", "chosen"]
+    ptxgen.tune._on.cache_clear()
+
+
+def made_by(tiling: MatmulTiling, spec: MatmulSpec, facts: Any) -> bytes:
+    found = make(Wanted(spec, "sm_90a", tiling, facts))
+    assert found.kept is not None
+    return found.kept.text.encode() + b"\0"
 
 
 class Trusting(Station):
