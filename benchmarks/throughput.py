@@ -1,4 +1,4 @@
-"""The plot of TFLOP/s by shape, drawn from the table of microseconds in README.md: `python -m benchmarks.throughput`."""
+"""The plot of TFLOP/s by shape, from the table of microseconds in README.md: `python -m benchmarks.throughput`."""
 
 from __future__ import annotations
 
@@ -43,9 +43,8 @@ def rows_of(readme: str) -> tuple[Row, ...]:
 
 def drawn(rows: tuple[Row, ...]) -> str:
     """The plot."""
-    return "\n".join(
-        [*_frame(), *(line for place, row in enumerate(rows) for line in _bars(place, row, rows)), "</svg>\n"]
-    )
+    bars = (line for place, row in enumerate(rows) for line in _bars(place, row, rows))
+    return "\n".join([*_frame(), *bars, "</svg>\n"])
 
 
 def _frame() -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Figures that are told in several places are the same ones: the table of shapes, its plot, and what is said of both."""
+"""Figures that are told in several places are the same: the table of shapes, its plot, and what is said of both."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ BOUND_BY_TENSOR_CORES = 6
 def within_rounding(told: float, one: float, digits: int, *rounded: float) -> bool:
     """Whether a figure told with some digits may be the one that follows from rounded microseconds."""
     off = sum((0.5 if each >= 1000 else 0.05) / each for each in rounded)
-    return abs(told - one) <= one * off + 0.5 * 10**-digits + 1e-9
+    return abs(told - one) <= one * off + 0.5 / float(10**digits) + 1e-9
 
 
 def test_the_plot_is_drawn_from_the_table() -> None:
