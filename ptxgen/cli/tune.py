@@ -91,7 +91,7 @@ def _fit(options: TuneOptions) -> int:
     assert options.fit is not None
     try:
         measured = read_measurements(options.fit)
-    except (OSError, ValueError, KeyError) as error:
+    except (OSError, ValueError) as error:
         raise Unusable(f"{options.fit} holds no measurements: {error}") from None
     if not measured:
         raise Unusable(f"{options.fit} holds no measurements")

@@ -341,6 +341,9 @@ class Launch:
         """The place in the argument block where the address of argument `number`, counted from 0, is kept: its `value`
         may be set. A tensor map begins with its tensor's address, so it has such a place, too. LaunchError for an
         argument that holds none."""
+        if not 0 <= number < len(self.kernel.parameters):
+            known = f"takes {len(self.kernel.parameters)} arguments, counted from 0"
+            raise LaunchError(f"kernel {self.kernel.name} {known}, there is no argument {number}")
         parameter = self.kernel.parameters[number]
         if not takes_address(parameter) and parameter.size_bytes != MAP_BYTES:
             raise LaunchError(f"kernel {self.kernel.name}: argument {number + 1} ({parameter.name}) holds no address")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future, as_completed
-from typing import Protocol
+from typing import Any, Protocol
 
 from attrs import evolve, field, frozen
 
@@ -95,7 +95,7 @@ class Tuner:
         """What is found for each shape: candidates of all shapes first, then those that are a step from the best of
         each, which is measured again with them. The best is kept as soon as it was measured, so that whatever ends a
         search leaves what it had found. `tell` hears of it: "made" and "measured" with the shape and how many
-        candidates that were. What an executor raises is raised."""
+        candidates that were. What an executor raises is raised, and what it has not begun is cancelled."""
         orders = {sizes: ranked(spec, target, sizes, self.processor) for sizes in dict.fromkeys(shapes)}
         asked = {sizes: self.candidates(spec, target, sizes, order) for sizes, order in orders.items()}
         making: dict[Wanted, Future[Made]] = {}
@@ -122,17 +122,22 @@ class Tuner:
         new = dict.fromkeys(each for found in wanted.values() for each in found if each not in making)
         making.update((each, self.makers.submit(self.make, each)) for each in new)
         measuring: dict[Future[tuple[Verdict, ...]], Sizes] = {}
-        for sizes, found in wanted.items():
-            made = []
-            for each in found:
-                made.append(making[each].result())
-                if each in new:
-                    self.tell("made", sizes, 1)
-            measuring[self.measurers.submit(self.measurer.measure, spec, target, sizes, tuple(made))] = sizes
-            for done in [future for future in measuring if future.done()]:
-                yield self._found(measuring.pop(done), asked, done)
-        for done in as_completed(measuring):
-            yield self._found(measuring[done], asked, done)
+        try:
+            for sizes, found in wanted.items():
+                made = []
+                for each in found:
+                    made.append(making[each].result())
+                    if each in new:
+                        self.tell("made", sizes, 1)
+                measuring[self.measurers.submit(self.measurer.measure, spec, target, sizes, tuple(made))] = sizes
+                for done in [future for future in measuring if future.done()]:
+                    yield self._found(measuring.pop(done), asked, done)
+            for done in as_completed(measuring):
+                yield self._found(measuring[done], asked, done)
+        finally:
+            begun: tuple[Future[Any], ...] = (*making.values(), *measuring)
+            for future in begun:
+                future.cancel()
 
     def _found(
         self, sizes: Sizes, asked: Mapping[Sizes, tuple[Estimate, ...]], done: Future[tuple[Verdict, ...]]
