@@ -95,7 +95,12 @@ class Tuner:
         """What is found for each shape: candidates of all shapes first, then those that are a step from the best of
         each, which is measured again with them. The best is kept as soon as it was measured, so that whatever ends a
         search leaves what it had found. `tell` hears of it: "made" and "measured" with the shape and how many
-        candidates that were. What an executor raises is raised, and what it has not begun is cancelled."""
+        candidates that were. What an executor raises is raised, and what it has not begun is cancelled. ValueError
+        for a shape of which there is nothing to multiply."""
+        shapes = tuple(shapes)
+        for sizes in shapes:
+            if min(sizes.m, sizes.n, sizes.k, sizes.batches) < 1:
+                raise ValueError(f"a shape that is tuned has sizes of at least 1, got {sizes}")
         orders = {sizes: ranked(spec, target, sizes, self.processor) for sizes in dict.fromkeys(shapes)}
         asked = {sizes: self.candidates(spec, target, sizes, order) for sizes, order in orders.items()}
         making: dict[Wanted, Future[Made]] = {}
@@ -142,9 +147,12 @@ class Tuner:
     def _found(
         self, sizes: Sizes, asked: Mapping[Sizes, tuple[Estimate, ...]], done: Future[tuple[Verdict, ...]]
     ) -> Tuning:
-        """The candidates of a shape, measured."""
+        """The candidates of a shape, measured; ValueError where the measurer does not tell of each."""
         self.tell("measured", sizes, len(asked[sizes]))
-        return Tuning(sizes, tuple(map(Trial, asked[sizes], done.result())))
+        verdicts = done.result()
+        if len(verdicts) != len(asked[sizes]):
+            raise ValueError(f"{sizes} has {len(asked[sizes])} candidates, the measurer told of {len(verdicts)}")
+        return Tuning(sizes, tuple(map(Trial, asked[sizes], verdicts)))
 
     def _keep(self, spec: MatmulSpec, target: str, found: Tuning) -> Tuning:
         """Keeps the best, unless one is kept for the shape that was not measured again beside it."""

@@ -130,6 +130,18 @@ def test_what_ends_a_search_leaves_what_it_found_and_nothing_to_do(home: Path) -
     assert len(last) < 10
 
 
+def test_what_is_no_shape_and_what_tells_too_little_is_named(threads: Executor) -> None:
+    class Silent:
+        def measure(self, spec: MatmulSpec, target: str, sizes: Sizes, made: Sequence[Made]) -> tuple[Verdict, ...]:
+            return ()
+
+    tuner = Tuner(device(), Silent(), threads, threads, None, 3, make=unmade)
+    with pytest.raises(ValueError, match=r"sizes of at least 1, got Sizes\(m=64, n=0, k=64, batches=1\)"):
+        list(tuner.tune(SPEC, TARGET, (Sizes(64, 0, 64),)))
+    with pytest.raises(ValueError, match=r"has 2 candidates, the measurer told of 0"):
+        list(tuner.tune(SPEC, TARGET, SHAPES[:1]))
+
+
 def test_what_a_clock_cannot_have_seen_is_refused(threads: Executor) -> None:
     sure = tuned(threads)[0].best
     assert sure is not None
