@@ -11,13 +11,14 @@ from multiprocessing import active_children, get_context
 from typing import Any
 
 from ptxgen.runtime import device_count
+from ptxgen.tune.apart import interrupts_held
 from ptxgen.tune.taking import VISIBLE, take_device, visible
 
 
 @contextmanager
 def makers(count: int | None) -> Iterator[Executor]:
     """Processes that make kernels: so many, or one for each core that this process may use."""
-    with _pool(count or cores(), _leave_interrupts_to_others) as pool:
+    with _pool(count or cores()) as pool:
         yield pool
 
 
@@ -37,10 +38,14 @@ def cores() -> int:
 
 
 @contextmanager
-def _pool(count: int, initializer: Callable[..., None], *arguments: Any) -> Iterator[Executor]:
+def _pool(count: int, initializer: Callable[..., None] | None = None, *arguments: Any) -> Iterator[Executor]:
     """A pool that carries out what it was given; where the block ends by an exception, only what is begun, and where
-    that is an interrupt, not even what those do that measure."""
+    that is an interrupt, not even what those do that measure. Interrupts are for this process, and for those that let
+    them through: all are started here, each with nothing to do, since a pool starts one when it has no idle one."""
     pool = ProcessPoolExecutor(count, get_context("spawn"), initializer, arguments)
+    with interrupts_held():
+        for _ in range(count):
+            pool.submit(int)
     try:
         yield pool
     except BaseException as error:
@@ -59,14 +64,12 @@ def _interrupt(child: Any) -> None:
         child.terminate()
 
 
-def _leave_interrupts_to_others() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-
 def _take(names: Any) -> None:
     """Takes a GPU; ends at an interrupt, also of whatever is measured, without a word."""
     signal.signal(signal.SIGINT, _end)
     take_device(names)
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
 def _end(number: int, frame: Any) -> None:

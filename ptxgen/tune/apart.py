@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import signal
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from threading import RLock
@@ -107,7 +108,8 @@ class Apart:
         context = get_context("spawn")
         self.pipe, below = context.Pipe()
         self.process = context.Process(target=serve, args=(self.make, below), daemon=True)
-        self.process.start()
+        with interrupts_held():
+            self.process.start()
         below.close()
         self.starts += 1
         self._answer(START_SECONDS)
@@ -133,6 +135,19 @@ class Apart:
                 case Answered(fault=fault):
                     self.stop()
                     raise InternalError(f"in the process apart: {fault.splitlines()[-1]}\n{fault}")
+
+
+@contextmanager
+def interrupts_held() -> Iterator[None]:
+    """Within, an interrupt waits; processes that are started here are sent none, until they let them through."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def serve(make: Callable[[], Answering], pipe: Connection) -> None:

@@ -47,7 +47,7 @@ def test_an_interrupt_ends_what_measures_and_leaves_undone_what_was_not_begun(
     begun = tmp_path / "begun"
 
     def interrupted() -> None:
-        with makers(1) as pool, gpus() as measuring:
+        with makers(2) as pool, gpus() as measuring:
             for _ in range(1000):
                 pool.submit(time.sleep, NAP)
             measuring.submit(measure, str(begun))
