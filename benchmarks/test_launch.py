@@ -1,5 +1,5 @@
-"""What a launch costs the host: prepared ones with new pointers, the plain call and the operator of torch, eager and
-compiled, in one process with torch's own.
+"""What a launch costs the host: prepared ones with new pointers, the plain call, the same in a graph, and the operator
+of torch, eager and compiled, in one process with torch's own.
 
 The kernel is small, so the device keeps up; figures are the least of several rounds of many calls each.
 """
@@ -28,6 +28,7 @@ pytestmark = [
 ]
 ROUNDS, CALLS = 20, 500
 PREPARED_MICROSECONDS, PLAIN_MICROSECONDS = 5.0, 15.0
+IN_A_GRAPH, GRAPH_MICROSECONDS = 50, 1.0
 
 
 def microseconds(work: Callable[[], Any]) -> float:
@@ -68,15 +69,17 @@ def test_a_prepared_launch_with_new_pointers(benchmark: BenchmarkFixture) -> Non
         overlapped=ready.overlapped,
         cooperative=ready.cooperative,
     )
-    slots = [slot for name in "ABD" for slot in places(kernel, launch, name)]
-    names = [name for name in "ABD" for _ in places(kernel, launch, name)]
-    addresses = [[held[name].data_ptr() for name in names] for held in (first, second)]
+    words = launch.arguments.words
+    held_at = tuple((word, which) for which, name in enumerate("ABD") for word in places(kernel, launch, name))
+    assert {which for _, which in held_at} == {0, 1, 2}, "an array without a place would stay the first one"
+    addresses = [tuple(held[name].data_ptr() for name in "ABD") for held in (first, second)]
     turn = [0]
 
     def work() -> None:
         turn[0] ^= 1
-        for slot, address in zip(slots, addresses[turn[0]], strict=True):
-            slot.value = address
+        given = addresses[turn[0]]
+        for word, which in held_at:
+            words[word] = given[which]
         launch()
 
     for held in (second, first):
@@ -91,7 +94,7 @@ def test_a_prepared_launch_with_new_pointers(benchmark: BenchmarkFixture) -> Non
     check(second)
     benchmark.pedantic(work, rounds=1)
     benchmark.extra_info["microseconds"] = found
-    print(f"\nprepared launch with new pointers: {found:.2f} us")
+    print(f"\nprepared launch with new pointers: {found:.2f} us, {len(held_at)} places of three arrays")
     assert found <= PREPARED_MICROSECONDS
 
 
@@ -111,6 +114,44 @@ def test_the_plain_call(benchmark: BenchmarkFixture) -> None:
     benchmark.extra_info.update({"microseconds": found, "torch": other})
     print(f"\nptxgen.matmul: {found:.2f} us, torch.mm: {other:.2f} us")
     assert found <= PLAIN_MICROSECONDS
+
+
+def test_nothing_in_a_graph(benchmark: BenchmarkFixture) -> None:
+    """Captured calls are replayed without Python, each in a share of what a launch costs: the host's time of a replay
+    over the products in it, beside as many of torch."""
+    held = arrays()
+    sides: dict[str, Callable[[], Any]] = {
+        "ptxgen.matmul": lambda: ptxgen.matmul(held["A"], held["B"], out=held["D"]),
+        "torch.mm": lambda: torch.mm(held["A"], held["B"], out=held["D"]),
+    }
+    found = {}
+    for name, work in sides.items():
+        work()
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            for _ in range(IN_A_GRAPH):
+                work()
+        held["D"].fill_(float("nan"))
+        graph.replay()
+        torch.cuda.synchronize()
+        check(held)
+        found[name] = replayed(graph) / IN_A_GRAPH
+    benchmark.pedantic(lambda: None, rounds=1)
+    benchmark.extra_info.update(found)
+    print("\nin a graph: " + ", ".join(f"{name} {value:.2f} us" for name, value in found.items()))
+    assert found["ptxgen.matmul"] <= GRAPH_MICROSECONDS
+
+
+def replayed(graph: Any) -> float:
+    """The host's time for a replay, the least of the rounds, each behind an idle device."""
+    best = float("inf")
+    for _ in range(ROUNDS):
+        torch.cuda.synchronize()
+        begin = perf_counter()
+        graph.replay()
+        best = min(best, perf_counter() - begin)
+    torch.cuda.synchronize()
+    return 1e6 * best
 
 
 def test_the_operator_of_torch(benchmark: BenchmarkFixture) -> None:

@@ -1,7 +1,8 @@
 """Thirty shapes tuned: the model's pick beside the best that was found, and the best beside cuBLASLt, in one process.
 
 The products and their measuring are those of `test_device.py`. Kernels are made by all cores, gated, and timed as
-`ptxgen tune` does; then the model's pick, the best and cuBLASLt take turns. About 10 seconds a shape.
+`ptxgen tune` does, the best as the driver's compiler makes it; then the model's pick, the best and cuBLASLt take turns.
+About 10 seconds a shape.
 """
 
 from __future__ import annotations

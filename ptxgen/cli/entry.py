@@ -25,7 +25,7 @@ from ptxgen.cli.unusable import Unusable
 from ptxgen.errors import AssemblerError, DriverError, KernelError, PtxgenError, PtxSyntaxError
 
 CACHE_COMMAND, TUNE_COMMAND, BUILD_COMMAND = "cache", "tune", "build"
-GOOD, WRONG, UNUSABLE, LACKING = 0, 1, 2, 3
+GOOD, WRONG, UNUSABLE, LACKING, INTERRUPTED = 0, 1, 2, 3, 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -34,7 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     0: it worked. 1: the result is wrong, or there are findings. 2: the input is unusable. 3: this machine lacks what is
     needed. For 2 and 3 stderr says why, in one line (of PTX that cannot be read it shows the place, of programs that do
     not fit it lists them), and nothing is written. The commands about text load no kernels, and numpy only for `sass`.
-    A reader that goes away is no mistake.
+    130: somebody interrupted it. A reader that goes away is no mistake.
     """
     given = sys.argv[1:] if arguments is None else arguments
     if given and given[0] in ("-h", "--help", "--version"):
@@ -63,6 +63,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         chosen = parse(given)
         return GOOD if chosen is None else run_matmul(chosen)
+    except KeyboardInterrupt:
+        print("ptxgen: interrupted", file=sys.stderr)
+        return INTERRUPTED
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return GOOD

@@ -78,7 +78,7 @@ ABOUT = {
     "matmul": "a matrix product, derived, run and checked against float64",
     "tune": "the fastest plan of a matrix product on this device",
     "build": "a kernel from the text of a tile program, printed by matmul and changed by hand",
-    "cache": "the kernels that the plain call keeps on disk between processes",
+    "cache": "the kernels that the plain call keeps on disk between processes, and the plans that tune has found",
 }
 HELP = """\
 ptxgen: write, check, emit and run NVIDIA PTX in pure Python

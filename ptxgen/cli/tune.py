@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Iterator
-from concurrent.futures import Executor, ProcessPoolExecutor
+from concurrent.futures import BrokenExecutor
 from contextlib import contextmanager
-from multiprocessing import get_context
 
+from ptxgen.cli.pools import gpus, makers
 from ptxgen.cli.progress import progress
 from ptxgen.cli.tuning import TuneOptions
 from ptxgen.cli.unusable import Unusable
@@ -27,15 +26,20 @@ from ptxgen.kernels.processors import (
     processor_named,
     processor_of,
 )
-from ptxgen.runtime import described, device_count
+from ptxgen.runtime import described
 from ptxgen.tune.calibration import Measurement, by_kind, fit, measure, read_measurements, written
 from ptxgen.tune.gate import Refusal
 from ptxgen.tune.keeping import Kept
 from ptxgen.tune.on_device import OnGpu
-from ptxgen.tune.taking import VISIBLE, take_device, visible
 from ptxgen.tune.tilings import plain
 from ptxgen.tune.tuner import Trial, Tuner, Tuning
 from ptxgen.tune.versions import driver_here
+
+LACKING = 3
+ENDED = (
+    "a process that makes or measures kernels ended by itself, perhaps for want of memory: take fewer --processes; "
+    "what was measured before is kept"
+)
 
 
 def run_tune(options: TuneOptions) -> int:
@@ -44,9 +48,11 @@ def run_tune(options: TuneOptions) -> int:
         return _fit(options)
     if options.explain:
         return _explain(options)
-    if options.calibrate:
-        return _calibrate(options)
-    return _tune(options)
+    try:
+        return _calibrate(options) if options.calibrate else _tune(options)
+    except BrokenExecutor:
+        print(f"ptxgen: {ENDED}", file=sys.stderr)
+        return LACKING
 
 
 def spec_of(options: TuneOptions) -> MatmulSpec:
@@ -73,14 +79,6 @@ def row_for(options: TuneOptions) -> Processor:
     return found
 
 
-@contextmanager
-def makers(options: TuneOptions) -> Iterator[Executor]:
-    """Processes that make kernels."""
-    count = options.processes or os.cpu_count() or 1
-    with ProcessPoolExecutor(count, get_context("spawn")) as pool:
-        yield pool
-
-
 def _explain(options: TuneOptions) -> int:
     spec, row = spec_of(options), row_for(options)
     for target in options.targets or ("sm_90a",):
@@ -93,7 +91,7 @@ def _fit(options: TuneOptions) -> int:
     assert options.fit is not None
     try:
         measured = read_measurements(options.fit)
-    except (OSError, ValueError, KeyError) as error:
+    except (OSError, ValueError) as error:
         raise Unusable(f"{options.fit} holds no measurements: {error}") from None
     if not measured:
         raise Unusable(f"{options.fit} holds no measurements")
@@ -115,45 +113,50 @@ def _fit(options: TuneOptions) -> int:
 
 def _calibrate(options: TuneOptions) -> int:
     spec, row = spec_of(options), row_for(options)
-    lines = []
-    with makers(options) as pool:
+    lines: list[str] = []
+    with noted(options, lines), makers(options.processes) as pool:
         for target in options.targets or (target_of(0),):
             for found in measure(spec, target, options.shapes, row, pool, lambda line: print(line, file=sys.stderr)):
                 lines.append(written(found))
                 print(lines[-1], flush=True)
-    if options.out is not None:
-        options.out.write_text("\n".join([*lines, ""]), encoding="utf-8")
     return 0
 
 
 def _tune(options: TuneOptions) -> int:
     spec, row = spec_of(options), row_for(options)
-    lines, good, kept = [], True, Kept(described().name, driver_here())
-    with makers(options) as made_by, gpus() as measured_by:
+    lines, good, kept = list[str](), True, Kept(described().name, driver_here())
+    with noted(options, lines), makers(options.processes) as made_by, gpus() as measured_by:
         for target in options.targets or (target_of(0),):
-            with progress(len(options.shapes), sys.stderr) as tell:
-                tuner = Tuner(
-                    row, OnGpu(row, deadline=options.deadline), made_by, measured_by, kept, options.candidates, tell
-                )
-                found = list(tuner.tune(spec, target, options.shapes))
-            for each in sorted(found, key=lambda tuning: options.shapes.index(tuning.sizes)):
-                print("\n".join(told(each, target)))
-                good &= each.best is not None
-                lines += [trial_line(target, each.sizes, trial) for trial in each.trials]
-    if options.out is not None:
-        options.out.write_text("\n".join([*lines, ""]), encoding="utf-8")
+            found: list[Tuning] = []
+            measurer = OnGpu(row, deadline=options.deadline)
+            try:
+                with progress(len(options.shapes), sys.stderr) as tell:
+                    tuner = Tuner(row, measurer, made_by, measured_by, kept, options.candidates, tell)
+                    for each in tuner.tune(spec, target, options.shapes):
+                        found.append(each)
+            finally:
+                for each in sorted(found, key=lambda tuning: options.shapes.index(tuning.sizes)):
+                    print("\n".join(told(each, target)), flush=True)
+                    good &= each.best is not None
+                    lines += [trial_line(target, each.sizes, trial) for trial in each.trials]
     return 0 if good else 1
 
 
 @contextmanager
-def gpus() -> Iterator[Executor]:
-    """A process for each GPU that this one may use."""
-    context = get_context("spawn")
-    names, count = context.Queue(), device_count()
-    for name in visible(count, os.environ.get(VISIBLE)):
-        names.put(name)
-    with ProcessPoolExecutor(max(1, count), context, take_device, (names,)) as pool:
-        yield pool
+def noted(options: TuneOptions, lines: list[str]) -> Iterator[None]:
+    """What is measured within, so far as it got, in the file that the options name; Unusable, before anything is
+    measured, where that cannot be written."""
+    if options.out is None:
+        yield
+        return
+    try:
+        options.out.open("a", encoding="utf-8").close()
+    except OSError as error:
+        raise Unusable(f"--out: {options.out} cannot be written: {error.strerror or error}") from None
+    try:
+        yield
+    finally:
+        options.out.write_text("\n".join([*lines, ""]), encoding="utf-8")
 
 
 def told(found: Tuning, target: str) -> Iterator[str]:

@@ -8,20 +8,22 @@ from pathlib import Path
 
 from attrs import evolve, frozen
 
+from isa.targets import target as target_named
 from ptxgen.cli.products import PIECES_TOLD, add_epilogue, add_layout, add_sizes, epilogue_of
 from ptxgen.cli.texts import ABOUT, Parser
 from ptxgen.cli.types import ProductTypes, add_types, product_types
 from ptxgen.cli.unusable import Unusable
 from ptxgen.compute import Element, bf16, f16, f32
 from ptxgen.kernels.binding import LARGEST_SIZE
-from ptxgen.kernels.epilogue import Beta, Bias, Epilogue, Keep, Residual
+from ptxgen.kernels.epilogue import Beta, Bias, Epilogue, Keep, Residual, Total
 from ptxgen.kernels.matmul_compute import Layout
 from ptxgen.kernels.matmul_menu import Sizes
 
 TUNE_COMMAND = "tune"
 OPERANDS = {each.label: each for each in (f16, bf16, f32)}
 DEADLINE = 30.0
-NUMBERS = re.compile(r"\d+")
+MOST_SECONDS = 86_400.0
+SHAPE = re.compile(r"\d+(?:[\sx,]+\d+){2,3}")
 
 
 @frozen
@@ -75,11 +77,14 @@ def parse_tune_command(arguments: Sequence[str]) -> TuneOptions | None:
         raise Unusable(f"--processes must be 1 or more, got {given.processes}")
     if given.candidates < 1:
         raise Unusable(f"--candidates must be 1 or more, got {given.candidates}")
-    if not given.deadline > 0:
-        raise Unusable(f"--deadline must be above 0, got {given.deadline:g}")
+    if not 0 < given.deadline <= MOST_SECONDS:
+        raise Unusable(f"--deadline must be above 0 and at most {MOST_SECONDS:g}, got {given.deadline:g}")
+    if any(isinstance(piece, Total) for piece in epilogue):
+        raise Unusable("--epilogue: sums over rows or columns follow the default tile, so there is nothing to choose")
+    targets = tuple(target_named(name.strip()).name for name in given.target.split(",")) if given.target else ()
     return TuneOptions(
         shapes, Layout(given.layout), product_types(given), _typed(epilogue, OPERANDS[given.operand_type]),
-        tuple(given.target.split(",")) if given.target else (), given.calibrate, given.fit, given.explain,
+        tuple(dict.fromkeys(targets)), given.calibrate, given.fit, given.explain,
         given.candidates, given.processes, given.deadline, given.device, given.out,
     )  # fmt: skip
 
@@ -91,13 +96,15 @@ def shapes_in(path: Path) -> tuple[Sizes, ...]:
         lines = path.read_text(encoding="utf-8").splitlines()
     except OSError as error:
         raise Unusable(f"{path} cannot be read: {error.strerror or error}") from None
+    except UnicodeDecodeError:
+        raise Unusable(f"{path} is no text") from None
     for number, line in enumerate(lines, 1):
-        numbers = [int(each) for each in NUMBERS.findall(line.split("#")[0])]
-        if not numbers:
+        told = line.split("#")[0].strip()
+        if not told:
             continue
-        if len(numbers) not in (3, 4):
+        if not SHAPE.fullmatch(told):
             raise Unusable(f"{path}:{number}: a shape is M N K, or M N K and a count of batches, got {line.strip()!r}")
-        m, n, k, batches = (*numbers, 1)[:4]
+        m, n, k, batches = (*map(int, re.findall(r"\d+", told)), 1)[:4]
         found.append(Sizes(m, n, k, batches))
     if not found:
         raise Unusable(f"{path} has no shapes")
@@ -114,7 +121,8 @@ def _parser() -> Parser:
     parser = Parser(
         prog=f"ptxgen {TUNE_COMMAND}", description=f"Finds {ABOUT[TUNE_COMMAND]}.", allow_abbrev=False,
         epilog=f"{PIECES_TOLD} Needs a GPU, but for --fit and --explain. "
-        "Exit status: 0 good, 1 no candidate was good, 2 unusable input, 3 the machine lacks what is needed.",
+        "Exit status: 0 good, 1 no candidate was good, 2 unusable input, 3 the machine lacks what is needed, "
+        "130 interrupted: what was measured before is kept.",
     )  # fmt: skip
     add_sizes(parser)
     parser.add_argument("--batch", type=int, default=1, metavar="COUNT", help="so many products (default: 1)")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Mapping, Sequence
 from threading import Lock
 from typing import Any
@@ -17,7 +16,7 @@ from ptxgen.kernels.borrowed import Borrowed, borrow
 from ptxgen.kernels.generated import GeneratedKernel
 from ptxgen.kernels.libraries import Key, Library, library_of
 from ptxgen.kernels.matmul import Machine, Matmul
-from ptxgen.kernels.matmul_choice import Tuned
+from ptxgen.kernels.matmul_choice import Tuned, tuned_on
 from ptxgen.kernels.matmul_compute import MatmulSpec
 from ptxgen.kernels.views import View, view_of
 from ptxgen.runtime import Launch, compute_capability, device_count
@@ -161,11 +160,11 @@ def _kept(key: Key, made: Call) -> Call:
 
 @frozen(eq=False)
 class Call:
-    """A prepared launch, with the places of each array's address in it, and the result that it leaves; which of the
-    arrays that are given must lie `apart`."""
+    """A prepared launch, with the places of addresses in it, each with which array's it is, and the result that it
+    leaves; which of the arrays that are given must lie `apart`."""
 
     launch: Launch | None
-    places: tuple[tuple[ctypes.c_uint64, ...], ...]
+    places: tuple[tuple[int, int], ...]
     element: Element
     kind: Any
     shape: tuple[int, ...]
@@ -173,13 +172,13 @@ class Call:
     turn: Lock = field(factory=Lock)
 
     def run(self, addresses: Sequence[int]) -> None:
-        """Launches it with the arrays at these addresses, in the order of `places`."""
+        """Launches it with the arrays at these addresses, in the order in which they were given, a new result last."""
         if self.launch is None:
             return
+        words = self.launch.arguments.words
         with self.turn:
-            for places, address in zip(self.places, addresses, strict=True):
-                for place in places:
-                    place.value = address
+            for word, which in self.places:
+                words[word] = addresses[which]
             self.launch()
 
 
@@ -199,7 +198,7 @@ def _made(library: Library, arrays: Mapping[str, Any], wish: Wish, stream: objec
             raise LaunchError(f"a and {SPOKEN[name]} must be arrays of one library on one device")
     views = {name: library.view(SPOKEN[name], array) for name, array in arrays.items()}
     spec, stored = asked(views, wish)
-    product = _product(spec, wish.target or target_of(device), wish.tuned)
+    product = _product(spec, wish.target or target_of(device), tuned_on(device, wish.tuned))
     apart = places_apart(product.stated, stored, list(arrays), SPOKEN)
     check_places(apart, [stored[name].address for name in arrays])
     shape, kind = result_shape(views), library.type_of(spec.output)
@@ -222,8 +221,8 @@ def _made(library: Library, arrays: Mapping[str, Any], wish: Wish, stream: objec
         cooperative=ready.cooperative,
     )
     names = [*arrays, *({"D"} - set(arrays))]
-    held = tuple(places(kernel, launch, name) for name in names)
-    return Call(launch, held, spec.output, kind, shape, apart)
+    held = ((word, which) for which, name in enumerate(names) for word in places(kernel, launch, name))
+    return Call(launch, tuple(held), spec.output, kind, shape, apart)
 
 
 def _product(spec: MatmulSpec, target: str, tuned: Tuned | None) -> Matmul:
@@ -237,12 +236,13 @@ def target_of(device: int) -> str:
     return f"sm_{major}{minor}a" if (major, minor) == (9, 0) else f"sm_{major}{minor}"
 
 
-def places(kernel: GeneratedKernel, launch: Launch, name: str) -> tuple[ctypes.c_uint64, ...]:
-    """Where the address of an array stands in a launch: its parameter, and the tensor maps of it."""
+def places(kernel: GeneratedKernel, launch: Launch, name: str) -> tuple[int, ...]:
+    """Where the address of an array stands in a launch, as indices of its `arguments.words`: its parameter, and the
+    tensor maps of it."""
     parameters, boxes = kernel.entry.parameters, kernel.entry.boxes
     numbers = [n for n, p in enumerate(parameters) if p.kind is ParameterKind.POINTER and p.name == name]
     numbers += [len(parameters) + n for n, box in enumerate(boxes) if box.array == name]
-    return tuple(launch.slot(number) for number in numbers)
+    return tuple(map(launch.word, numbers))
 
 
 def _of_numpy(arrays: Mapping[str, Any], wish: Wish) -> Any:

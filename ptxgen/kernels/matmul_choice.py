@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from ptxgen.compute import f64
 from ptxgen.kernels.matmul_compute import MatmulSpec
@@ -27,6 +27,19 @@ class Tuned(Protocol):
     def tiling(self, spec: MatmulSpec, target: str, sizes: Sizes, facts: tuple[Fact, ...]) -> MatmulTiling | None:
         """The best known for a product of these sizes whose arguments allow these facts and no others; None where
         nothing like it was measured."""
+
+
+@runtime_checkable
+class TunedOnDevices(Tuned, Protocol):
+    """Tilings that were found on several devices."""
+
+    def of_device(self, device: int) -> Tuned:
+        """Those of a device, by its number."""
+
+
+def tuned_on(device: int, tuned: Tuned | None) -> Tuned | None:
+    """What was found for a device, where it tells devices apart."""
+    return tuned.of_device(device) if isinstance(tuned, TunedOnDevices) else tuned
 
 
 def ranked(spec: MatmulSpec, target: str, sizes: Sizes, processor: Processor) -> tuple[Estimate, ...]:

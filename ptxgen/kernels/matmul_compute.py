@@ -51,7 +51,7 @@ from ptxgen.kernels.epilogue import (
     Total,
     operand_names,
 )
-from ptxgen.kernels.stated_kinds import a_chain, kind, pieces_of, two_counts
+from ptxgen.kernels.stated_kinds import a_chain, check_kind, kind, pieces_of, two_counts
 from ptxgen.plan.instructions import SUMS
 
 
@@ -151,6 +151,7 @@ def matmul_compute(spec: MatmulSpec) -> Compute:
     is one expression in f32, in f64 where sums or arrays are f64; ValueError for element types that no instruction
     multiplies, accumulates in or stores.
     """
+    check_kind("matmul_compute", "spec", spec, MatmulSpec, "a MatmulSpec")
     check_types(spec)
     left, right = spec.inputs
     builder = ComputeBuilder("matmul")

@@ -36,11 +36,14 @@ KNOWN_WARPS = Condition(
     ),
     lambda case: "one of " + ", ".join(str(count) for count in WARP_COUNTS[:-1]),
 )
-POWER_FOR_WARPS = stated(
-    lambda case: case.by_groups or (is_power(case.tiling.i) and is_power(case.tiling.j) and is_power(case.tiling.k)),
-    "tiles that are dealt to warps have powers of two as extents",
-    "powers of two for i, j and k",
-)
+POWER_FOR_WARPS = {
+    name: stated(
+        lambda case, name=name: case.by_groups or is_power(getattr(case.tiling, name)),  # type: ignore[misc]
+        "tiles that are dealt to warps have powers of two as extents",
+        "powers of two",
+    )
+    for name in ("i", "j", "k")
+}
 WHOLE_STEPS = Condition(
     lambda case: case.tiling.k % case.step == 0,
     lambda case: f"an instruction multiplies {case.step} terms",

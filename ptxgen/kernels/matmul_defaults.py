@@ -15,6 +15,7 @@ from ptxgen.kernels.matmul_drain import BARRIERS_BYTES, SPANS
 from ptxgen.kernels.matmul_groups import along_groups, groups_multiply
 from ptxgen.kernels.matmul_rings import SLAB_BYTES, has_room_for_two, ring_bytes
 from ptxgen.kernels.matmul_tiling import MOST_COLUMNS, MatmulTiling
+from ptxgen.kernels.stated_kinds import check_kind
 from ptxgen.plan import grouped, sms
 
 GROUP_SLAB_BYTES = 128
@@ -38,6 +39,7 @@ def default_tiling(spec: MatmulSpec, target: str = "sm_70") -> MatmulTiling:
     not so where chains are promoted. Where a product denies warpgroups on their target, it is what warps carry out of
     that.
     """
+    check_kind("default_tiling", "spec", spec, MatmulSpec, "a MatmulSpec")
     found = _by_registers(spec, target)
     by_groups = has_warpgroups(target) and found.fits_warpgroups
     boxed = not by_groups and found.j == MOST_COLUMNS and copies_tensors(target) and moves_registers(target)

@@ -21,6 +21,12 @@ def kind(kinds: type | tuple[type, ...], wanted: str) -> Validator:
     return check
 
 
+def check_kind(of: str, name: str, value: object, kinds: type, wanted: str) -> None:
+    """TypeError for an argument of a function `of` kernels that is not of a kind, `wanted` in words."""
+    if not isinstance(value, kinds):
+        raise TypeError(f"{of}: {name} is {wanted}, got {value!r}")
+
+
 def pieces_of(piece: UnionType) -> Validator:
     """TypeError for what is no tuple of pieces of an epilogue."""
 

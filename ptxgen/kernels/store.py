@@ -1,8 +1,9 @@
 """Kernels kept on disk between processes: PTX and what a launch must know, by what they were asked for.
 
-A file holds one kernel. It lies in the user's cache folder (`XDG_CACHE_HOME`, else `~/.cache`; `LOCALAPPDATA` on
-Windows), and is named by a digest of the question and of the sources that would answer it, so a change of either makes
-another file. A file that cannot be read or is not whole counts as absent; a folder that nobody may write to keeps none.
+A file holds one kernel. It lies in the user's cache folder (`XDG_CACHE_HOME` where that is a whole path, else
+`~/.cache`; `LOCALAPPDATA` on Windows), and is named by a digest of the question and of the sources that would answer
+it, so a change of either makes another file. A file that cannot be read or is not whole counts as absent; a folder that
+nobody may write to keeps none, as where nobody knows of a home.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ from ptxgen.kernels.entry import Entry, from_json, to_json
 FORMAT = "ptxgen kernel 1"
 MOST_BYTES = 256 << 20
 SUFFIX = ".kernel"
-NOT_ASKED = {"cli", "simulate", "testing", "runtime", "tune", "__pycache__"}
+NOT_ASKED = frozenset({"cli", "simulate", "testing", "runtime", "tune", "__pycache__"})
+NOWHERE = Path(os.devnull)
 
 
 @frozen
@@ -38,8 +40,13 @@ class Kept:
 
 def folder() -> Path:
     """Where kernels are kept."""
-    root = os.environ.get("XDG_CACHE_HOME") or (os.environ.get("LOCALAPPDATA") if os.name == "nt" else None)
-    return (Path(root) if root else Path.home() / ".cache") / "ptxgen"
+    root = Path(os.environ.get("XDG_CACHE_HOME") or (os.environ.get("LOCALAPPDATA", "") if os.name == "nt" else ""))
+    if not root.is_absolute():
+        try:
+            root = Path.home() / ".cache"
+        except RuntimeError:
+            root = NOWHERE
+    return root / "ptxgen"
 
 
 def name_of(question: str) -> str:
@@ -48,23 +55,24 @@ def name_of(question: str) -> str:
 
 
 @cache
-def sources_stamp() -> str:
-    """Changes with every change of the files that derive, prove and lower kernels: their names, sizes and times."""
+def sources_stamp(without: frozenset[str] = NOT_ASKED) -> str:
+    """Changes with every change of the files that derive, prove and lower kernels, which are all but those of some
+    folders: their names, sizes and times."""
     stamp = hashlib.sha256()
     for package in (isa, polyhedral, ptxgen):
         for root in package.__path__:
-            for entry in _sources(root):
+            for entry in _sources(root, without):
                 known = entry.stat()
                 stamp.update(f"{entry.path} {known.st_size} {known.st_mtime_ns}\n".encode())
     return stamp.hexdigest()
 
 
-def _sources(path: str) -> Iterator[os.DirEntry[str]]:
+def _sources(path: str, without: frozenset[str]) -> Iterator[os.DirEntry[str]]:
     with os.scandir(path) as entries:
         for entry in sorted(entries, key=lambda each: each.name):
             if entry.is_dir():
-                if entry.name not in NOT_ASKED:
-                    yield from _sources(entry.path)
+                if entry.name not in without:
+                    yield from _sources(entry.path, without)
             elif entry.name.endswith(".py"):
                 yield entry
 
@@ -90,12 +98,22 @@ def keep(question: str, kept: Kept) -> None:
     content = "\n".join([FORMAT, described, _digest(described, kept.text), kept.text])
     target = folder() / name_of(question)
     with suppress(OSError):
-        target.parent.mkdir(parents=True, exist_ok=True)
-        handle, scratch = tempfile.mkstemp(dir=target.parent)
+        write_whole(target, content)
+        _make_room(target.parent)
+
+
+def write_whole(path: Path, content: str) -> None:
+    """Writes a file so that whoever reads it finds all of it, or what was there before; OSError where that cannot be,
+    and nothing is left behind."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, scratch = tempfile.mkstemp(dir=path.parent)
+    try:
         with open(handle, "w", encoding="utf-8") as file:
             file.write(content)
-        Path(scratch).replace(target)
-        _make_room(target.parent)
+        Path(scratch).replace(path)
+    except BaseException:
+        Path(scratch).unlink(missing_ok=True)
+        raise
 
 
 def _digest(described: str, text: str) -> str:
@@ -114,12 +132,15 @@ def _make_room(where: Path) -> None:
 
 def held() -> tuple[int, int]:
     """How many kernels are kept, and their bytes."""
-    sizes = [path.stat().st_size for path in folder().glob(f"*{SUFFIX}")]
+    sizes = []
+    for path in folder().glob(f"*{SUFFIX}"):
+        with suppress(FileNotFoundError):
+            sizes.append(path.stat().st_size)
     return len(sizes), sum(sizes)
 
 
 def clear() -> int:
-    """Deletes every kernel kept; how many there were."""
+    """Deletes every kernel kept; how many there were. OSError where one cannot be deleted."""
     paths = list(folder().glob(f"*{SUFFIX}"))
     for path in paths:
         path.unlink(missing_ok=True)

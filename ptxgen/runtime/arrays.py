@@ -104,12 +104,23 @@ class DeviceArray:
     def __dlpack_device__(self) -> tuple[int, int]:
         return dlpack.CUDA, self.device
 
-    def __dlpack__(self, *, stream: int | None = None, **wishes: Any) -> Any:
-        """A capsule for another library, made after all work of the device is done; `wishes` are not looked at."""
+    def __dlpack__(
+        self,
+        *,
+        stream: int | None = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        """A capsule for another library, of DLPack before 1.0, made after all work of the device is done. BufferError
+        where a copy is wanted, or memory of another device, or elements that DLPack has no type for."""
+        if copy:
+            raise BufferError("a DeviceArray is lent, not copied: copy what the other library makes of it")
+        if dl_device is not None and tuple(dl_device) != self.__dlpack_device__():
+            raise BufferError(f"a DeviceArray on {self.__dlpack_device__()} is not moved to {tuple(dl_device)}")
+        code, bits = dlpack.code_of(self.dtype), 8 * self.dtype.itemsize
         with on_device(self.device) as api:
             call(api.cuCtxSynchronize)
-        codes = {"i": dlpack.SIGNED, "u": dlpack.UNSIGNED, "f": dlpack.FLOAT}
-        code, bits = codes.get(self.dtype.kind, dlpack.BFLOAT), 8 * self.dtype.itemsize
         return dlpack.capsule_of(
             dlpack.Found(self.address, self.device, self.shape, dlpack.packed(self.shape), code, bits, self)
         )

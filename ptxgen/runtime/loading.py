@@ -12,7 +12,7 @@ from isa.targets import PtxVersion
 from isa.tensor_maps import MAP_BYTES
 from ptxgen.emit import Listing
 from ptxgen.errors import DriverError, LaunchError
-from ptxgen.runtime.arguments import ArgumentBlock, pack, takes_address
+from ptxgen.runtime.arguments import WORD_BYTES, ArgumentBlock, pack, takes_address
 from ptxgen.runtime.assembler import Cubin
 from ptxgen.runtime.driver import (
     binding,
@@ -322,7 +322,7 @@ class Launch:
     (`Scratch`), that is the stream's, made when the launch is prepared or first made on another stream; in a capture it
     is the graph's, and stays with it. Replays of a graph follow each other: the driver sees to it for one executable
     graph, and whoever makes several of one recording must not run them side by side, as they write the same arrays.
-    `slot` and `on_stream` change it for the calls that follow; one thread at a time may use it.
+    `slot`, `word` and `on_stream` change it for the calls that follow; one thread at a time may use it.
     """
 
     kernel: LoadedKernel
@@ -341,10 +341,22 @@ class Launch:
         """The place in the argument block where the address of argument `number`, counted from 0, is kept: its `value`
         may be set. A tensor map begins with its tensor's address, so it has such a place, too. LaunchError for an
         argument that holds none."""
+        return ctypes.c_uint64.from_address(self.arguments.addresses[self._holding(number)])
+
+    def word(self, number: int) -> int:
+        """The same place as an index of `arguments.words`."""
+        within = self.arguments.addresses[self._holding(number)] - ctypes.addressof(self.arguments.data)
+        return int(within) // WORD_BYTES
+
+    def _holding(self, number: int) -> int:
+        """The number of an argument that holds an address."""
+        if not 0 <= number < len(self.kernel.parameters):
+            known = f"takes {len(self.kernel.parameters)} arguments, counted from 0"
+            raise LaunchError(f"kernel {self.kernel.name} {known}, there is no argument {number}")
         parameter = self.kernel.parameters[number]
         if not takes_address(parameter) and parameter.size_bytes != MAP_BYTES:
             raise LaunchError(f"kernel {self.kernel.name}: argument {number + 1} ({parameter.name}) holds no address")
-        return ctypes.c_uint64.from_address(self.arguments.addresses[number])
+        return number
 
     def on_stream(self, stream: object) -> None:
         """Further calls go to that stream."""

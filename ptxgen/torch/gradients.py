@@ -33,6 +33,9 @@ def matmul(
     RELU without a residual needs the result alone. Tensors on the CPU run as arrays of numpy do. LaunchError for what
     does not fit, tensors of other types that want a gradient among them; under torch.compile RuntimeError for shapes.
     """
+    for name, each in (("a", a), ("b", b), ("bias", bias), ("residual", residual)):
+        if not isinstance(each, torch.Tensor) and (each is not None or name in ("a", "b")):
+            raise LaunchError(f"{name} must be a tensor of torch, got {type(each).__name__}")
     if torch.is_grad_enabled() and any(each is not None and each.requires_grad for each in (a, b, bias, residual)):
         _check_differentiable(a, b)
     wishes = {"dtype": dtype, "input": input, "accumulate": accumulate, "promote": promote}

@@ -121,7 +121,9 @@ def label_of(name: str, kind: Any) -> str:
 
 def lying(matrix: Any) -> Any:
     """A matrix whose rows or columns lie together and each apart from the others: itself, else a copy. Matrices of a
-    batch may all be the same one."""
+    batch may all be the same one. What has no rows is left to whoever refuses it."""
+    if matrix.dim() < 2:
+        return matrix
     *_, down, across = matrix.stride()
     return matrix if (across == 1 or down == 1) and 0 not in (down, across) else matrix.contiguous()
 
@@ -129,7 +131,7 @@ def lying(matrix: Any) -> Any:
 def in_rows(array: Any) -> Any:
     """An array whose last dimension lies together and whose elements are apart: itself, else a copy."""
     strides = array.stride()
-    return array if strides[-1] == 1 and 0 not in strides else array.contiguous()
+    return array if not strides or (strides[-1] == 1 and 0 not in strides) else array.contiguous()
 
 
 def _keeping(run: Any) -> Any:

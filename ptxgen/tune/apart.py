@@ -6,8 +6,10 @@ nobody who is to go on may launch what nobody has tried.
 
 from __future__ import annotations
 
+import signal
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from threading import RLock
@@ -19,7 +21,12 @@ from attrs import define, field, frozen
 from ptxgen.errors import InternalError, PtxgenError
 
 START_SECONDS, END_SECONDS = 300.0, 60.0
-Tell = Callable[[Any], None]
+
+
+class Tell(Protocol):
+    """Is told what is begun, and in how many seconds it ends at the latest where that is not as the question has it."""
+
+    def __call__(self, what: Any, seconds: float | None = None) -> None: ...
 
 
 class Answering(Protocol):
@@ -41,9 +48,10 @@ class Unanswered(PtxgenError):
 
 @frozen
 class Told:
-    """What is begun."""
+    """What is begun, and the seconds that it may take; None: those of the question."""
 
     what: Any
+    seconds: float | None = None
 
 
 @frozen
@@ -66,15 +74,21 @@ class Apart:
     pipe: Connection | None = field(default=None, repr=False)
 
     def ask(self, question: Any, seconds: float) -> Any:
-        """The answer. Unanswered where none came in time, or none will come: then the process is gone."""
-        if self.process is None:
-            self._start()
-        assert self.pipe is not None
+        """The answer; whatever is begun meanwhile has so many seconds. Unanswered where none came in time, or none will
+        come: then the process is gone, as behind an interrupt, so that nobody takes an answer to this question for one
+        to the next."""
         try:
-            self.pipe.send(question)
-        except OSError:
-            raise Unanswered(None, None, self.stop()) from None
-        return self._answer(seconds)
+            if self.process is None:
+                self._start()
+            assert self.pipe is not None
+            try:
+                self.pipe.send(question)
+            except OSError:
+                raise Unanswered(None, None, self.stop()) from None
+            return self._answer(seconds)
+        except (KeyboardInterrupt, SystemExit):
+            self.stop()
+            raise
 
     def stop(self) -> int | None:
         """Ends the process, if need be by force; its exit code. InternalError where it cannot be ended."""
@@ -94,40 +108,56 @@ class Apart:
         context = get_context("spawn")
         self.pipe, below = context.Pipe()
         self.process = context.Process(target=serve, args=(self.make, below), daemon=True)
-        self.process.start()
+        with interrupts_held():
+            self.process.start()
         below.close()
         self.starts += 1
         self._answer(START_SECONDS)
 
     def _answer(self, seconds: float) -> Any:
-        last, end = None, monotonic() + seconds
+        last, allowed, end = None, seconds, monotonic() + seconds
         while True:
             assert self.pipe is not None
             try:
                 if not self.pipe.poll(max(0.0, end - monotonic())):
                     self.stop()
-                    raise Unanswered(last, seconds)
+                    raise Unanswered(last, allowed)
                 message = self.pipe.recv()
             except (EOFError, OSError):
                 self.process.join(END_SECONDS)
                 raise Unanswered(last, None, self.stop()) from None
             match message:
-                case Told(what=what):
-                    last = what
+                case Told(what=what, seconds=own):
+                    last, allowed = what, seconds if own is None else own
+                    end = monotonic() + allowed
                 case Answered(value=value, fault=""):
                     return value
                 case Answered(fault=fault):
                     self.stop()
-                    raise InternalError(f"in the process apart: {fault}")
+                    raise InternalError(f"in the process apart: {fault.splitlines()[-1]}\n{fault}")
+
+
+@contextmanager
+def interrupts_held() -> Iterator[None]:
+    """Within, an interrupt waits; processes that are started here are sent none, until they let them through."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def serve(make: Callable[[], Answering], pipe: Connection) -> None:
-    """What the process does: it answers, until nobody is there to ask."""
+    """What the process does: it answers, until nobody is there to ask. An interrupt is for whoever asks."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         held = make()
         pipe.send(Answered())
         while True:
-            pipe.send(Answered(held.answer(pipe.recv(), lambda what: pipe.send(Told(what)))))
+            pipe.send(Answered(held.answer(pipe.recv(), lambda what, seconds=None: pipe.send(Told(what, seconds)))))
     except (EOFError, BrokenPipeError):
         return
     except Exception:

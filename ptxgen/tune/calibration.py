@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
+from math import inf
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from attrs import evolve, field, frozen
 from numpy.typing import NDArray
 
+from isa.targets import UnknownTarget
+from isa.targets import target as target_named
 from ptxgen.errors import DriverError, LaunchError
 from ptxgen.kernels.binding import bind, facts_of
 from ptxgen.kernels.generations import has_warpgroups
@@ -51,13 +55,23 @@ def written(found: Measurement) -> str:
 
 
 def read_measurements(path: Path) -> tuple[Measurement, ...]:
-    """The measurements of a file; lines that are none are passed over."""
+    """The measurements of a file; lines that do not begin as one are passed over, ValueError names those that do and
+    are none."""
     found = []
-    for line in path.read_text(encoding="utf-8").splitlines():
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         if line.startswith('{"target"'):
-            told = json.loads(line)
-            found.append(Measurement(told["target"], Sizes(*told["sizes"]), tiling_of(told["tiling"]), told["us"]))
+            try:
+                found.append(_measurement(json.loads(line)))
+            except (ValueError, KeyError, TypeError, UnknownTarget) as error:
+                raise ValueError(f"line {number}: {type(error).__name__}: {error}") from None
     return tuple(found)
+
+
+def _measurement(told: dict[str, Any]) -> Measurement:
+    sizes, micro = Sizes(*told["sizes"]), float(told["us"])
+    if min(sizes.m, sizes.n, sizes.k, sizes.batches) < 1 or not 0 < micro < inf:
+        raise ValueError(f"{told['sizes']} in {micro} us")
+    return Measurement(target_named(told["target"]).name, sizes, tiling_of(told["tiling"]), micro)
 
 
 def spread(spec: MatmulSpec, target: str, shapes: Iterable[Sizes]) -> tuple[MatmulTiling, ...]:

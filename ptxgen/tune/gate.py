@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import Enum
 from typing import Any, Protocol
 
@@ -155,8 +155,13 @@ class Gate:
                 runs.append(run(subject, case, self.repeats))
             except PtxgenError as error:
                 return Refusal(Stage.LAUNCH, f"{told(case.sizes)}: {error}")
-        found = ((stage, each, reason) for stage, look in LOOKS for each in runs for reason in look(each))
-        return next((Refusal(stage, f"{told(each.case.sizes)}: {reason}") for stage, each, reason in found), None)
+        return next(self._looked(runs), None)
+
+    def _looked(self, runs: Sequence[Run]) -> Iterator[Refusal]:
+        for stage, look in LOOKS:
+            for each in runs:
+                self.at(stage, told(each.case.sizes))
+                yield from (Refusal(stage, f"{told(each.case.sizes)}: {reason}") for reason in look(each))
 
     def judge_time(self, timing: Timing) -> Refusal | None:
         """The stage that a time does not pass."""
@@ -283,7 +288,7 @@ def timing_faults(timing: Timing, spec: MatmulSpec, processor: Processor) -> Ite
             Stage.FLOOR,
             f"{micro:.2f} us for {told(sizes)}, which no {processor.name} does in less than {floor:.2f} us",
         )
-    yield from ((Stage.WORK, reason) for reason in _disagreements(timing))
+    yield from ((Stage.WORK, reason) for reason in disagreements(timing))
     for number, sample in enumerate(timing.samples):
         if sample.unwritten:
             yield Stage.WORK, f"timed launch {number} left {sample.unwritten} elements unwritten"
@@ -299,7 +304,7 @@ def timing_faults(timing: Timing, spec: MatmulSpec, processor: Processor) -> Ite
             )
 
 
-def _disagreements(timing: Timing) -> Iterator[str]:
+def disagreements(timing: Timing) -> Iterator[str]:
     """Where the clocks of the device and of the host, and the time of one launch, do not tell of the same launches."""
     count, micro = timing.launches, timing.microseconds
     spanned, wall = timing.spanned_microseconds, timing.wall_microseconds

@@ -1,30 +1,33 @@
 """The best tilings found, kept on disk between processes, for whoever asks to be given them.
 
-A folder for each product, target, device, version of its driver and of the sources that make kernels; a file in it for
-each shape and what its arguments allow. Files that cannot be read or are not whole count as absent; a folder that
-nobody may write to keeps none.
+A folder for each product, target, device, version of its driver, whose compiler makes what a call runs and what the
+best was measured by, and of the sources that make kernels, launch and judge them: a change of any of these makes what
+was found stale. A file in it for each shape and what its arguments allow. Files that cannot be read, are not whole or
+hold what cannot be derived count as absent; a folder that nobody may write to keeps none.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from math import log
+from math import isfinite, log
 from pathlib import Path
+from typing import Any
 
 from attrs import define, field, frozen
 
 from ptxgen.kernels import store
 from ptxgen.kernels.matmul_compute import MatmulSpec
+from ptxgen.kernels.matmul_legal import is_legal
 from ptxgen.kernels.matmul_menu import Sizes
 from ptxgen.kernels.matmul_tiling import MatmulTiling
 from ptxgen.plan import Fact
 from ptxgen.tune.tilings import plain, tiling_of
 
 FOLDER, SUFFIX, FORMAT = "tuned", ".json", 2
+NOT_ASKED = store.NOT_ASKED - {"runtime", "tune"}
 BITS_OF_A_CLASS, DIGITS = 4, 16
 MODULI = (128, 64, 8, 1)
 
@@ -76,12 +79,14 @@ class Kept:
 
     def find(self, spec: MatmulSpec, target: str, sizes: Sizes, facts: Iterable[Fact]) -> Best | None:
         """The best kept for a shape, or for the nearest one of its class, with arguments that allow the same."""
-        held = _readable(self.folder(spec, target).glob(f"{class_of(sizes)}.{allowed(facts)}.*{SUFFIX}"))
+        paths = self.folder(spec, target).glob(f"{class_of(sizes)}.{allowed(facts)}.*{SUFFIX}")
+        held = (best for best in _readable(paths) if is_legal(spec, target, best.tiling))
         return min(held, key=lambda best: _distance(best.sizes, sizes), default=None)
 
     def exact(self, spec: MatmulSpec, target: str, sizes: Sizes, facts: Iterable[Fact]) -> Best | None:
         """The best kept for this very shape."""
-        return _read(self.folder(spec, target) / name_of(sizes, facts))
+        found = _read(self.folder(spec, target) / name_of(sizes, facts))
+        return found if found is not None and is_legal(spec, target, found.tiling) else None
 
     def nearest(self, spec: MatmulSpec, target: str, sizes: Sizes) -> Best | None:
         """The best kept for the shape most like this one, by the logarithms of the sizes."""
@@ -96,18 +101,48 @@ class Kept:
         sizes = [best.sizes.m, best.sizes.n, best.sizes.k, best.sizes.batches]
         told = {"format": FORMAT, "sizes": sizes, "us": best.microseconds, "tiling": plain(best.tiling)}
         told["facts"] = sorted(map(str, facts))
-        where = self.folder(spec, target)
         with suppress(OSError):
-            where.mkdir(parents=True, exist_ok=True)
-            handle, scratch = tempfile.mkstemp(dir=where)
-            with open(handle, "w", encoding="utf-8") as file:
-                json.dump(told, file)
-            Path(scratch).replace(where / name_of(best.sizes, facts))
+            store.write_whole(self.folder(spec, target) / name_of(best.sizes, facts), json.dumps(told))
 
     def folder(self, spec: MatmulSpec, target: str) -> Path:
-        """Where they lie: another folder after every change of the sources that make kernels, and of the driver."""
-        question = "\n".join([store.sources_stamp(), repr(spec), target, self.device, self.driver])
+        """Where they lie: another folder after every change of the sources, and of the driver."""
+        question = "\n".join([store.sources_stamp(NOT_ASKED), repr(spec), target, self.device, self.driver])
         return store.folder() / FOLDER / hashlib.sha256(question.encode()).hexdigest()
+
+
+@frozen(eq=False)
+class Everywhere:
+    """What is kept for the device that is asked about, `on` a number; for GPU 0 where nobody tells."""
+
+    on: Callable[[int], Kept] = field(repr=False)
+
+    def of_device(self, device: int) -> Kept:
+        """What is kept for a device."""
+        return self.on(device)
+
+    def tiling(self, spec: MatmulSpec, target: str, sizes: Sizes, facts: Iterable[Fact]) -> MatmulTiling | None:
+        """The best known for GPU 0."""
+        return self.on(0).tiling(spec, target, sizes, facts)
+
+
+def held() -> int:
+    """How many shapes have a best one kept, of all products, devices and versions."""
+    return sum(1 for _ in _all_files())
+
+
+def clear() -> int:
+    """Deletes them all; how many there were. OSError where one cannot be deleted."""
+    paths = tuple(_all_files())
+    for path in paths:
+        path.unlink(missing_ok=True)
+    for where in {path.parent for path in paths}:
+        with suppress(OSError):
+            where.rmdir()
+    return len(paths)
+
+
+def _all_files() -> Iterator[Path]:
+    return (store.folder() / FOLDER).glob(f"*/*{SUFFIX}")
 
 
 def shape_of(sizes: Sizes) -> str:
@@ -139,7 +174,14 @@ def _read(path: Path) -> Best | None:
         told = json.loads(path.read_text(encoding="utf-8"))
         if told["format"] != FORMAT:
             return None
-        m, n, k, batches = told["sizes"]
-        return Best(Sizes(m, n, k, batches), tiling_of(told["tiling"]), float(told["us"]))
-    except (OSError, ValueError, KeyError, TypeError):
+        m, n, k, batches = map(_size, told["sizes"])
+        micro = float(told["us"])
+        return Best(Sizes(m, n, k, batches), tiling_of(told["tiling"]), micro) if isfinite(micro) else None
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
+
+
+def _size(told: Any) -> int:
+    if type(told) is not int or told < 1:
+        raise ValueError(f"no size: {told!r}")
+    return told

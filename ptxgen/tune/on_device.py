@@ -1,7 +1,9 @@
 """Candidates of a shape gated and timed on the GPU of this process, by a process apart that launches them.
 
 None of them can hold up what follows: each has a deadline, behind which, as after a fault, the process that launched it
-is ended and another one goes on with the rest.
+is ended and another one goes on with the rest. They are launched by the machine code that an assembler made of them
+elsewhere, many at a time; of the best the driver's compiler makes its own, as it does in a call, and that is gated and
+timed anew, until the best is one whose statement is of what a call runs.
 """
 
 from __future__ import annotations
@@ -10,20 +12,33 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import Any
 
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 
 from ptxgen.kernels.matmul_compute import MatmulSpec
 from ptxgen.kernels.matmul_menu import Sizes
 from ptxgen.kernels.processors import Processor
 from ptxgen.tune.apart import Answering, Apart, Unanswered
-from ptxgen.tune.gate import Refusal, Stage
+from ptxgen.tune.gate import Refusal, Stage, Timing, disagreements
 from ptxgen.tune.making import Made
-from ptxgen.tune.questions import At, Checked, Finished, Gated, Looked, Question, Shape, Sound, Tried, Turned
+from ptxgen.tune.questions import (
+    HOST_SECONDS,
+    At,
+    Checked,
+    Finished,
+    Gated,
+    Looked,
+    Question,
+    Shape,
+    Sound,
+    Tried,
+    Turned,
+)
 from ptxgen.tune.station import Station
 from ptxgen.tune.tuner import Verdict
 
-QUICK_TURNS, TURNS, NEAR = 3, 15, 1.25
-DEADLINE, HOST_SECONDS, SOUND_SECONDS = 30.0, 600.0, 30.0
+QUICK_TURNS, TURNS, NEAR, ALIKE = 3, 15, 1.25, 1.03
+DEADLINE, SOUND_SECONDS = 30.0, 30.0
+CLOCK_TRIES = 5
 LEAST_ROWS = 16
 SPOILED = "its rows that were looked at are good, others are not, as one shows that adds in the same order"
 
@@ -38,9 +53,9 @@ def process_for(station: Callable[[], Answering]) -> Apart:
 class OnGpu:
     """Gates and times on device 0 of this process, in a process below it: first every stage that needs no time, then a
     launch at the shape itself, a few turns of all that passed, and many of those not far from the best; of all the
-    results are looked at. A candidate that holds the device longer than `deadline` seconds at one of these is refused
-    there. `station` answers in the process below, so this one must be allowed to have some (of Dask's workers those
-    whose `distributed.worker.daemon` is false)."""
+    results are looked at; then the same of the best as a call loads it. A candidate that holds the device longer than
+    `deadline` seconds at one of these is refused there. `station` answers in the process below, so this one must be
+    allowed to have some (of Dask's workers those whose `distributed.worker.daemon` is false)."""
 
     processor: Processor
     turns: int = TURNS
@@ -54,7 +69,7 @@ class OnGpu:
         shape = Shape(spec, target, sizes, self.processor, max(LEAST_ROWS, rows), self.seed)
         apart = process_for(self.station)
         with apart.turn:
-            return Session(self, apart, shape, tuple(made)).verdicts()
+            return Session(self, apart, shape, list(made)).verdicts()
 
 
 @define(eq=False)
@@ -64,19 +79,15 @@ class Session:
     asking: OnGpu
     apart: Apart
     shape: Shape
-    made: tuple[Made, ...]
+    made: list[Made]
     found: dict[int, Verdict] = field(factory=dict)
     held: set[int] = field(factory=set)
     begun_at: int | None = None
 
     def verdicts(self) -> tuple[Verdict, ...]:
         """What becomes of each, one after another."""
-        for number, each in enumerate(self.made):
-            if not self.begin():
-                break
-            refused = self.ask(Gated(number, each), self.asking.deadline)
-            if isinstance(refused, Refusal):
-                self.found[number] = refused
+        for number in range(len(self.made)):
+            self.gate(number)
         self.hold(self.open())
         quick = self.timed(self.open(), QUICK_TURNS)
         while near := self._near(quick):
@@ -84,7 +95,33 @@ class Session:
                 self.finish(number, micro)
         for number in self.open():
             self.finish(number, quick[number])
+        while (best := self.best()) is not None and self.made[best].cubin is not None:
+            self.confirm(best)
         return tuple(self.found[number] for number in range(len(self.made)))
+
+    def gate(self, number: int) -> None:
+        """Asks a candidate for every stage that needs no time."""
+        if number not in self.found and self.begin():
+            refused = self.ask(Gated(number, self.made[number]), self.asking.deadline)
+            if isinstance(refused, Refusal):
+                self.found[number] = refused
+
+    def best(self) -> int | None:
+        """The quickest of those that are good."""
+        good = {number: verdict for number, verdict in self.found.items() if isinstance(verdict, Timing)}
+        return min(good, key=lambda number: good[number].microseconds, default=None)
+
+    def confirm(self, number: int) -> None:
+        """Judges a candidate anew, as a call loads it, and in the same turns those that are as quick."""
+        known = {each: verdict.microseconds for each, verdict in self.found.items() if isinstance(verdict, Timing)}
+        alike = [each for each in known if known[each] <= ALIKE * known[number]]
+        self.made[number] = evolve(self.made[number], cubin=None)
+        self.held.discard(number)
+        for each in alike:
+            del self.found[each]
+        self.gate(number)
+        for each, micro in self.timed(alike, self.asking.turns).items():
+            self.finish(each, micro)
 
     def open(self) -> tuple[int, ...]:
         """Those of which nothing is settled yet."""
@@ -98,10 +135,9 @@ class Session:
 
     def finish(self, number: int, micro: float) -> None:
         """Settles what becomes of a candidate by what its launches leave."""
-        self.hold((number,))
-        if number in self.found:
+        answer = self.finished(number, micro)
+        if answer is None:
             return
-        answer = self.ask(Finished(number, micro), self.asking.deadline)
         if not isinstance(answer, Refusal):
             answer = self.ask(Looked(number, answer), HOST_SECONDS)
         if isinstance(answer, Refusal):
@@ -111,6 +147,24 @@ class Session:
         self.found[number] = answer.verdict
         if answer.spoiled is not None:
             self.found[answer.spoiled] = Refusal(Stage.WORK, SPOILED)
+
+    def finished(self, number: int, micro: float) -> Timing | Refusal | None:
+        """The time of a candidate with what the clocks saw of its launches, anew where somebody else's work was between
+        them, so that they disagree; None where it is refused on the way."""
+        answer = self._finished(number, micro)
+        for _ in range(CLOCK_TRIES - 1):
+            if not isinstance(answer, Timing) or not any(disagreements(answer)):
+                break
+            micro = self.timed((number,), self.asking.turns).get(number, micro)
+            answer = self._finished(number, micro)
+        return answer
+
+    def _finished(self, number: int, micro: float) -> Timing | Refusal | None:
+        self.hold((number,))
+        if number in self.found:
+            return None
+        answer: Timing | Refusal = self.ask(Finished(number, micro), self.asking.deadline)
+        return answer
 
     def timed(self, numbers: Iterable[int], count: int) -> dict[int, float]:
         """The microseconds of each that is not refused: of turns together, and where they do not end, of each alone."""

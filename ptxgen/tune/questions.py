@@ -12,6 +12,10 @@ from ptxgen.kernels.processors import Processor
 from ptxgen.tune.gate import Refusal, Stage, Timing
 from ptxgen.tune.making import Made
 
+HOST_SECONDS = 600.0
+"""What the host may take for its own work, which no candidate holds up: to draw operands, compile, calculate in
+float64."""
+
 
 @frozen
 class At:
@@ -19,6 +23,11 @@ class At:
 
     stage: Stage
     what: str = ""
+
+    @property
+    def seconds(self) -> float | None:
+        """How long it may take where no launch of the candidate is part of it; None where one is."""
+        return None if self.stage in (Stage.LAUNCH, Stage.WORK) else HOST_SECONDS
 
 
 @frozen
@@ -36,7 +45,8 @@ class Shape:
 
 @frozen(eq=False)
 class Gated:
-    """Whether a candidate passes the stages that need no time. Answer: None or a Refusal."""
+    """A candidate is loaded, by its machine code where it has some; whether it passes the stages that need no time.
+    Answer: None or a Refusal."""
 
     number: int
     made: Made = field(repr=False)
@@ -44,7 +54,7 @@ class Gated:
 
 @frozen(eq=False)
 class Tried:
-    """A candidate is loaded and launched at the shape itself, and held. Answer: None or a Refusal."""
+    """A candidate is launched at the shape itself, and held. Answer: None or a Refusal."""
 
     number: int
     made: Made = field(repr=False)

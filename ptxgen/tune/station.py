@@ -1,7 +1,8 @@
-"""The GPU of the process apart: candidates are loaded there as a call loads them, launched, timed and looked at."""
+"""The GPU of the process apart: candidates are loaded there, launched, timed and looked at."""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import lru_cache
 from time import perf_counter
 from typing import Any, assert_never
@@ -37,8 +38,10 @@ def case_of(spec: MatmulSpec, target: str, sizes: Sizes, orders: tuple[SumOrder,
 
 @frozen(eq=False)
 class Held:
-    """A candidate that was launched at the shape: its launches over all sets, and how it adds."""
+    """A candidate that was launched at the shape: it is loaded as long as its launches over all sets are; how it
+    adds."""
 
+    kernel: GeneratedKernel
     graph: Graph
     adding: Adding
 
@@ -59,7 +62,7 @@ class Station:
 
         def begin(stage: Stage, what: str = "") -> None:
             self.at = At(stage, what)
-            tell(self.at)
+            tell(self.at, self.at.seconds)
 
         try:
             match question:
@@ -69,8 +72,10 @@ class Station:
                 case Gated(number=number, made=made):
                     return self.gated(number, made, begin)
                 case Tried(number=number, made=made):
+                    begin(Stage.BUILD)
+                    kernel = self.kernel(number, made)
                     begin(Stage.LAUNCH, told(self.known.sizes))
-                    return self.tried(number, made)
+                    return self.tried(number, made, kernel)
                 case Turned(numbers=numbers, count=count):
                     begin(Stage.WORK, told(self.known.sizes))
                     sets = len(self.bench.sets)
@@ -110,8 +115,8 @@ class Station:
 
     def begun(self, shape: Shape) -> None:
         """Operands for a shape, in the place of those of another."""
-        self.loaded.clear()
         self.held.clear()
+        self.loaded.clear()
         self.here = self.checker = None
         self.shape = shape
         self.here = bench(shape.spec, shape.sizes, seed=shape.seed)
@@ -125,15 +130,28 @@ class Station:
         around = sizes_around(made.wanted.tiling, facts, 2 if spec.batched else 1)
         cases = tuple(case_of(spec, self.numerics, sizes, made.orders, facts) for sizes in around)
         gate = Gate(spec, cases, self.known.processor, at=begin)
-        self.loaded[number] = made.kernel
-        return gate.judge_results(OnDevice(made, made.kernel))
+        begin(Stage.BUILD)
+        self.loaded.pop(number, None)
+        return gate.judge_results(OnDevice(made, self.kernel(number, made)))
 
-    def tried(self, number: int, made: Made) -> None:
+    def kernel(self, number: int, made: Made) -> GeneratedKernel:
+        """A candidate loaded, by the machine code that an assembler made of it elsewhere, else as a call loads it; it
+        stays loaded as long as its shape is asked about."""
+        if number not in self.loaded:
+            kernel = made.kernel
+            if made.cubin is not None:
+                with suppress(DriverError):
+                    kernel.take(made.cubin)
+            kernel.on_device(0)
+            self.loaded[number] = kernel
+        return self.loaded[number]
+
+    def tried(self, number: int, made: Made, kernel: GeneratedKernel) -> None:
         """Launches a candidate once over all sets, and holds it."""
-        graph, blocks = self.bench.recorded(self.loaded.get(number, made.kernel))
+        graph, blocks = self.bench.recorded(kernel)
         graph()
         graph.wait()
-        self.held[number] = Held(graph, Adding.of(made.orders, blocks))
+        self.held[number] = Held(kernel, graph, Adding.of(made.orders, blocks))
 
     def looked(self, number: int, timing: Timing) -> Checked:
         """What becomes of a candidate by its times and by what it left."""

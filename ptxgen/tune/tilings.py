@@ -6,6 +6,7 @@ from typing import Any
 
 from attrs import fields
 
+from ptxgen.errors import PlanError
 from ptxgen.kernels.matmul_tiling import MatmulTiling
 from ptxgen.plan import BlockOrder, Eviction, Workers
 
@@ -33,7 +34,7 @@ def tiling_of(known: dict[str, Any]) -> MatmulTiling:
             of_a, of_b, of_results = (None if each is None else Eviction(each) for each in held["evict"])
             held["evict"] = (of_a, of_b, of_results)
         return MatmulTiling(**held)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, PlanError) as error:
         raise ValueError(f"no tiling: {error}") from None
 
 

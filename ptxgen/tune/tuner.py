@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future, as_completed
-from typing import Protocol
+from typing import Any, Protocol
 
 from attrs import evolve, field, frozen
 
@@ -93,16 +93,22 @@ class Tuner:
 
     def tune(self, spec: MatmulSpec, target: str, shapes: Iterable[Sizes]) -> Iterator[Tuning]:
         """What is found for each shape: candidates of all shapes first, then those that are a step from the best of
-        each, which is measured again with them. `tell` hears of it: "made" and "measured" with the shape and how many
-        candidates that were."""
+        each, which is measured again with them. The best is kept as soon as it was measured, so that whatever ends a
+        search leaves what it had found. `tell` hears of it: "made" and "measured" with the shape and how many
+        candidates that were. What an executor raises is raised, and what it has not begun is cancelled. ValueError
+        for a shape of which there is nothing to multiply."""
+        shapes = tuple(shapes)
+        for sizes in shapes:
+            if min(sizes.m, sizes.n, sizes.k, sizes.batches) < 1:
+                raise ValueError(f"a shape that is tuned has sizes of at least 1, got {sizes}")
         orders = {sizes: ranked(spec, target, sizes, self.processor) for sizes in dict.fromkeys(shapes)}
         asked = {sizes: self.candidates(spec, target, sizes, order) for sizes, order in orders.items()}
         making: dict[Wanted, Future[Made]] = {}
-        first = {found.sizes: found for found in self._measured(spec, target, asked, making)}
+        first = {found.sizes: self._keep(spec, target, found) for found in self._measured(spec, target, asked, making)}
         steps = {sizes: self.steps(spec, target, found, orders[sizes]) for sizes, found in first.items()}
         further = {sizes: found for sizes, found in steps.items() if found}
         for sizes in first.keys() - further.keys():
-            yield self._keep(spec, target, first[sizes])
+            yield first[sizes]
         for found in self._measured(spec, target, further, making):
             yield self._keep(spec, target, first[found.sizes].followed_by(found))
 
@@ -121,17 +127,32 @@ class Tuner:
         new = dict.fromkeys(each for found in wanted.values() for each in found if each not in making)
         making.update((each, self.makers.submit(self.make, each)) for each in new)
         measuring: dict[Future[tuple[Verdict, ...]], Sizes] = {}
-        for sizes, found in wanted.items():
-            made = []
-            for each in found:
-                made.append(making[each].result())
-                if each in new:
-                    self.tell("made", sizes, 1)
-            measuring[self.measurers.submit(self.measurer.measure, spec, target, sizes, tuple(made))] = sizes
-        for future in as_completed(measuring):
-            sizes = measuring[future]
-            self.tell("measured", sizes, len(asked[sizes]))
-            yield Tuning(sizes, tuple(map(Trial, asked[sizes], future.result())))
+        try:
+            for sizes, found in wanted.items():
+                made = []
+                for each in found:
+                    made.append(making[each].result())
+                    if each in new:
+                        self.tell("made", sizes, 1)
+                measuring[self.measurers.submit(self.measurer.measure, spec, target, sizes, tuple(made))] = sizes
+                for done in [future for future in measuring if future.done()]:
+                    yield self._found(measuring.pop(done), asked, done)
+            for done in as_completed(measuring):
+                yield self._found(measuring[done], asked, done)
+        finally:
+            begun: tuple[Future[Any], ...] = (*making.values(), *measuring)
+            for future in begun:
+                future.cancel()
+
+    def _found(
+        self, sizes: Sizes, asked: Mapping[Sizes, tuple[Estimate, ...]], done: Future[tuple[Verdict, ...]]
+    ) -> Tuning:
+        """The candidates of a shape, measured; ValueError where the measurer does not tell of each."""
+        self.tell("measured", sizes, len(asked[sizes]))
+        verdicts = done.result()
+        if len(verdicts) != len(asked[sizes]):
+            raise ValueError(f"{sizes} has {len(asked[sizes])} candidates, the measurer told of {len(verdicts)}")
+        return Tuning(sizes, tuple(map(Trial, asked[sizes], verdicts)))
 
     def _keep(self, spec: MatmulSpec, target: str, found: Tuning) -> Tuning:
         """Keeps the best, unless one is kept for the shape that was not measured again beside it."""

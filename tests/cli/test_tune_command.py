@@ -41,6 +41,48 @@ def test_a_file_of_shapes(tmp_path: Path, capsys: Capture) -> None:
     assert len([line for line in capsys.readouterr().out.splitlines() if " us by " in line]) == 3
 
 
+@pytest.mark.parametrize(
+    "content, why",
+    (
+        (b"-64 64 64", ":1: a shape is M N K, or M N K and a count of batches, got '-64 64 64'"),
+        (b"64 64 64\n6.4 64 64", ":2: a shape is M N K"),
+        (b"64 64", ":1: a shape is M N K"),
+        (b"64 64 64 64 64", ":1: a shape is M N K"),
+        (b"64 64 k", ":1: a shape is M N K"),
+        (b"\xff\xfe", " is no text"),
+        (b"# nothing", " has no shapes"),
+    ),
+)
+def test_what_is_no_shape(content: bytes, why: str, tmp_path: Path, capsys: Capture) -> None:
+    path = tmp_path / "shapes.txt"
+    path.write_bytes(content)
+    assert main(["tune", "--shapes", str(path), "--explain"]) == 2
+    assert f"{path}{why}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "line, why",
+    (
+        ('{"target":3}', "line 2: KeyError: 'sizes'"),
+        ('{"target":"sm_90a","sizes":[1,2],"us":3,"tiling":{}}', "line 2: TypeError"),
+        ('{"target":"sm_90a","sizes":[64,64,64,1],"us":"x","tiling":{}}', "line 2: ValueError: could not convert"),
+        (
+            '{"target":"sm_90a","sizes":[64,64,64,1],"us":-3,"tiling":{}}',
+            "line 2: ValueError: [64, 64, 64, 1] in -3.0",
+        ),
+        ('{"target":"sm_90a","sizes":[64,64,0,1],"us":3,"tiling":{}}', "line 2: ValueError: [64, 64, 0, 1] in 3.0 us"),
+        ('{"target":"sm_90a","sizes":[64,64,64,1],"us":3,"tiling":{"i":"x"}}', "line 2: ValueError: no tiling"),
+        ('{"target":"sm_9","sizes":[64,64,64,1],"us":3,"tiling":{}}', "line 2: UnknownTarget: unknown target 'sm_9'"),
+        ('{"target"', "line 2: JSONDecodeError"),
+    ),
+)
+def test_what_is_no_measurement(line: str, why: str, tmp_path: Path, capsys: Capture) -> None:
+    path = tmp_path / "times.txt"
+    path.write_text(f"not made: something\n{line}\n")
+    assert main(["tune", "--fit", str(path)]) == 2
+    assert f"{path} holds no measurements: {why}" in capsys.readouterr().err
+
+
 def test_a_fit_prints_a_row(tmp_path: Path, capsys: Capture) -> None:
     path = tmp_path / "times.txt"
     lines = [written(Measurement(TARGET, sizes, tiling, micro))
@@ -66,7 +108,10 @@ def test_a_fit_prints_a_row(tmp_path: Path, capsys: Capture) -> None:
         ("--m 5 --n 5 --k 5 --epilogue nonsense", "unknown epilogue 'nonsense'"),
         ("--m 5 --n 5 --k 5 --calibrate --explain", "three commands"),
         ("--m 5 --n 5 --k 5 --candidates 0", "--candidates must be 1 or more"),
-        ("--m 5 --n 5 --k 5 --deadline 0", "--deadline must be above 0"),
+        ("--m 5 --n 5 --k 5 --deadline 0", "--deadline must be above 0 and at most 86400, got 0"),
+        ("--m 5 --n 5 --k 5 --deadline inf", "--deadline must be above 0 and at most 86400, got inf"),
+        ("--m 5 --n 5 --k 5 --epilogue row_sum --explain", "sums over rows or columns follow the default tile"),
+        ("--m 5 --n 5 --k 5 --explain --target sm_90a,", "unknown target ''"),
         ("--m 5 --n 5 --k 5 --explain --device T4", "there are rows for H200"),
         ("--fit absent.txt", "holds no measurements"),
     ),

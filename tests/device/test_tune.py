@@ -22,14 +22,14 @@ from ptxgen.tune import Refusal, Stage, Timing, Tuner
 from ptxgen.tune.gate import Gate
 from ptxgen.tune.making import Made, Wanted, make
 from ptxgen.tune.on_device import OnGpu
-from ptxgen.tune.station import case_of
+from ptxgen.tune.station import Station, case_of
 from ptxgen.tune.subjects import OnDevice
 from tests.tune.spoiled import CHEATS, DIRECT, FACTS, FAULTS, SPEC, STAYING, Cheat
 
 SIZES = (Sizes(71, 24, 56), Sizes(512, 256, 448))
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture(autouse=True, scope="module")
 def hopper() -> None:
     if target_of(0) != "sm_90a" or processor_here(90) is None:
         pytest.skip("the rows and kinds are Hopper's")
@@ -44,6 +44,16 @@ def gate() -> Gate:
 def test_good_plans_pass(tiling) -> None:
     made = make(Wanted(SPEC, "sm_90a", tiling, FACTS))
     assert gate().judge(OnDevice(made, made.kernel)) is None
+
+
+def test_machine_code_from_elsewhere_and_what_the_driver_makes_pass_alike() -> None:
+    """The one is how candidates are searched, the other what a call runs."""
+    made = make(Wanted(SPEC, "sm_90a", STAYING, FACTS))
+    if made.cubin is None:
+        pytest.skip("no assembler here knows sm_90a")
+    station = Station()
+    for number, each in enumerate((made, evolve(made, cubin=None))):
+        assert gate().judge(OnDevice(each, station.kernel(number, each))) is None
 
 
 class Cheating(Cheat):
@@ -78,9 +88,20 @@ SURE = NEVER_END | {"a row beyond the last one is written"}
 """The others race: what a device makes of them may be right, which is why they are proved not to be."""
 
 
+@pytest.fixture(scope="module")
+def usual() -> float:
+    """Seconds that good candidates take, whatever else the machine and the device have to do."""
+    good = make(Wanted(SPEC, "sm_90a", DIRECT, FACTS))
+    begun = monotonic()
+    found = OnGpu(row(), deadline=DEADLINE).measure(SPEC, "sm_90a", TIMED, (good, evolve(good)))
+    assert all(isinstance(each, Timing) for each in found), found
+    return monotonic() - begun
+
+
 @pytest.mark.parametrize("name, make_subject", FAULTS, ids=[each[0] for each in FAULTS])
-def test_faults_hold_up_nobody(name: str, make_subject: Any) -> None:
-    """A kernel with a lost barrier ends with its process, behind the deadline; good ones around it have their times."""
+def test_faults_hold_up_nobody(name: str, make_subject: Any, usual: float) -> None:
+    """A kernel with a lost barrier ends with its process, behind the deadline; good ones around it have their times.
+    What comes behind is begun anew in another process, so that all takes a few times as long as usual."""
     good = make(Wanted(SPEC, "sm_90a", DIRECT, FACTS))
     asking = OnGpu(row(), deadline=DEADLINE)
     begun = monotonic()
@@ -88,7 +109,7 @@ def test_faults_hold_up_nobody(name: str, make_subject: Any) -> None:
     print(f"\n{name}: {bad}")
     assert isinstance(first, Timing), first
     assert isinstance(last, Timing), last
-    assert monotonic() - begun < 12 * DEADLINE
+    assert monotonic() - begun < 3 * DEADLINE + 4 * max(usual, DEADLINE)
     if name in SURE:
         assert isinstance(bad, Refusal)
     if name in NEVER_END:

@@ -246,6 +246,12 @@ CASES: dict[str, tuple[str, str, MatmulTiling, str]] = {
     ),
     "three warps": ("plain", "sm_80", evolve(NARROW, warps=3), "a product runs on 1, 2, 4, 8, 12 warps"),
     "odd extents": ("plain", "sm_80", evolve(NARROW, i=96), "i=96: tiles that are dealt to warps have powers of two"),
+    "odd columns": (
+        "plain",
+        "sm_80",
+        evolve(NARROW, j=24, k=48),
+        "j=24, k=48: tiles that are dealt to warps have powers of two as extents; take powers of two",
+    ),
     "chains": (
         "chains",
         "sm_90a",
@@ -288,7 +294,7 @@ def test_what_is_chosen_for_somebody_is_never_refused(name: str, target: str) ->
 
 
 def test_rows_are_of_choices_that_there_are_and_none_is_forgotten() -> None:
-    free = {"j", "depth", "prefetch", "isolate", "raster"}
+    free = {"depth", "prefetch", "isolate", "raster"}
     assert {need.choice.name for need in NEEDS} | free == {each.name for each in fields(MatmulTiling)}
 
 

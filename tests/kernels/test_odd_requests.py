@@ -10,7 +10,8 @@ import ptxgen
 from ptxgen import LaunchError, PlanError
 from ptxgen.compute import f16
 from ptxgen.kernels.matmul import Matmul
-from ptxgen.kernels.matmul_compute import Layout, MatmulSpec
+from ptxgen.kernels.matmul_compute import Layout, MatmulSpec, matmul_compute
+from ptxgen.kernels.matmul_defaults import default_tiling
 from ptxgen.kernels.matmul_tiling import MatmulTiling
 
 RNG = np.random.default_rng(6)
@@ -93,3 +94,9 @@ def test_no_products_at_all_and_no_groups_at_all() -> None:
     out = np.full((16, 24), 7, np.float16)
     assert ptxgen.grouped_matmul(halves(16, 8), halves(0, 8, 24), np.zeros(0, np.int32), out=out) is out
     assert (out == 7).all()
+
+
+@pytest.mark.parametrize("of", (default_tiling, matmul_compute))
+def test_what_is_no_spec_is_named(of: Any) -> None:
+    with pytest.raises(TypeError, match=f"{of.__name__}: spec is a MatmulSpec, got 'f16'"):
+        of("f16")

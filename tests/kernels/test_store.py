@@ -89,6 +89,19 @@ def test_a_folder_that_cannot_be_written_keeps_nothing(tmp_path: Path, monkeypat
     assert store.held() == (0, 0)
 
 
+def test_where_nobody_knows_of_a_home_nothing_is_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """As in a container that runs under a number without a name. A path that is not whole counts as none."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", "here")
+    for name in ("HOME", "USERPROFILE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("os.path.expanduser", lambda path: path)
+    assert stored("a product", made).kept is None
+    assert stored("a product", made).kept is None
+    assert (store.held(), store.clear()) == ((0, 0), 0)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_the_sources_are_part_of_the_question(monkeypatch: pytest.MonkeyPatch) -> None:
     stored("a product", made)
     monkeypatch.setattr(store, "sources_stamp", lambda: "other sources")

@@ -60,6 +60,7 @@ class FakeDriver:
     refusal_status: Any = real.CUresult.CUDA_ERROR_INVALID_PTX
     version: int = 12040
     name: str = "NVIDIA H200"
+    names: dict[int, str] = field(factory=dict)
     multiprocessors: int = 7
     capability: tuple[int, int] = (9, 0)
     memory: dict[int, Any] = field(factory=dict)
@@ -204,7 +205,7 @@ class FakeDriver:
         return OK
 
     def cuDeviceGetName(self, size: int, device: int) -> Any:
-        return *OK, self.name.encode().ljust(size, b"\0")
+        return *OK, self.names.get(device, self.name).encode().ljust(size, b"\0")
 
     def cuMemAlloc(self, size: int) -> Any:
         if size <= 0:

@@ -127,6 +127,15 @@ def test_a_prepared_launch_goes_to_other_arrays_and_streams(driver: FakeDriver, 
     launch()
     assert list(c.to_numpy()) == [4.0] * 4
     assert (driver.launches[0].stream, driver.launches[0].overlapped) == (9, True)
+    for number in (0, 1):
+        assert launch.arguments.words[launch.word(number)] == launch.slot(number).value
+    launch.arguments.words[launch.word(0)] = c.address
+    assert launch.slot(0).value == c.address
+    for number in (-1, 3):
+        with pytest.raises(
+            LaunchError, match=f"kernel double takes 3 arguments, counted from 0, .* no argument {number}"
+        ):
+            launch.slot(number)
     with pytest.raises(LaunchError, match=r"kernel double: argument 3 \(n\) holds no address"):
         launch.slot(2)
 

@@ -184,6 +184,12 @@ REFUSED: list[tuple[tuple[Any, ...], dict[str, Any], str]] = [
     ((halves(4, 8), halves(8, 4).bfloat16()), {}, "a by b, f16 by bf16: f16 is multiplied by f16"),
     ((halves(4, 8), halves(8, 4)), {"dtype": torch.complex64}, "dtype must be of a type among .*, got torch.complex64"),
     ((halves(4, 8).cfloat(), halves(8, 4).cfloat()), {}, "a must be of a type among .*, got torch.complex64"),
+    ((halves(4, 8).numpy(), halves(8, 4)), {}, "a must be a tensor of torch, got ndarray"),
+    ((halves(4, 8), None), {}, "b must be a tensor of torch, got NoneType"),
+    ((halves(4, 8), halves(8, 4), 1.0), {}, "bias must be a tensor of torch, got float"),
+    ((halves(4, 8), halves(8)), {}, r"a and b must both have two dimensions, or three, got shapes \(4, 8\) and \(8,\)"),
+    ((halves(4), halves(4, 4)), {}, "a and b must both have two dimensions, or three"),
+    ((halves(4, 8), halves(8, 4), halves()), {}, r"bias must have the shape \(4,\) beside .*, got \(\)"),
 ]
 
 

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import os
+import signal
 import time
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
+from pathlib import Path
+from threading import Timer
 from typing import Any
 
 import pytest
 from attrs import evolve
 
+from ptxgen.emit import Listing
 from ptxgen.errors import InternalError
 from ptxgen.kernels.matmul_menu import Sizes
+from ptxgen.runtime import Assembler, Cubin
 from ptxgen.tune.apart import Apart, Tell, Unanswered
 from ptxgen.tune.gate import Refusal, Stage, Timing
 from ptxgen.tune.making import Made, Wanted
@@ -30,7 +36,13 @@ def candidate(depth: int) -> Made:
     return Made(Wanted(SPEC, TARGET, evolve(DIRECT, depth=depth), FACTS), good(DIRECT).kept)
 
 
-def measured(*depths: int) -> tuple[Verdict, ...]:
+def assembled(depth: int) -> Made:
+    """A candidate with machine code from elsewhere."""
+    known = Assembler(Path("ptxas"), "12.9", (8, 8), frozenset((TARGET,)))
+    return evolve(candidate(depth), cubin=Cubin(b"", TARGET, known, (), {}, Listing("", ()), ""))
+
+
+def measured(*depths: int, candidate: Callable[[int], Made] = candidate) -> tuple[Verdict, ...]:
     """As `ptxgen tune` has it: in a process of an executor, which has one below it."""
     asking = OnGpu(device(), deadline=DEADLINE, station=Fake)
     with ProcessPoolExecutor(1, get_context("spawn")) as pool:
@@ -79,6 +91,26 @@ def test_whoever_may_be_the_best_was_timed_by_many_turns_and_looked_at() -> None
     assert (good_one.launches, slow.launches) == (TURNS, QUICK_TURNS)
 
 
+def test_the_best_is_one_as_a_call_loads_it() -> None:
+    """Machine code from elsewhere is quicker than what the driver's compiler makes, or refused only there."""
+    order = (stations.GOOD, stations.SLOW_IN_CALLS, stations.REFUSED_IN_CALLS, stations.SLOW)
+    good_one, slow_in_calls, refused, slow = measured(*order, candidate=assembled)
+    assert refused == Refusal(Stage.BUILD, "the driver's compiler spills")
+    assert [each.microseconds for each in (good_one, slow_in_calls, slow) if isinstance(each, Timing)] == [
+        stations.TIMES[stations.GOOD], stations.IN_CALLS, stations.TIMES[stations.SLOW],
+    ]  # fmt: skip
+    assert isinstance(good_one, Timing)
+    assert good_one.launches == TURNS
+
+
+def test_what_else_the_machine_does_is_not_held_against_a_candidate() -> None:
+    """Clocks that disagree for a while, and work of the host that takes longer than a launch may."""
+    assert stations.HOST_WORK > DEADLINE
+    disturbed, long = measured(stations.DISTURBED, stations.WORKS_LONG)
+    assert isinstance(disturbed, Timing), disturbed
+    assert isinstance(long, Timing), long
+
+
 class Echo:
     """Answers what it is told to do."""
 
@@ -87,6 +119,8 @@ class Echo:
         match question:
             case "sleep":
                 time.sleep(1e6)
+            case "a nap":
+                time.sleep(2.0)
             case "end":
                 os._exit(3)
             case "mistake":
@@ -112,3 +146,15 @@ def test_a_process_is_started_anew_and_says_where_it_stopped() -> None:
         apart.ask("mistake", 60.0)
     assert apart.starts == 3
     assert apart.process is None
+
+
+def test_an_answer_to_a_question_that_was_interrupted_is_given_to_no_other() -> None:
+    apart = Apart(Echo)
+    _, first = apart.ask("something", 60.0)
+    Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        apart.ask("a nap", 60.0)
+    said, second = apart.ask("something", 60.0)
+    assert said == "something"
+    assert second != first
+    apart.stop()

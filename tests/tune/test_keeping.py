@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from concurrent.futures import Executor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 from attrs import evolve
 
+import ptxgen
 import ptxgen.tune
-from ptxgen.kernels import MatmulTiling
+from ptxgen.kernels import MatmulTiling, store
 from ptxgen.kernels.matmul import Matmul
 from ptxgen.kernels.matmul_menu import Sizes
 from ptxgen.kernels.views import View, outline
 from ptxgen.plan import Fact, grouped, sms
 from ptxgen.tune import Best, Kept, Tuner, Tuning
 from ptxgen.tune.calibration import facts_for
-from ptxgen.tune.keeping import class_of
+from ptxgen.tune.keeping import NOT_ASKED, class_of
 from ptxgen.tune.measuring import shapes_of
 from ptxgen.tune.versions import driver_here, released
 from tests.runtime.conftest import driver  # noqa: F401
@@ -59,14 +60,79 @@ def test_an_answer_stays_whatever_is_kept_later(home: Path) -> None:  # noqa: F8
     assert Kept("H200").tiling(SPEC, TARGET, SHAPE, facts()) == evolve(GOOD, depth=3)
 
 
-def test_a_file_that_is_not_whole_counts_as_absent(home: Path) -> None:  # noqa: F811
+SPOILT: dict[str, tuple[str, str]] = {
+    "another format": ('"format": 2', '"format": 0'),
+    "no choice": ('"i"', '"ii"'),
+    "a word for a number": ('"i": 64', '"i": "64"'),
+    "half a row": ('"i": 64', '"i": 64.5'),
+    "more slabs than there is room for": ('"depth": 5', '"depth": 400'),
+    "a product that the target has not": ('"k": 64', '"k": 7'),
+    "nothing to multiply": ("[2048, ", "[0, "),
+    "less than nothing": ("[2048, ", "[-2048, "),
+    "a size in words": ("[2048, ", '["many", '),
+    "no time": ('"us": 1.0', '"us": NaN'),
+    "three sizes": ("2048, 1]", "2048]"),
+}
+
+
+@pytest.mark.parametrize("name", SPOILT)
+def test_a_file_that_is_not_whole_counts_as_absent_and_gives_way(name: str, home: Path) -> None:  # noqa: F811
     keep(Kept("H200"), GOOD, 1.0)
     (path,) = home.rglob("*.json")
     text = path.read_text()
     assert Kept("H200").find(SPEC, TARGET, SHAPE, facts()) is not None
-    for spoilt in (text[:-9], text.replace('"format": 2', '"format": 0'), text.replace('"i"', '"ii"'), "[]"):
-        path.write_text(spoilt)
-        assert Kept("H200").find(SPEC, TARGET, SHAPE, facts()) is None, spoilt
+    assert text.count(SPOILT[name][0]) == 1
+    path.write_text(text.replace(*SPOILT[name]))
+    assert Kept("H200").tiling(SPEC, TARGET, SHAPE, facts()) is None
+    assert Kept("H200").exact(SPEC, TARGET, SHAPE, facts()) is None
+    keep(Kept("H200"), GOOD, 1.0)
+    assert Kept("H200").tiling(SPEC, TARGET, SHAPE, facts()) == GOOD
+
+
+@pytest.mark.parametrize("content", (b"", b"[]", b"3", b"null", b"\xff\xfe\x00", b"[" * 100_000, b'{"format": 2}'))
+def test_what_is_no_record_counts_as_absent(content: bytes, home: Path) -> None:  # noqa: F811
+    keep(Kept("H200"), GOOD, 1.0)
+    (path,) = home.rglob("*.json")
+    path.write_bytes(content)
+    assert Kept("H200").tiling(SPEC, TARGET, SHAPE, facts()) is None
+
+
+def test_what_cannot_be_kept_is_not_kept_and_leaves_nothing_behind(
+    home: Path,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def full(scratch: Path, target: Path) -> None:
+        raise OSError("no space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "replace", full)
+        keep(Kept("H200"), GOOD, 1.0)
+    assert [path for path in home.rglob("*") if path.is_file()] == []
+    (home / "file").write_text("")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(home / "file"))
+    keep(Kept("H200"), GOOD, 1.0)
+    assert Kept("H200").tiling(SPEC, TARGET, SHAPE, facts()) is None
+
+
+def test_whoever_reads_while_others_write_finds_one_of_them_whole(home: Path) -> None:  # noqa: F811
+    written = [evolve(GOOD, depth=depth) for depth in (2, 3, 4, 5)]
+
+    def write(tiling: MatmulTiling) -> None:
+        for _ in range(50):
+            keep(Kept("H200"), tiling, 1.0)
+
+    keep(Kept("H200"), GOOD, 1.0)
+    with ThreadPoolExecutor(len(written)) as pool:
+        done = [pool.submit(write, each) for each in written]
+        while not all(each.done() for each in done):
+            assert Kept("H200").tiling(SPEC, TARGET, SHAPE, facts()) in written
+    assert len([path for path in home.rglob("*") if path.is_file()]) == 1
+
+
+def test_sources_that_launch_and_judge_make_what_was_found_stale() -> None:
+    found = {Path(each).name for root in ptxgen.__path__ for each in store._sources(root, NOT_ASKED)}
+    assert {"gate.py", "loading.py", "matmul_pace.py"} <= found
+    assert not {"progress.py", "scheduler.py"} & found
 
 
 def test_shapes_of_a_class_are_alike() -> None:
@@ -129,13 +195,21 @@ def test_where_arguments_allow_less_the_model_chooses(home: Path, name: str, ahe
 
 
 def test_the_best_of_the_device_that_is_there(driver: FakeDriver, home: Path) -> None:  # noqa: F811
-    ptxgen.tune.best.cache_clear()
+    ptxgen.tune._on.cache_clear()
     driver.name = "NVIDIA H100 80GB HBM3"
-    found = ptxgen.tune.best()
+    found = ptxgen.tune.best(0)
+    assert isinstance(found, Kept)
     assert (found.device, found.driver) == ("NVIDIA H100 80GB HBM3", driver_here())
     assert found.driver.startswith("CUDA 12.4")
-    assert found is ptxgen.tune.best()
-    ptxgen.tune.best.cache_clear()
+    assert found is ptxgen.tune.best(0)
+    assert ptxgen.tune.best() is ptxgen.tune.best()
+    ptxgen.tune._on.cache_clear()
+
+
+@pytest.mark.parametrize("device", (1.5, True, b"NVIDIA H200"))
+def test_what_is_no_device_is_named(device: Any) -> None:
+    with pytest.raises(TypeError, match="best: device is the number or the name of a GPU, or None, got "):
+        ptxgen.tune.best(device)
 
 
 def test_a_release_of_the_driver(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,13 +12,17 @@ from attrs import evolve
 
 import ptxgen
 from ptxgen.build import Module, pointer
+from ptxgen.emit import Listing
+from ptxgen.errors import DriverError
+from ptxgen.kernels.generated import GeneratedKernel
 from ptxgen.kernels.matmul_menu import Sizes
-from ptxgen.runtime import Graph, load, record
+from ptxgen.runtime import Assembler, Cubin, Graph, load, record
+from ptxgen.runtime.entries import read_headers
 from ptxgen.tune.cases import Case
 from ptxgen.tune.checking import Adding, Checker, rows_of
 from ptxgen.tune.gate import Gate, Refusal, Stage, Timing
 from ptxgen.tune.measuring import Bench, bench, turns
-from ptxgen.tune.station import REPLAYS, timed
+from ptxgen.tune.station import REPLAYS, Station, timed
 from ptxgen.tune.subjects import OnDevice
 from tests.runtime.conftest import driver  # noqa: F401
 from tests.runtime.fake_driver import FakeDriver, Launched
@@ -165,3 +170,26 @@ def test_memory_lies_on_a_device_as_badly_as_it_does_here(driver: FakeDriver) ->
     assert result.touched() == 0
     assert [tuple(map(int, place)) for place in np.argwhere(result.bits() != 0xFFFF)] == [(1, 0)]
     assert int(result.bits()[1, 0]) == 0x1111
+
+
+def test_a_candidate_is_loaded_by_its_machine_code_and_else_as_a_call_loads_it(
+    driver: FakeDriver,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made = evolve(good(DIRECT), cubin=None)
+    assert made.kept is not None
+    known = Assembler(Path("ptxas"), "12.9", (8, 8), frozenset((TARGET,)))
+    kernels = read_headers(made.kept.text).kernels
+    elsewhere = evolve(made, cubin=Cubin(b"code", TARGET, known, (), kernels, Listing("", ()), ""))
+    text = made.kept.text.encode() + b"\0"
+    station = Station()
+    for number, each in enumerate((elsewhere, made)):
+        assert station.kernel(number, each) is station.kernel(number, each)
+    assert driver.images == [b"code", text]
+
+    def refused(kernel: GeneratedKernel, cubin: Cubin, device: int = 0) -> Any:
+        raise DriverError("no code for this device in it")
+
+    monkeypatch.setattr(GeneratedKernel, "take", refused)
+    station.kernel(2, evolve(elsewhere))
+    assert driver.images == [b"code", text, text]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ptxgen.cli.tune import gpus
+from ptxgen.cli.pools import gpus
 from ptxgen.tune.taking import visible
 
 CASES = (
@@ -28,7 +28,7 @@ def test_names_are_those_of_the_list_that_was_inherited(inherited: str | None, w
 
 @pytest.mark.parametrize("inherited, wanted", CASES[:1] + CASES[-1:], ids=str)
 def test_processes_share_out_what_was_inherited(monkeypatch: Any, inherited: str | None, wanted: list[str]) -> None:
-    monkeypatch.setattr("ptxgen.cli.tune.device_count", lambda: 2)
+    monkeypatch.setattr("ptxgen.cli.pools.device_count", lambda: 2)
     if inherited is None:
         monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     else:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
+from threading import Event
 
 import pytest
 from attrs import evolve, frozen
@@ -17,6 +19,7 @@ from ptxgen.kernels.matmul_cost import estimate
 from ptxgen.kernels.matmul_menu import Sizes, menu_for
 from ptxgen.plan import Eviction, grouped, sms
 from ptxgen.tune import Best, Gate, Kept, Refusal, Stage, Timing, Tuner, Tuning
+from ptxgen.tune.calibration import facts_for
 from ptxgen.tune.cases import Case, sizes_around
 from ptxgen.tune.making import Made, Wanted
 from ptxgen.tune.steps import differences
@@ -26,6 +29,7 @@ from ptxgen.tune.tuner import Verdict
 from tests.tune.spoiled import DIRECT, FACTS, SPEC, TARGET, device, good
 
 SHAPES = (Sizes(2048, 2048, 2048), Sizes(128, 4096, 4096))
+THIRD, FOURTH = Sizes(512, 511, 512), Sizes(512, 512, 511)
 
 
 @frozen
@@ -95,6 +99,47 @@ def test_the_best_is_the_quickest_of_what_was_measured(threads: Executor) -> Non
     assert default_tiling(SPEC, TARGET) in {trial.tiling for trial in found.trials}
     assert heard == [*[("made", 1)] * 4, ("measured", 4), *[("made", 1)] * 2, ("measured", 3)]
     assert len({trial.tiling for trial in found.trials}) == len(found.trials) == 6
+
+
+def test_what_ends_a_search_leaves_what_it_found_and_nothing_to_do(home: Path) -> None:
+    """A measurer that dies at the second shape, before candidates of the third are made, while others wait."""
+    last: list[Wanted] = []
+    died = Event()
+
+    def make(wanted: Wanted) -> Made:
+        if wanted.facts == facts_for(SPEC, THIRD, wanted.tiling, TARGET):
+            died.wait(60.0)
+        if wanted.facts == facts_for(SPEC, FOURTH, wanted.tiling, TARGET):
+            last.append(wanted)
+            time.sleep(0.3)
+        return unmade(wanted)
+
+    class Dying:
+        def measure(self, spec: MatmulSpec, target: str, sizes: Sizes, made: Sequence[Made]) -> tuple[Verdict, ...]:
+            if sizes == SHAPES[1]:
+                died.set()
+                raise MemoryError("no room")
+            return Clock().measure(spec, target, sizes, made)
+
+    with ThreadPoolExecutor(1) as makers, ThreadPoolExecutor(1) as measurers:
+        tuner = Tuner(device(), Dying(), makers, measurers, Kept("H200"), 30, lambda *told: None, make)
+        with pytest.raises(MemoryError, match="no room"):
+            list(tuner.tune(SPEC, TARGET, (*SHAPES, THIRD, FOURTH)))
+    (best,) = Kept("H200").all(SPEC, TARGET)
+    assert best.sizes == SHAPES[0]
+    assert len(last) < 10
+
+
+def test_what_is_no_shape_and_what_tells_too_little_is_named(threads: Executor) -> None:
+    class Silent:
+        def measure(self, spec: MatmulSpec, target: str, sizes: Sizes, made: Sequence[Made]) -> tuple[Verdict, ...]:
+            return ()
+
+    tuner = Tuner(device(), Silent(), threads, threads, None, 3, make=unmade)
+    with pytest.raises(ValueError, match=r"sizes of at least 1, got Sizes\(m=64, n=0, k=64, batches=1\)"):
+        list(tuner.tune(SPEC, TARGET, (Sizes(64, 0, 64),)))
+    with pytest.raises(ValueError, match=r"has 2 candidates, the measurer told of 0"):
+        list(tuner.tune(SPEC, TARGET, SHAPES[:1]))
 
 
 def test_what_a_clock_cannot_have_seen_is_refused(threads: Executor) -> None:
