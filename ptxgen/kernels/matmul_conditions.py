@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from math import prod
 
 from ptxgen.compute import f16, s32
@@ -16,6 +17,12 @@ from ptxgen.kernels.matmul_tiling import WARP_COUNTS
 from ptxgen.tile import is_power
 
 MOST_PARTS = 64
+
+
+def by(extents: Iterable[int]) -> str:
+    """Extents as they are told."""
+    return "x".join(map(str, extents))
+
 
 BY_GROUPS = Condition(
     lambda case: case.by_groups,
@@ -35,6 +42,16 @@ KNOWN_WARPS = Condition(
         else f"a product runs on {', '.join(map(str, WARP_COUNTS))} warps"
     ),
     lambda case: "one of " + ", ".join(str(count) for count in WARP_COUNTS[:-1]),
+)
+FILLED_WARPS = Condition(
+    lambda case: (
+        case.by_groups or all(own >= least for own, least in zip(case.tiling.warp_tile, case.least_tile, strict=True))
+    ),
+    lambda case: (
+        f"a warp has {by(case.tiling.warp_tile)} of a tile of {case.tiling.i}x{case.tiling.j}, and multiplies "
+        f"{by(case.least_tile)} at once"
+    ),
+    lambda case: "a larger tile, or fewer",
 )
 POWER_FOR_WARPS = stated(
     lambda case: case.by_groups or (is_power(case.tiling.i) and is_power(case.tiling.j) and is_power(case.tiling.k)),

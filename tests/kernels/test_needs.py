@@ -245,6 +245,24 @@ CASES: dict[str, tuple[str, str, MatmulTiling, str]] = {
         "warpgroups multiply from shared memory",
     ),
     "three warps": ("plain", "sm_80", evolve(NARROW, warps=3), "a product runs on 1, 2, 4, 8, 12 warps"),
+    "warps of nothing": (
+        "plain",
+        "sm_80",
+        MatmulTiling(i=16, j=32, k=32, warps=4),
+        "warps=4: a warp has 8x16 of a tile of 16x32, and multiplies 16x8 at once; take a larger tile, or fewer",
+    ),
+    "quads of nothing": (
+        "plain",
+        "sm_70",
+        MatmulTiling(i=32, j=16, k=32, warps=2),
+        "warps=2: a warp has 32x8 of a tile of 32x16, and multiplies 16x16 at once",
+    ),
+    "small pieces": (
+        "plain",
+        "sm_80",
+        MatmulTiling(i=64, j=16, k=16, warps=4, drain=8),
+        "drain=8: pieces of 8 rows of a warp, 16x16 in all, have less than 16 bytes for each thread of 4 warps; take",
+    ),
     "odd extents": ("plain", "sm_80", evolve(NARROW, i=96), "i=96: tiles that are dealt to warps have powers of two"),
     "chains": (
         "chains",
