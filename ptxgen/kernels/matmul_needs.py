@@ -48,7 +48,7 @@ SHARED_SUMS = (
 )
 IN_TURN = (Need(OF.residual_depth, (on.NOT_IN_TURN,)),)
 NEEDS = (
-    Need(OF.warps, (on.KNOWN_WARPS, on.FILLED_WARPS), always=True),
+    Need(OF.warps, (on.KNOWN_WARPS, on.FILLED_WARPS, on.HELD_BY_THREADS), always=True),
     Need(OF.i, (on.POWER_FOR_WARPS,), always=True),
     Need(OF.k, (on.WHOLE_STEPS, on.WHOLE_CHAINS), always=True),
     Need(OF.fragment_depth, (on.BY_WARPS, on.FRAGMENTS_DIVIDE)),

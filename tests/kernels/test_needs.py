@@ -257,6 +257,12 @@ CASES: dict[str, tuple[str, str, MatmulTiling, str]] = {
         MatmulTiling(i=32, j=16, k=32, warps=2),
         "warps=2: a warp has 32x8 of a tile of 32x16, and multiplies 16x16 at once",
     ),
+    "many sums": (
+        "plain",
+        "sm_80",
+        MatmulTiling(i=128, j=256, k=32, warps=4, isolate=False),
+        "warps=4: sums and results of a tile of 128x256 take 384 registers of a thread, which has 255; take a smaller",
+    ),
     "small pieces": (
         "plain",
         "sm_80",
