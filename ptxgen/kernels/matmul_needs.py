@@ -61,7 +61,7 @@ NEEDS = (
     Need(OF.maps_early, (on.BY_GROUPS,)),
     Need(OF.boxed, (on.COPYING, on.MAPPED, on.LONG_ROWS)),
     *SHARED_SUMS,
-    Need(OF.drain, PIECES),
+    Need(OF.drain, (on.KNOWN_WARPS, *PIECES)),
     Need(OF.drain_depth, (on.DRAINED, on.BY_GROUPS)),
     Need(OF.piecewise, (on.BY_GROUPS, on.DRAINED, on.NO_TOTALS)),
     *IN_TURN,
