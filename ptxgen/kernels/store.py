@@ -91,11 +91,20 @@ def keep(question: str, kept: Kept) -> None:
     target = folder() / name_of(question)
     with suppress(OSError):
         target.parent.mkdir(parents=True, exist_ok=True)
-        handle, scratch = tempfile.mkstemp(dir=target.parent)
+        _write(content, target)
+        _make_room(target.parent)
+
+
+def _write(content: str, target: Path) -> None:
+    """Writes a file as a whole: other processes see all of it or none, and what cannot be written leaves nothing."""
+    handle, scratch = tempfile.mkstemp(dir=target.parent)
+    try:
         with open(handle, "w", encoding="utf-8") as file:
             file.write(content)
         Path(scratch).replace(target)
-        _make_room(target.parent)
+    except OSError:
+        Path(scratch).unlink(missing_ok=True)
+        raise
 
 
 def _digest(described: str, text: str) -> str:
@@ -103,18 +112,25 @@ def _digest(described: str, text: str) -> str:
 
 
 def _make_room(where: Path) -> None:
-    held = [(path.stat(), path) for path in where.glob(f"*{SUFFIX}")]
-    total = sum(known.st_size for known, _ in held)
-    for known, path in sorted(held, key=lambda each: each[0].st_mtime):
+    found = list(_files(where))
+    total = sum(known.st_size for known, _ in found)
+    for known, path in sorted(found, key=lambda each: each[0].st_mtime):
         if total <= MOST_BYTES:
             return
         path.unlink(missing_ok=True)
         total -= known.st_size
 
 
+def _files(where: Path) -> Iterator[tuple[os.stat_result, Path]]:
+    """The files of a folder that hold kernels, but those that another process deletes meanwhile."""
+    for path in where.glob(f"*{SUFFIX}"):
+        with suppress(FileNotFoundError):
+            yield path.stat(), path
+
+
 def held() -> tuple[int, int]:
     """How many kernels are kept, and their bytes."""
-    sizes = [path.stat().st_size for path in folder().glob(f"*{SUFFIX}")]
+    sizes = [known.st_size for known, _ in _files(folder())]
     return len(sizes), sum(sizes)
 
 
