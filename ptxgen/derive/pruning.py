@@ -33,10 +33,10 @@ def pruned(
 def _without_one(
     proposed: Synchronised, needed: tuple[Requirement, ...], threads: Mapping[str, Threads]
 ) -> Synchronised | None:
-    without_atoms = (
+    fewer = [
         evolve(proposed, atoms=tuple(other for other in proposed.atoms if other is not atom)) for atom in proposed.atoms
-    )
-    for fewer in (*without_atoms, *((evolve(proposed, enter=()),) if proposed.enter else ())):
-        if check_meetings(fewer, needed, needless=False, threads=threads).accepted:
-            return fewer
-    return None
+    ]
+    if proposed.enter:
+        fewer.append(evolve(proposed, enter=()))
+    judged = (one for one in fewer if check_meetings(one, needed, needless=False, threads=threads).accepted)
+    return next(judged, None)
