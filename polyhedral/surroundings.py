@@ -44,6 +44,3 @@ class Surroundings:
     def exclude(self, *systems: System) -> bool:
         """Whether no integer point is in all of the systems here."""
         return disjoint(self.near(*systems), *systems)
-
-
-NOWHERE_SPECIAL = Surroundings()

@@ -16,7 +16,6 @@ from ptxgen.cli.operands import check_used, inputs_of, read_files, scalars_of, t
 from ptxgen.cli.outputs import check_outputs, write_array, write_text
 from ptxgen.cli.parser import MatmulOptions
 from ptxgen.cli.unusable import Unusable
-from ptxgen.derive import Unsettled
 from ptxgen.errors import KernelError
 from ptxgen.kernels.binding import arrays_in_memory, bind
 from ptxgen.kernels.generated import GeneratedKernel
@@ -26,6 +25,7 @@ from ptxgen.kernels.matmul_compute import MatmulSpec
 from ptxgen.kernels.matmul_defaults import default_tiling
 from ptxgen.kernels.matmul_needs import Conflict, conflicts, told_together
 from ptxgen.kernels.matmul_tiling import MatmulTiling
+from ptxgen.kernels.settled import unsettled
 from ptxgen.kernels.views import outline
 from ptxgen.plan import Workers
 from ptxgen.runtime import compute_capability, device_count
@@ -106,10 +106,9 @@ def _check_simulator(options: MatmulOptions, kernel: GeneratedKernel) -> None:
     """Unusable where nobody has recorded how the kernel's products round."""
     if options.run == "none" or _machine(options) is Machine.GPU:
         return
-    for order in kernel.derivation.signature(options.target):
-        if isinstance(order.terms, Unsettled):
-            why = order.terms.reason
-            raise Unusable(f"the CPU cannot run this: {why}; take --run gpu, --run none or --target sm_70")
+    why = unsettled(kernel)
+    if why is not None:
+        raise Unusable(f"the CPU cannot run this: {why}; take --run gpu, --run none or --target sm_70")
 
 
 @frozen(eq=False)

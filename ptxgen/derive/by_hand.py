@@ -6,6 +6,7 @@ from attrs import evolve
 
 from isa.mechanisms import AT_ISSUE, Completion, Group, GroupKind, IssuedBy, Mechanism, Proxy
 from ptxgen.derive.draft import Body, Draft
+from ptxgen.derive.staging import check_instruction
 from ptxgen.errors import PlanError
 from ptxgen.order.ops import Op, Touch, TouchKind
 from ptxgen.plan import ByHand, Completes, Issued
@@ -23,6 +24,8 @@ def written_by_hand(draft: Draft) -> None:
     that code can stand in for."""
     for step in draft.space.plan.steps:
         if isinstance(step, ByHand):
+            if step.completes is Completes.LANE_GROUP:
+                check_instruction(draft, "cp.async.ca.shared.global", step)
             found = [_exchanged(body, step) for root in draft.roots.values() for body in _bodies(root)]
             if not any(found):
                 raise PlanError(f"by_hand({step.op}): the plan derives no such op", line=step.line)
@@ -48,6 +51,8 @@ def _by_hand(op: Op, step: ByHand, body: Body) -> Op:
     beside = [(own.node, touch) for own in body.items if isinstance(own, Op) for touch in own.touches]
     reads = tuple(_region(name, regions, beside, step) for name in step.reads)
     writes = tuple(_region(name, regions, beside, step) for name in step.writes)
+    if step.completes is Completes.LANE_GROUP:
+        _check_group(step, reads, writes)
     memory = [any(r.buffer.space is not Space.REGISTERS for r in found) for found in (reads, writes)]
     proxies = [Proxy.GENERIC if some else None for some in memory]
     mechanism = Mechanism(proxies[0], proxies[1], ISSUERS[step.issued], COMPLETIONS[step.completes])
@@ -59,6 +64,15 @@ def _by_hand(op: Op, step: ByHand, body: Body) -> Op:
         for region in found
     )
     return evolve(op, node=node, mechanism=mechanism, touches=touches, line=step.line)
+
+
+def _check_group(step: ByHand, reads: tuple[Region, ...], writes: tuple[Region, ...]) -> None:
+    """PlanError where code that completes in groups of `cp.async` declares what no such copy touches."""
+    for region, space in (*((read, Space.GLOBAL) for read in reads), *((write, Space.SHARED) for write in writes)):
+        if region.buffer.space is not space:
+            name, own = region.buffer.name, region.buffer.space.value
+            text = f"by_hand({step.op}): groups of cp.async copy global to shared memory, {name} is in {own}"
+            raise PlanError(text, line=step.line)
 
 
 def _touched(node: Node, step: ByHand) -> tuple[Distribution, dict[str, Region]]:

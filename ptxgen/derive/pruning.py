@@ -19,12 +19,13 @@ def pruned(
     proposed: Synchronised, needed: tuple[Requirement, ...], threads: Mapping[str, Threads]
 ) -> tuple[Synchronised, Verdict]:
     """The synchronisation without atoms that serve no requirement, and the judge's verdict on what is left. Rules see
-    one requirement at a time; two rings that the same roles pass in turn may serve each other's."""
+    one requirement at a time; two rings that the same roles pass in turn may serve each other's. What the steady state
+    does not need and some item does, as where neighbours meet in other items, is kept."""
     verdict = check_meetings(proposed, needed, threads=threads)
     while verdict.codes == NEEDLESS:
         fewer = _without_one(proposed, needed, threads)
         if fewer is None:
-            break
+            return proposed, check_meetings(proposed, needed, needless=False, threads=threads)
         proposed, verdict = fewer, check_meetings(fewer, needed, threads=threads)
     return proposed, verdict
 
@@ -32,8 +33,10 @@ def pruned(
 def _without_one(
     proposed: Synchronised, needed: tuple[Requirement, ...], threads: Mapping[str, Threads]
 ) -> Synchronised | None:
-    for atom in proposed.atoms:
-        fewer = evolve(proposed, atoms=tuple(other for other in proposed.atoms if other is not atom))
-        if check_meetings(fewer, needed, needless=False, threads=threads).accepted:
-            return fewer
-    return None
+    fewer = [
+        evolve(proposed, atoms=tuple(other for other in proposed.atoms if other is not atom)) for atom in proposed.atoms
+    ]
+    if proposed.enter:
+        fewer.append(evolve(proposed, enter=()))
+    judged = (one for one in fewer if check_meetings(one, needed, needless=False, threads=threads).accepted)
+    return next(judged, None)

@@ -23,6 +23,7 @@ from ptxgen.derive.placement import coalesced
 from ptxgen.errors import PlanError
 from ptxgen.order.ops import Op, Touch, TouchKind
 from ptxgen.plan import (
+    ByHand,
     Drain,
     IntoFragments,
     IntoRegisters,
@@ -206,7 +207,7 @@ def reader(draft: Draft, step: Stage, held: Distribution) -> Reader:
     return Reader(held, SharedAccess(rows.reach, ROW_BYTES // width), ROW_BYTES // width, rows)
 
 
-def check_instruction(draft: Draft, name: str, step: Stage | Drain) -> None:
+def check_instruction(draft: Draft, name: str, step: Stage | Drain | ByHand) -> None:
     """PlanError where the target has no such instruction."""
     target = target_named(draft.space.plan.target)
     availability = resolve(name).availability

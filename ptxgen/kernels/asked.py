@@ -242,8 +242,7 @@ def _check_shapes(views: Mapping[str, View]) -> None:
     ahead = ends if len(b) == 3 and ends else a[:-2]
     bias = (*ends, b[-1])
     wanted = {"B": (*ahead, a[-1], b[-1]), "bias": bias, "R": result, "E": result, "D": result}
+    beside = f"a of {a}, b of {b} and offsets of {ends}" if ends else f"a of {a} and b of {b}"
     for name, view in views.items():
         if name in wanted and view.shape != wanted[name]:
-            raise LaunchError(
-                f"{SPOKEN[name]} must have the shape {wanted[name]} beside a of {a} and b of {b}, got {view.shape}"
-            )
+            raise LaunchError(f"{SPOKEN[name]} must have the shape {wanted[name]} beside {beside}, got {view.shape}")

@@ -28,6 +28,7 @@ from ptxgen.kernels.matmul_needs import check_asked
 from ptxgen.kernels.matmul_plan import matmul_plan
 from ptxgen.kernels.matmul_tiling import MatmulTiling
 from ptxgen.kernels.processors import Processor, processor_here
+from ptxgen.kernels.settled import check_settled
 from ptxgen.kernels.stated_kinds import kind, measured
 from ptxgen.kernels.total import total_plan
 from ptxgen.kernels.variants import Variant, variant_of
@@ -165,8 +166,8 @@ class Matmul:
         """Runs the product. `arrays` brings every input by name, and outputs to write in place; missing ones are made.
         A `row_sum` or `column_sum` of the epilogue is an output of that name, of one dimension and f32.
 
-        LaunchError, before anything runs, for arrays or scalars that do not fit. On the CPU, KernelError with every
-        fault that the simulator finds.
+        LaunchError, before anything runs, for arrays or scalars that do not fit, and on the CPU for products of which
+        nobody has recorded how they round; there KernelError with every fault that the simulator finds.
         """
         if not isinstance(on, Machine):
             raise LaunchError(f"on is Machine.CPU or Machine.GPU, got {on!r}")
@@ -179,6 +180,7 @@ class Matmul:
         if on is Machine.GPU:
             kernel.run(whole, scalars)
         else:
+            check_settled(kernel)
             report = kernel.simulate(whole, scalars, checks=checks)
             if report is not None:
                 report.raise_findings()

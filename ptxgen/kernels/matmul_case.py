@@ -33,11 +33,22 @@ class Case:
         return not isinstance(self.product, Denial)
 
     @property
+    def instruction(self) -> MatrixInstruction:
+        """What multiplies: a product of warpgroups or of warps."""
+        if isinstance(self.product, MatrixInstruction):
+            return self.product
+        return generation_of(self.target, self.spec.input, self.spec.accumulate, self.spec.b_input).instruction
+
+    @property
+    def least_tile(self) -> tuple[int, int]:
+        """The rows and columns that a warp multiplies at once: on Volta each half of its quads has a product."""
+        halves = 2 if self.instruction.orders else 1
+        return halves * self.instruction.m, halves * self.instruction.n
+
+    @property
     def step(self) -> int:
         """The terms that one instruction multiplies."""
-        if isinstance(self.product, MatrixInstruction):
-            return self.product.k
-        return generation_of(self.target, self.spec.input, self.spec.accumulate, self.spec.b_input).step
+        return self.instruction.k
 
 
 @frozen

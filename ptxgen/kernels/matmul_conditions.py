@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from math import prod
 
+from isa.limits import limits
+from isa.targets import target as target_named
 from ptxgen.compute import f16, s32
 from ptxgen.kernels.epilogue import Residual
 from ptxgen.kernels.generations import copies_tensors, has_overlapping_launches
-from ptxgen.kernels.matmul_case import Condition, stated
+from ptxgen.kernels.matmul_case import Case, Condition, stated
 from ptxgen.kernels.matmul_compute import Grouping
 from ptxgen.kernels.matmul_groups import Denial, along_groups
 from ptxgen.kernels.matmul_rings import LEAST_SPAN_BYTES, least_span
@@ -16,6 +19,28 @@ from ptxgen.kernels.matmul_tiling import WARP_COUNTS
 from ptxgen.tile import is_power
 
 MOST_PARTS = 64
+WARP_LANES, WARPS_OF_GROUP = 32, 4
+
+
+def by(extents: Iterable[int]) -> str:
+    """Extents as they are told."""
+    return "x".join(map(str, extents))
+
+
+def held_registers(case: Case) -> int:
+    """The registers of a thread that its sums take, and by warps, which finish whole tiles, a result beside them."""
+    tiling, spec = case.tiling, case.spec
+    rows, columns = tiling.warp_tile
+    if case.by_groups:
+        rows, columns = tiling.group_rows // WARPS_OF_GROUP, tiling.i if tiling.swap else tiling.j
+    bits = spec.summed.bits + (0 if case.by_groups else max(element.bits for element in spec.results))
+    return rows * columns * bits // (32 * WARP_LANES)
+
+
+def registers_of_a_thread(case: Case) -> int:
+    """The most registers that a thread of the target has."""
+    return limits(target_named(case.target)).registers_per_thread
+
 
 BY_GROUPS = Condition(
     lambda case: case.by_groups,
@@ -44,6 +69,24 @@ POWER_FOR_WARPS = {
     )
     for name in ("i", "j", "k")
 }
+FILLED_WARPS = Condition(
+    lambda case: (
+        case.by_groups or all(own >= least for own, least in zip(case.tiling.warp_tile, case.least_tile, strict=True))
+    ),
+    lambda case: (
+        f"a warp has {by(case.tiling.warp_tile)} of a tile of {case.tiling.i}x{case.tiling.j}, and multiplies "
+        f"{by(case.least_tile)} at once"
+    ),
+    lambda case: "a larger tile, or fewer",
+)
+HELD_BY_THREADS = Condition(
+    lambda case: held_registers(case) <= registers_of_a_thread(case),
+    lambda case: (
+        f"sums and results of a tile of {case.tiling.i}x{case.tiling.j} take {held_registers(case)} registers of a "
+        f"thread, which has {registers_of_a_thread(case)}"
+    ),
+    lambda case: "a smaller tile, or more",
+)
 WHOLE_STEPS = Condition(
     lambda case: case.tiling.k % case.step == 0,
     lambda case: f"an instruction multiplies {case.step} terms",

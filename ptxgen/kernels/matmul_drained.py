@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ptxgen.compute import Element
+from ptxgen.kernels.alignment import UNIT_BYTES
 from ptxgen.kernels.epilogue import Residual
 from ptxgen.kernels.matmul_case import Case, Condition, stated
 from ptxgen.kernels.matmul_compute import MatmulSpec
@@ -22,6 +23,7 @@ from ptxgen.kernels.matmul_tiling import GROUP_ROWS, MatmulTiling
 from ptxgen.tile import is_power
 
 LEAST_DRAINED_ROWS = 8
+WARP_LANES = 32
 
 
 def _pieces(case: Case) -> int:
@@ -51,6 +53,17 @@ def _finds_room(case: Case) -> bool:
     room -= sum(count * rows * columns * element.byte_count for element, count in brought)
     wanted = [tiling.drain_depth * rows * columns * element.byte_count for element in boxed]
     return None not in placed(wanted, room, of_a if tiling.workers is None else 0)
+
+
+def _piece_rows(case: Case) -> int:
+    """The rows of a block in the pieces of all its warps."""
+    return _pieces(case) * (case.tiling.i // case.tiling.warp_tile[0])
+
+
+def _is_shared_out(case: Case, element: Element) -> bool:
+    """Whether each thread has 16 bytes of a piece, or a whole row of it where that is less."""
+    row = case.tiling.j * element.byte_count
+    return _piece_rows(case) * row >= min(row, UNIT_BYTES) * WARP_LANES * case.tiling.warps
 
 
 def _boxed(spec: MatmulSpec) -> list[Element]:
@@ -98,9 +111,18 @@ WHOLE_GROUP_PIECES = stated(
     f"with swap a warpgroup has {GROUP_ROWS} columns of the result",
     f"a multiple of {GROUP_ROWS}",
 )
+SHARED_PIECES = Condition(
+    lambda case: case.by_groups or all(_is_shared_out(case, element) for element in case.spec.results),
+    lambda case: (
+        f"pieces of {_pieces(case)} rows of a warp, {_piece_rows(case)}x{case.tiling.j} in all, have less than "
+        f"{UNIT_BYTES} bytes for each thread of {case.tiling.warps} warps"
+    ),
+    lambda case: "more rows, fewer warps or 0",
+)
 ROOM_FOR_PIECES = stated(
     _finds_room, "rings and pieces of results do not fit shared memory together", "smaller pieces, a shorter ring or 0"
 )
 PIECES = (
-    POWER_OF_PIECES, UNSLICED, STORED_BOXED, LONG_PIECES, DRAINED_BY_ROWS, WHOLE_GROUP_PIECES, ROOM_FOR_PIECES
+    POWER_OF_PIECES, UNSLICED, STORED_BOXED, LONG_PIECES, DRAINED_BY_ROWS, WHOLE_GROUP_PIECES, SHARED_PIECES,
+    ROOM_FOR_PIECES,
 )  # fmt: skip

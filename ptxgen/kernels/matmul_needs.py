@@ -48,7 +48,7 @@ SHARED_SUMS = (
 )
 IN_TURN = (Need(OF.residual_depth, (on.NOT_IN_TURN,)),)
 NEEDS = (
-    Need(OF.warps, (on.KNOWN_WARPS,), always=True),
+    Need(OF.warps, (on.KNOWN_WARPS, on.FILLED_WARPS, on.HELD_BY_THREADS), always=True),
     Need(OF.i, (on.POWER_FOR_WARPS["i"],), always=True),
     Need(OF.j, (on.POWER_FOR_WARPS["j"],), always=True),
     Need(OF.k, (on.POWER_FOR_WARPS["k"], on.WHOLE_STEPS, on.WHOLE_CHAINS), always=True),
@@ -62,7 +62,7 @@ NEEDS = (
     Need(OF.maps_early, (on.BY_GROUPS,)),
     Need(OF.boxed, (on.COPYING, on.MAPPED, on.LONG_ROWS)),
     *SHARED_SUMS,
-    Need(OF.drain, PIECES),
+    Need(OF.drain, (on.KNOWN_WARPS, *PIECES)),
     Need(OF.drain_depth, (on.DRAINED, on.BY_GROUPS)),
     Need(OF.piecewise, (on.BY_GROUPS, on.DRAINED, on.NO_TOTALS)),
     *IN_TURN,

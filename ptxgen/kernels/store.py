@@ -121,21 +121,25 @@ def _digest(described: str, text: str) -> str:
 
 
 def _make_room(where: Path) -> None:
-    held = [(path.stat(), path) for path in where.glob(f"*{SUFFIX}")]
-    total = sum(known.st_size for known, _ in held)
-    for known, path in sorted(held, key=lambda each: each[0].st_mtime):
+    found = list(_files(where))
+    total = sum(known.st_size for known, _ in found)
+    for known, path in sorted(found, key=lambda each: each[0].st_mtime):
         if total <= MOST_BYTES:
             return
         path.unlink(missing_ok=True)
         total -= known.st_size
 
 
+def _files(where: Path) -> Iterator[tuple[os.stat_result, Path]]:
+    """The files of a folder that hold kernels, but those that another process deletes meanwhile."""
+    for path in where.glob(f"*{SUFFIX}"):
+        with suppress(FileNotFoundError):
+            yield path.stat(), path
+
+
 def held() -> tuple[int, int]:
     """How many kernels are kept, and their bytes."""
-    sizes = []
-    for path in folder().glob(f"*{SUFFIX}"):
-        with suppress(FileNotFoundError):
-            sizes.append(path.stat().st_size)
+    sizes = [known.st_size for known, _ in _files(folder())]
     return len(sizes), sum(sizes)
 
 

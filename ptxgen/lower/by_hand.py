@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 from attrs import field, frozen
 
 from polyhedral import Affine
@@ -104,6 +106,7 @@ class GlobalTile:
 
 
 Tile = RegisterTile | SharedTile | GlobalTile
+AnyTile = TypeVar("AnyTile", RegisterTile, SharedTile, GlobalTile)
 
 
 @frozen(eq=False)
@@ -128,20 +131,22 @@ class Hand:
 
     def registers(self, name: str) -> RegisterTile:
         """A declared tile in registers."""
-        found = self[name]
-        assert isinstance(found, RegisterTile), f"{name} is not in registers"
-        return found
+        return self._in(name, RegisterTile, "registers")
 
     def shared(self, name: str) -> SharedTile:
         """A declared tile in shared memory."""
-        found = self[name]
-        assert isinstance(found, SharedTile), f"{name} is not in shared memory"
-        return found
+        return self._in(name, SharedTile, "shared memory")
 
     def memory(self, name: str) -> GlobalTile:
         """A declared box of an array in global memory."""
+        return self._in(name, GlobalTile, "global memory")
+
+    def _in(self, name: str, kind: type[AnyTile], where: str) -> AnyTile:
         found = self[name]
-        assert isinstance(found, GlobalTile), f"{name} is not in global memory"
+        if not isinstance(found, kind):
+            raise UnsupportedError(
+                f"{self.op}: {name} is a {type(found).__name__}, and the code asks for it in {where}"
+            )
         return found
 
     def __getitem__(self, name: str) -> Tile:

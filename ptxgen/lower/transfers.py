@@ -106,11 +106,10 @@ def lower_matrix_copy(context: Context, copy: Copy) -> None:
     places = shared_places(context, plan.shared, plan.rows.reach, plan.accesses)
     for own, place in zip(plan.registers, places, strict=True):
         words = tuple(registers[number] for number in own)
-        held = words if len(words) > 1 else words[0]
         if loads:
-            move(address(context, place), into=held)
+            move(address(context, place), into=words)
         else:
-            move(address(context, place), held)
+            move(address(context, place), words)
 
 
 def _matrix_plan(copy: Copy) -> MatrixPlan:

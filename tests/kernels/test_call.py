@@ -60,6 +60,12 @@ def test_other_targets() -> None:
     assert all(np.abs(found - a.astype(float) @ b).max() < 2e-2 for found in results)
 
 
+@pytest.mark.parametrize("target", ["sm_75", "sm_120"])
+def test_a_target_that_no_simulator_has_the_bits_of_is_refused_in_one_line(target: str) -> None:
+    with pytest.raises(LaunchError, match=rf"^the CPU cannot run this: mma .* on {target}: .*; take another target"):
+        ptxgen.matmul(halves(8, 16), halves(16, 8), target=target)
+
+
 @pytest.mark.parametrize("arguments, wanted", [
     ((halves(4, 8), halves(4, 8)), r"b must have the shape \(8, 8\) beside a of \(4, 8\) and b of \(4, 8\), got"),
     ((halves(4, 8), halves(2, 8, 4)), r"a and b must both have two dimensions, or three, got shapes \(4, 8\) and"),

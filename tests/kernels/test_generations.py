@@ -115,6 +115,19 @@ def test_turing(layout: Layout) -> None:
     assert np.abs(arrays["D"] - a @ b).max() < 2e-2
 
 
+@pytest.mark.parametrize("layout", list(Layout), ids=lambda layout: layout.value)
+def test_fragments_of_one_matrix_are_loaded(layout: Layout) -> None:
+    """`ldmatrix` of one matrix fills a vector of one register."""
+    kernel = Matmul(MatmulSpec(layout), "sm_75", MatmulTiling(16, 8, 16, 1, fragment_depth=1, isolate=False)).kernel()
+    assert ".x1" in kernel.listing.text
+    assert kernel.assembled().spills == 0
+
+
+def test_fragments_of_one_matrix_of_integers_are_multiplied() -> None:
+    tiling = MatmulTiling(i=16, j=16, k=16, warps=4, fragment_depth=1, isolate=False)
+    run_matmul(MatmulSpec.of(s8, layout=Layout.NT), (24, 40, 48), tiling, target="sm_75")
+
+
 @pytest.mark.parametrize("target", ["sm_75", "sm_80", "sm_90a"])
 def test_default_plans_do_not_spill(target: str) -> None:
     for layout in Layout:

@@ -329,7 +329,10 @@ def test_the_call_makes_results_and_takes_other_types() -> None:
     ("shapes", "kind", "told"),
     [
         (((4, 40, 32), (4, 32, 24), (4,)), np.int32, "a must have two dimensions, and b three or"),
-        (((40, 32), (4, 32, 24), (3,)), np.int32, "b must have the shape (3, 32, 24)"),
+        (
+            ((40, 32), (4, 32, 24), (3,)), np.int32,
+            "b must have the shape (3, 32, 24) beside a of (40, 32), b of (4, 32, 24) and offsets of (3,), got",
+        ),
         (((40, 32), (4, 31, 24), (4,)), np.int32, "b must have the shape (4, 32, 24)"),
         (((40, 32), (32, 24), (4,)), np.int64, "offsets must be one end for each group, in s32, got int64"),
         (((40, 32), (32, 24), (4, 1)), np.int32, "offsets must be one end for each group"),

@@ -65,11 +65,16 @@ def check_refused_rightly(spec: MatmulSpec, target: str, tiling: MatmulTiling, f
     plan = planned(spec, target, tiling)
     for each in found if plan else []:
         assert plan is not None
-        fell_back = each.name in ("swap", "turns", "boxed", "fragment_depth", "group_rows")
+        fell_back = each.name in ("swap", "turns", "boxed", "fragment_depth", "group_rows") or is_other_k(each, found)
         left = any(isinstance(step, Drain) and step.through is None for step in plan.steps) or each.asked == 24
         other = planned(spec, target, without(tiling, each.name))
         same = other is not None and steps_of(other) == steps_of(plan)
         assert same or fell_back or (each.name == "drain" and left) or not derives(plan), each
+
+
+def is_other_k(conflict: Conflict, found: list[Conflict]) -> bool:
+    """Whether slabs are others, since those that were asked for are copied by no boxes."""
+    return conflict.name == "k" and any(each.name == "boxed" for each in found)
 
 
 def derives(plan: Plan) -> bool:
@@ -245,6 +250,36 @@ CASES: dict[str, tuple[str, str, MatmulTiling, str]] = {
         "warpgroups multiply from shared memory",
     ),
     "three warps": ("plain", "sm_80", evolve(NARROW, warps=3), "a product runs on 1, 2, 4, 8, 12 warps"),
+    "warps of nothing": (
+        "plain",
+        "sm_80",
+        MatmulTiling(i=16, j=32, k=32, warps=4),
+        "warps=4: a warp has 8x16 of a tile of 16x32, and multiplies 16x8 at once; take a larger tile, or fewer",
+    ),
+    "quads of nothing": (
+        "plain",
+        "sm_70",
+        MatmulTiling(i=32, j=16, k=32, warps=2),
+        "warps=2: a warp has 32x8 of a tile of 32x16, and multiplies 16x16 at once",
+    ),
+    "many sums": (
+        "plain",
+        "sm_80",
+        MatmulTiling(i=128, j=256, k=32, warps=4, isolate=False),
+        "warps=4: sums and results of a tile of 128x256 take 384 registers of a thread, which has 255; take a smaller",
+    ),
+    "small pieces": (
+        "plain",
+        "sm_80",
+        MatmulTiling(i=64, j=16, k=16, warps=4, drain=8),
+        "drain=8: pieces of 8 rows of a warp, 16x16 in all, have less than 16 bytes for each thread of 4 warps; take",
+    ),
+    "three warps drained": (
+        "plain",
+        "sm_80",
+        evolve(NARROW, warps=3, drain=32),
+        "warps=3, drain=32: a product runs on 1, 2, 4, 8, 12 warps; take one of 1, 2, 4, 8",
+    ),
     "odd extents": ("plain", "sm_80", evolve(NARROW, i=96), "i=96: tiles that are dealt to warps have powers of two"),
     "odd columns": (
         "plain",

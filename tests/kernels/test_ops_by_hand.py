@@ -211,6 +211,37 @@ def test_mistakes_of_the_code_are_on_its_lines() -> None:
         generate(putting(asking))
 
 
+def test_a_tile_that_is_somewhere_else_is_named() -> None:
+    def misplaced(hand: Hand) -> None:
+        hand.shared("A.registers")
+
+    with pytest.raises(UnsupportedError, match=r"A.shared: A.registers is a RegisterTile, and the code asks for it in"):
+        generate(putting(misplaced))
+
+
+@pytest.mark.parametrize("model", [lambda c: c[:1], lambda c: (c, c), lambda c: 0.0])
+def test_a_model_that_gives_other_arrays_is_a_fault(model: Callable[..., Any]) -> None:
+    plan = volta(matmul(bias=False)).by_hand("D", square, reads=["C"], writes=["D.registers"], model=model)
+    arrays, sizes, _ = matmul_case("nn", 64, 64, 32)
+    with pytest.raises(MachineFault, match=r"the model of square gives arrays of \[.*; wanted one of .* D.registers"):
+        run(derive(plan).program, arrays, sizes)
+
+
+def test_groups_are_of_copies_from_global_to_shared_memory_where_the_target_has_them() -> None:
+    in_groups: dict[str, Any] = {"writes": ["A.shared"], "completes": Completes.LANE_GROUP}
+    with pytest.raises(
+        PlanError, match=r"A.shared: sm_70 has no cp.async.ca.shared.global, which needs PTX 7.0"
+    ) as old:
+        derive(volta().by_hand("A.shared", put, reads=["A.registers"], **in_groups))
+    assert old.value.line is not None
+    assert old.value.line.file == __file__
+    held = ampere(depth=3, tile=(64, 64, 32)).by_hand(
+        "D", square, reads=["C"], **in_groups | {"writes": ["D.registers"]}
+    )
+    with pytest.raises(PlanError, match=r"groups of cp.async copy global to shared memory, C is in registers"):
+        derive(held)
+
+
 def test_steps_that_make_no_sense_are_refused() -> None:
     with pytest.raises(PlanError, match=r"no op 'Q.shared' to write by hand; there are A.registers"):
         volta().by_hand("Q.shared", put, writes=["A.shared"])

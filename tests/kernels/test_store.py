@@ -102,6 +102,24 @@ def test_where_nobody_knows_of_a_home_nothing_is_kept(monkeypatch: pytest.Monkey
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_file_that_cannot_take_its_place_leaves_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(self: Path, target: Path) -> Path:
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr(Path, "replace", refused)
+    assert stored("a product", made).kept is None
+    assert list(folder.iterdir()) == []
+
+
+def test_files_that_another_process_deletes_meanwhile_are_not_counted(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stored("a product", made)
+    (kept,) = folder.iterdir()
+    monkeypatch.setattr(Path, "glob", lambda self, pattern: iter([kept, kept.with_stem("deleted")]))
+    assert store.held() == (1, kept.stat().st_size)
+
+
 def test_the_sources_are_part_of_the_question(monkeypatch: pytest.MonkeyPatch) -> None:
     stored("a product", made)
     monkeypatch.setattr(store, "sources_stamp", lambda: "other sources")

@@ -90,6 +90,18 @@ def test_every_edit_is_refused_or_harmless(name: str) -> None:
     assert counts["refused"] > 2 * counts["harmless"]
 
 
+def test_meetings_of_other_items_beside_each_other_are_kept() -> None:
+    """One before pieces of what a block stores, one behind what it leaves: the steady state needs but one of the two,
+    and no item has both."""
+    tiling = evolve(HOPPER, j=32, workers=3, stream=True, drain=16, piecewise=True)
+    planned = Streamed("sm_90a", tiling, residual=True)
+    program = planned.derivation.program
+    assert check_program(program).accepted
+    for tiles, slabs in ((1, 3), (2, 1), (5, 4)):
+        for seed in (None, slabs):
+            planned.run(program, slabs, tiles, seed)
+
+
 LAUNCHES = [(t, s, w) for t, s in product(range(1, 13), range(7)) for w in range(1, most_workers(t, s) + 1)]
 
 

@@ -17,6 +17,7 @@ from ptxgen.prove.trees.execution import Execution
 from ptxgen.prove.trees.flags import flag_faults
 from ptxgen.prove.trees.memory import memory_faults
 from ptxgen.prove.trees.reach import gathering_faults, reach_faults
+from ptxgen.prove.trees.results import neighbour_faults, result_faults
 from ptxgen.prove.trees.running import executed
 from ptxgen.prove.trees.sizes import Case, cases, item_faults
 from ptxgen.prove.trees.streams import sharing_faults, slabs_of, streamed_cases
@@ -62,7 +63,9 @@ def _first_faults(program: Program) -> Iterator[Finding]:
         if signature in seen:
             continue
         seen.add(signature)
-        faults = list(dict.fromkeys(run_faults(executed(program, traces))))
+        run = executed(program, traces)
+        faults = list(dict.fromkeys(run_faults(run)))
+        faults = faults or list(dict.fromkeys([*result_faults(run, case), *neighbour_faults(run, case, tracer)]))
         if faults:
             at = where(program.grid, case)
             yield from (evolve(fault, message=f"{fault.message} (at {at})") for fault in faults)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import count
+
 from attrs import frozen
 
 from ptxgen.tile import BLOCK_COUNT, BLOCK_NUMBER, ITEM_FIRST, ITEM_SLABS, JOINING, LEAVING
@@ -36,6 +39,17 @@ class Share:
         joining = next((number for number, part in enumerate(self.parts) if part.begun), NONE)
         leaving = sum(part.goes_on for part in self.parts)
         return {BLOCK_NUMBER: block, BLOCK_COUNT: blocks, LEAVING: leaving, JOINING: joining}
+
+
+def numbered(found: Sequence[Share]) -> tuple[tuple[int, ...], ...]:
+    """The number of the tile of each item of each share: what goes on in the next one is of the same tile there."""
+    tiles, left, numbers = count(), NONE, list[tuple[int, ...]]()
+    for share in found:
+        before = left
+        own = tuple(before if part.begun else next(tiles) for part in share.parts)
+        left = next((tile for tile, part in zip(own, share.parts, strict=True) if part.goes_on), NONE)
+        numbers.append(own)
+    return tuple(numbers)
 
 
 def most_workers(tiles: int, slabs: int) -> int:

@@ -14,6 +14,7 @@ from isa.mechanisms import AT_ISSUE
 from polyhedral import const, var
 from ptxgen.errors import Finding, Place, Severity
 from ptxgen.prove.trees.accesses import accesses, mechanism_of
+from ptxgen.prove.trees.elements import COORDINATE_BITS, Elements, elements_of, meet
 from ptxgen.prove.trees.execution import Execution
 from ptxgen.prove.trees.memory import same_elements
 from ptxgen.prove.trees.tiles import FLOW, REUSE, REWRITE, Use, required
@@ -25,7 +26,6 @@ from ptxgen.tile import (
     Acquire,
     Buffer,
     Copy,
-    Distribution,
     Grid,
     Leaf,
     Ordering,
@@ -37,9 +37,6 @@ from ptxgen.tile import (
     rank_name,
 )
 from ptxgen.tile.trees import ends_of
-
-COORDINATE_BITS = 24
-Elements = frozenset[int]
 
 
 def workspace_faults(program: Program) -> Iterator[Finding]:
@@ -132,7 +129,7 @@ def _uses(run: Execution, workspace: Workspace) -> Iterator[_Held]:
                     first, *rest = map(step.number, access.region.origin)
                     tile, row = divmod(first, _shape(run, buffer)[0])
                     use = Use(step.node, step, number, role, block, block, access, 0)
-                    yield _Held(use, tile, _elements(step.node.distribution, (row, *rest)))
+                    yield _Held(use, tile, elements_of(step.node.distribution, (row, *rest)))
 
 
 def _shape(run: Execution, buffer: Buffer) -> tuple[int, ...]:
@@ -144,7 +141,7 @@ def _faults(run: Execution, workspace: Workspace, live: list[_Held], held: _Held
     if held.tile not in run.tiles or not _within(held.elements, _tile(_shape(run, use.buffer))):
         yield _finding("memory", f"{use.leaf.op} leaves the tile of {workspace.name} that it begins in", use.leaf.line)
         return
-    found = [first for first in live if _meet(first.elements, held.elements)]
+    found = [first for first in live if meet(first.elements, held.elements)]
     if use.access.reads:
         stored = _together(tuple(first.elements for first in found if first.use.access.writes))
         if not _within(held.elements, stored):
@@ -165,26 +162,6 @@ def _by_same_threads(first: Use, second: Use) -> bool:
     return alike and at_issue
 
 
-@lru_cache(maxsize=1 << 10)
-def _elements(distribution: Distribution, corner: tuple[int, ...]) -> Elements:
-    """The coordinates of a distribution's elements from a corner on, each packed into one number."""
-    values = _span(distribution.values, distribution.value_count)
-    lanes = _span(distribution.lanes, 1 << len(distribution.lanes))
-    warps, first = _span(distribution.warps, distribution.warp_count), _packed(corner)
-    return frozenset(first + (value ^ lane ^ warp) for warp in warps for lane in lanes for value in values)
-
-
-def _span(images: tuple[tuple[int, ...], ...], count: int) -> list[int]:
-    found = [0]
-    for image in images:
-        found += [own ^ _packed(image) for own in found]
-    return found[:count]
-
-
-def _packed(coordinate: tuple[int, ...]) -> int:
-    return sum(at << COORDINATE_BITS * place for place, at in enumerate(coordinate))
-
-
 @lru_cache(maxsize=1 << 4)
 def _tile(shape: tuple[int, ...]) -> Elements:
     found = [0]
@@ -201,11 +178,6 @@ def _together(parts: tuple[Elements, ...]) -> Elements:
 @lru_cache(maxsize=1 << 12)
 def _within(inner: Elements, outer: Elements) -> bool:
     return inner <= outer
-
-
-@lru_cache(maxsize=1 << 12)
-def _meet(first: Elements, second: Elements) -> bool:
-    return first is second or not first.isdisjoint(second)
 
 
 def _finding(code: str, text: str, line: Place | None) -> Finding:

@@ -74,7 +74,15 @@ def by_hand(step: Step, node: HandWritten) -> None:
     inside = [inside_array(step, view, whole(view.region)) for view in (*views[0], *views[1])]
     wanted = np.logical_and.reduce(inside)
     found = node.code.model(*(read(step, view, wanted) for view in views[0]))
-    for view, values in zip(views[1], found if isinstance(found, tuple) else (found,), strict=True):
+    written = found if isinstance(found, tuple) else (found,)
+    shapes = [np.shape(values) for values in written]
+    if shapes != [wanted.shape] * len(views[1]):
+        names = ", ".join(view.region.buffer.name for view in views[1])
+        text = (
+            f"the model of {node.code.name} gives arrays of {shapes}; wanted one of {wanted.shape} for each of {names}"
+        )
+        raise step.fault("tile.model", text)
+    for view, values in zip(views[1], written, strict=True):
         own = wanted if view.region.buffer.space is Space.GLOBAL else every_point(view)
         write(step, view, np.asarray(values, NUMPY_TYPES[view.region.buffer.element]), own)
 
