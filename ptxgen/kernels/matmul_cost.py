@@ -76,11 +76,14 @@ def estimate_of(pace: Pace) -> Estimate:
         shares[Bound.RESULTS] += count * (each.ended - each.multiplied)
         shares[bringing] += count * (each.whole - each.ended)
     shares[Bound.RESULTS] += pace.tail
-    together = met(inside, pace.memory)
-    if pace.memory > inside:
+    powered = pace.powered(inside)
+    together = met(powered, pace.memory)
+    if pace.memory > powered:
         shares = {Bound.BEGINNING: 0.0, Bound.MEMORY: together}
+    elif pace.power > inside:
+        shares = {Bound.BEGINNING: 0.0, Bound.POWER: powered, Bound.MEMORY: together - powered}
     else:
-        shares[Bound.MEMORY] = together - inside
+        shares |= {Bound.POWER: powered - inside, Bound.MEMORY: together - powered}
     shares[Bound.BEGINNING] = beginning
     return Estimate(
         microseconds=beginning + together,
@@ -97,7 +100,6 @@ def waiting(pace: Pace) -> tuple[Bound, Bound]:
     slab, first = pace.slab, pace.rounds.each[0]
     beside, active = first.beside, first.active
     multiplied = {
-        Bound.POWER: active * slab.power,
         Bound.TENSOR: beside * slab.tensor,
         Bound.SHARED: beside * slab.shared,
     }

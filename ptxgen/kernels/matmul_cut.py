@@ -15,25 +15,24 @@ def least(pace: Pace) -> float:
     row, slab, ends = pace.product.processor, pace.slab, pace.ends
     each, filling = max(slab.tensor, slab.shared), _filling(pace)
     ended = filled = waited = lost = 0.0
-    slabs = rounds = 0
+    slabs, direct = 0, not pace.tiling.drain
     most = pace.rounds.each[0].beside
     for one in pace.rounds.each:
         losing = one.slabs * pace.lost(one.beside)
         multiplied = one.slabs * one.beside * each + losing
         waited += one.count * (one.slabs * pace.latency(one.beside, one.beside * max(each, filling)) + losing)
         filled += one.count * (one.slabs * one.beside * filling + losing)
-        ended += one.count * max(multiplied, one.beside * ends.leaving, multiplied / one.beside + ends.end)
+        left = one.beside * ends.leaving + (multiplied if direct and pace.takes_turns(one.beside) else 0.0)
+        ended += one.count * max(multiplied, left, multiplied / one.beside + ends.end)
         lost += one.count * losing
         slabs += one.count * one.active * one.slabs
-        rounds += one.count
-    powered = slabs * slab.power + lost
-    ended = max(ended, powered, powered / most + ends.end * rounds)
     taken = sum(one.count * one.active for one in pace.rounds.each) * ends.taken
     brought = max(filled, slabs * slab.l2 * _share_in_cluster(pace) + taken + lost)
-    inside = max(met(ended, brought, MEETING_IN_ROUNDS), waited)
+    together = max(ended, brought) if pace.tiling.turns else met(ended, brought, MEETING_IN_ROUNDS)
+    inside = max(together, waited)
     tail = pace.tail - (ends.once if pace.tiling.stream else 0.0)
     beginning = row.launch + row.fetch + most * filling
-    return ROUNDING * (beginning + met(inside + tail, pace.product.least_memory))
+    return ROUNDING * (beginning + met(pace.powered(inside + tail), pace.product.least_memory))
 
 
 def _filling(pace: Pace) -> float:

@@ -1,11 +1,14 @@
 """The times of a product's parts by a tiling, in microseconds, told without running it.
 
 A multiprocessor works off its tiles in rounds, one for each time that all blocks which run at once take a tile. In a
-round slabs are multiplied (as fast as the tensor cores, shared memory and the power of the device allow) and brought
-(as fast as the L2 cache gives them, a multiprocessor takes them and the ring hides their latency), and results leave.
-In clusters a slab is there later, for all its blocks, which costs where slabs are waited for and no more. Blocks that
-stay have slabs of the next tile brought while results leave; blocks side by side, and warpgroups that take tiles in
-turn, multiply while others end. The whole is no shorter than its bytes take from and to memory.
+round slabs are multiplied (as fast as the tensor cores and shared memory allow) and brought (as fast as the L2 cache
+gives them, a multiprocessor takes them and the ring hides their latency), and results leave. In clusters a slab is
+there later, for all its blocks, which costs where slabs are waited for, and where tiles are taken in turn, whose one
+ring all of a cluster's warpgroups wait at. Blocks that stay have slabs of the next tile brought while results leave;
+blocks side by side, and warpgroups that take tiles in turn, multiply while others end. Slabs of these are brought as
+evenly as they are multiplied, neither in the other's way; results straight from their registers do not leave beside
+products. The whole is no shorter than the power of the device allows, which it evens out over many rounds, and than
+its bytes take from and to memory.
 """
 
 from __future__ import annotations
@@ -21,7 +24,8 @@ from ptxgen.kernels.matmul_tiling import GROUP_ROWS, MatmulTiling
 
 FLOPS_PER_US = 1e6
 ROWS_OF_ZEROS = 3.5
-MEETING, MEETING_IN_ROUNDS = 2.5, 3.0
+MEETING, MEETING_IN_ROUNDS = 2.5, 4.0
+READ_AGAIN, READ_AGAIN_APART = 0.5, 1.1
 ALONE = (1, 1)
 
 
@@ -34,7 +38,8 @@ def met(one: float, other: float, meeting: float = MEETING) -> float:
 @frozen
 class Slab:
     """What a slab of one block takes: of the `tensor` cores, `shared` memory and `filling` of its multiprocessor, of
-    the `power` and the L2 cache of the device, and to come to all blocks of a cluster, which are `apart`."""
+    the L2 cache and, by itself, the `power` of the device, and to come to all blocks of a cluster, which are `apart`.
+    """
 
     tensor: float
     shared: float
@@ -43,28 +48,31 @@ class Slab:
     l2: float
     apart: float = 0.0
 
-    def multiplied(self, beside: int, active: int) -> float:
-        """What it takes to multiply the slabs of so many blocks of a multiprocessor and of the device."""
-        return max(beside * self.tensor, beside * self.shared, active * self.power)
+    def multiplied(self, beside: int) -> float:
+        """What it takes to multiply the slabs of so many blocks of a multiprocessor."""
+        return beside * max(self.tensor, self.shared)
 
     def brought(self, beside: int, active: int) -> float:
-        """What it takes to bring them."""
+        """What it takes to bring them, and those of so many of the device."""
         return max(beside * self.filling, active * self.l2) + self.apart
 
 
 @frozen
 class Spent:
     """A round: all slabs `multiplied`, with results that left `ended`, all slabs `brought` and results taken, and all
-    slabs as their `latency` allows."""
+    slabs as their `latency` allows; whether it goes on `evenly`."""
 
     multiplied: float
     ended: float
     brought: float
     latency: float
+    evenly: bool
 
     @property
     def whole(self) -> float:
         """All of it, as what is brought goes on beside the rest."""
+        if self.evenly:
+            return max(self.ended, self.brought, self.latency)
         return max(met(self.ended, self.brought, MEETING_IN_ROUNDS), self.latency)
 
 
@@ -93,11 +101,20 @@ class Pace:
     @property
     def microseconds(self) -> float:
         """All of it."""
-        return self.beginning + met(self.inside(self.worked_off()), self.memory)
+        return self.beginning + met(self.powered(self.inside(self.worked_off())), self.memory)
 
     def inside(self, worked: tuple[tuple[int, Spent], ...]) -> float:
-        """What the rounds take."""
+        """What the rounds take where power is no matter."""
         return sum(count * each.whole for count, each in worked) + self.tail
+
+    def powered(self, inside: float) -> float:
+        """What they take with the power that there is."""
+        return met(inside, self.power, MEETING_IN_ROUNDS)
+
+    @property
+    def power(self) -> float:
+        """What all products take as the power of the device allows them."""
+        return self.rounds.tiles * ceil(self.product.sizes.k / self.tiling.k) * self.slab.power
 
     def worked_off(self) -> tuple[tuple[int, Spent], ...]:
         """Rounds alike: how many, and what each takes."""
@@ -114,7 +131,7 @@ class Pace:
         """What a round takes. Each block multiplies its share of the time and then ends, while others multiply. Where
         blocks stay, slabs are brought meanwhile but for the first round; others begin anew."""
         beside, active, ends = of.beside, of.active, self.ends
-        each, brought = self.slab.multiplied(beside, active), self.slab.brought(beside, active)
+        each, brought = self.slab.multiplied(beside), self.slab.brought(beside, active)
         lost = of.slabs * self.lost(beside)
         multiplied = of.slabs * each + lost
         latency = of.slabs * self.latency(beside, max(each, brought)) + lost
@@ -123,7 +140,13 @@ class Pace:
         own = (multiplied if stays and not first else max(multiplied, waited)) / beside + ends.end
         if not stays and not first:
             own += self.product.processor.block
-        return Spent(multiplied, max(multiplied, beside * ends.leaving, own), self.brought(of) + lost, latency)
+        left = beside * ends.leaving + (multiplied if self.takes_turns(beside) and not self.tiling.drain else 0.0)
+        ended = max(multiplied, left, own)
+        return Spent(multiplied, ended, self.brought(of) + lost, latency, self.takes_turns(beside))
+
+    def takes_turns(self, beside: int) -> bool:
+        """Whether the warpgroups of a block that have a tile each take turns with others."""
+        return self.tiling.turns and beside > 1
 
     def brought(self, of: Round) -> float:
         """What it takes to bring the slabs of a round, while results pass the L2 cache too."""
@@ -143,7 +166,8 @@ class Pace:
         row = self.product.processor
         if not self.by_groups:
             return row.boxed_slab if self.tiling.boxed else row.warp_slab
-        return row.slab * self._in_turn(beside) * (self.tiling.group_rows // GROUP_ROWS)
+        apart = self.tiling.units * self.slab.apart if self.tiling.turns else 0.0
+        return self._in_turn(beside) * (row.slab * (self.tiling.group_rows // GROUP_ROWS) + apart)
 
     def _in_turn(self, beside: int) -> int:
         return beside if self.tiling.turns else 1
@@ -164,7 +188,8 @@ class Pace:
     @property
     def memory(self) -> float:
         """What the bytes take that cross the memory's pins: operands once, again for each round whose blocks see more
-        than the cache holds, and results."""
+        than the cache holds, and results. Half of what is seen again is held, but where blocks take tiles in turn and
+        share rows, which come apart from those that share columns with them."""
         product, sizes, row = self.product, self.product.sizes, self.product.processor
         once = product.operand_bytes
         if once <= row.l2_bytes // 2:
@@ -175,7 +200,8 @@ class Pace:
         down = min(ceil(sizes.m / self.tiling.i), max(1, self.tiling.raster.group))
         seen = (down * self.tiling.i + ceil(tiles / down) * self.tiling.j) * sizes.k * product.width
         again = blocks / most * min(seen * (most / tiles) / parts, once)
-        return product.least_memory + max(0.0, again / 2 - once) / (row.memory_rate * BYTES_PER_US)
+        share = READ_AGAIN_APART if self.tiling.turns and self.tiling.cluster[1] > 1 else READ_AGAIN
+        return product.least_memory + max(0.0, share * again - once) / (row.memory_rate * BYTES_PER_US)
 
 
 def pace_of(product: Product, tiling: MatmulTiling) -> Pace:

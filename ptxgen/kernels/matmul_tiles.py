@@ -21,7 +21,7 @@ from ptxgen.kernels.matmul_split import IN_CLUSTERS
 from ptxgen.kernels.matmul_tiling import GROUP_ROWS, MOST_COLUMNS, MatmulTiling
 from ptxgen.plan import grouped, sms
 
-RASTERS = (grouped(4), grouped(8), grouped(16))
+RASTERS = (grouped(16), grouped(8), grouped(4))
 MIDDLE = RASTERS[1]
 TWO_ROWS, TURNS = 2 * GROUP_ROWS, 2
 WIDE = GROUP_ROWS * MOST_COLUMNS
@@ -120,7 +120,7 @@ def _by_warpgroups(spec: MatmulSpec, target: str) -> Iterator[MatmulTiling]:
             workers=sms if block.turns else None,
         )  # fmt: skip
         least = LEAST_LONG if slab > GROUP_SLABS[0] else 0
-        for finished in (tiled, *_in_pieces(spec, tiled)):
+        for finished in (*_in_pieces(spec, tiled), tiled):
             depths = _depths(spec, target, finished)
             yield from (evolve(finished, depth=depth) for depth in depths if depth >= least)
 

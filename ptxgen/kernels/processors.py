@@ -120,14 +120,14 @@ FITTED_OF_BOXED = ("share_of_boxed", "boxed_slab")
 
 PROCESSORS: tuple[Processor, ...] = (
     Processor(
-        "H200", 90, 132, 4096, 50 << 20, sms_in_fours=120, top_ghz=1.98, pins_rate=4.8, measured=True, ghz=1.554,
-        sustained=785.3, fill_bytes=178.8, memory_rate=3.700, l2_rate=18.57, lines_cut=2.104, longer=0.0688,
-        saved=0.2599, launch=0.8834, fetch=0.8483, slab=0.0038, cluster_slab=0.0244, tile=0.5804,
-        piece=0.0547, out_bytes=30.30, direct_bytes=9.08, block=0.9743, walk=0.0543, cluster=0.139,
-        meeting=2.388, join=1.0263, partial_bytes=118.4, passed_bytes=20.74, curve=0.1525, in_bytes=11.91,
+        "H200", 90, 132, 4096, 50 << 20, sms_in_fours=120, top_ghz=1.98, pins_rate=4.8, measured=True, ghz=1.6437,
+        sustained=832.6, fill_bytes=112.8, memory_rate=3.794, l2_rate=17.02, lines_cut=1.966, longer=0.0337,
+        saved=0.0980, launch=0.7985, fetch=0.7936, slab=0.00385, cluster_slab=0.00951, tile=0.6900,
+        piece=0.1212, out_bytes=29.30, direct_bytes=7.742, block=1.0761, walk=0.0730, cluster=0.0529,
+        meeting=1.916, join=0.9077, partial_bytes=129.6, passed_bytes=19.67, curve=0.1492, in_bytes=9.81,
         share_of_warps=0.4992, warp_slab=0.06549, share_of_boxed=0.6411, boxed_slab=0.08105,
         called=("NVIDIA H200",),
-        source="H200 data sheet (989 TFLOP/s, 4.8 TB/s); H100 tuning guide (132 SMs, 50 MB); 3,500 launches timed",
+        source="H200 data sheet (989 TFLOP/s, 4.8 TB/s); H100 tuning guide (132 SMs, 50 MB); 4,000 launches timed",
     ),
     Processor(
         "H100", 90, 132, 4096, 50 << 20, sms_in_fours=120, top_ghz=1.98, pins_rate=3.35, ghz=1.69, sustained=700,

@@ -18,7 +18,7 @@ TARGET = "sm_90a"
 
 
 FIRST, LATER, PARTS = "measured_h200.txt", "measured_h200_later.txt", "measured_h200_parts.txt"
-PICKS, CHAINS = "measured_h200_picks.txt", "measured_h200_chains.txt"
+PICKS, CHAINS, HOT = "measured_h200_picks.txt", "measured_h200_chains.txt", "measured_h200_hot.txt"
 PLAIN = 12
 
 
