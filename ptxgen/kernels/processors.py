@@ -120,11 +120,11 @@ FITTED_OF_BOXED = ("share_of_boxed", "boxed_slab")
 
 PROCESSORS: tuple[Processor, ...] = (
     Processor(
-        "H200", 90, 132, 4096, 50 << 20, sms_in_fours=120, top_ghz=1.98, pins_rate=4.8, measured=True, ghz=1.6437,
-        sustained=832.6, fill_bytes=112.8, memory_rate=3.794, l2_rate=17.02, lines_cut=1.966, longer=0.0337,
-        saved=0.0980, launch=0.7985, fetch=0.7936, slab=0.00385, cluster_slab=0.00951, tile=0.6900,
-        piece=0.1212, out_bytes=29.30, direct_bytes=7.742, block=1.0761, walk=0.0730, cluster=0.0529,
-        meeting=1.916, join=0.9077, partial_bytes=129.6, passed_bytes=19.67, curve=0.1492, in_bytes=9.81,
+        "H200", 90, 132, 4096, 50 << 20, sms_in_fours=120, top_ghz=1.98, pins_rate=4.8, measured=True, ghz=1.6419,
+        sustained=852.5, fill_bytes=114.7, memory_rate=3.821, l2_rate=17.00, lines_cut=1.921, longer=0.0338,
+        saved=0.1093, launch=0.7289, fetch=0.7898, slab=0.00417, cluster_slab=0.01022, tile=0.6577,
+        piece=0.1150, out_bytes=25.09, direct_bytes=7.596, block=1.0299, walk=0.0767, cluster=0.0440,
+        meeting=1.917, join=0.9082, partial_bytes=122.4, passed_bytes=19.60, curve=0.1880, in_bytes=10.48,
         share_of_warps=0.4992, warp_slab=0.06549, share_of_boxed=0.6411, boxed_slab=0.08105,
         called=("NVIDIA H200",),
         source="H200 data sheet (989 TFLOP/s, 4.8 TB/s); H100 tuning guide (132 SMs, 50 MB); 4,000 launches timed",
