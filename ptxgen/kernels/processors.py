@@ -121,10 +121,10 @@ FITTED_OF_BOXED = ("share_of_boxed", "boxed_slab")
 PROCESSORS: tuple[Processor, ...] = (
     Processor(
         "H200", 90, 132, 4096, 50 << 20, sms_in_fours=120, top_ghz=1.98, pins_rate=4.8, measured=True, ghz=1.6419,
-        sustained=852.5, fill_bytes=114.7, memory_rate=3.821, l2_rate=17.00, lines_cut=1.921, longer=0.0338,
-        saved=0.1093, launch=0.7289, fetch=0.7898, slab=0.00417, cluster_slab=0.01022, tile=0.6577,
-        piece=0.1150, out_bytes=25.09, direct_bytes=7.596, block=1.0299, walk=0.0767, cluster=0.0440,
-        meeting=1.917, join=0.9082, partial_bytes=122.4, passed_bytes=19.60, curve=0.1880, in_bytes=10.48,
+        sustained=852.5, fill_bytes=113.9, memory_rate=3.766, l2_rate=17.00, lines_cut=1.972, longer=0.0347,
+        saved=0.1125, launch=0.6818, fetch=0.7860, slab=0.00438, cluster_slab=0.01048, tile=0.6248,
+        piece=0.1138, out_bytes=24.77, direct_bytes=7.410, block=1.0374, walk=0.0938, cluster=0.0404,
+        meeting=1.863, join=0.9117, partial_bytes=119.2, passed_bytes=19.60, curve=0.1885, in_bytes=9.76,
         share_of_warps=0.4992, warp_slab=0.06549, share_of_boxed=0.6411, boxed_slab=0.08105,
         called=("NVIDIA H200",),
         source="H200 data sheet (989 TFLOP/s, 4.8 TB/s); H100 tuning guide (132 SMs, 50 MB); 4,000 launches timed",
