@@ -228,7 +228,7 @@ def test_a_product_takes_the_plan_chosen_for_its_shape_and_its_own_where_it_has_
     product_ = Matmul(SPEC, "sm_90a")
     small, large = arrays(64, 64, 64), arrays(8192, 8192, 8192)
     wide, narrow = product_.fitted(large).tiled, product_.fitted(small).tiled
-    assert narrow.i * narrow.j < 128 * 192 <= wide.i * wide.j
+    assert narrow.i * narrow.j < 128 * 192 <= wide.i * wide.j * wide.units
     assert product_.fitted(small) is product_.fitted(arrays(64, 64, 64))
     own = evolve(default_tiling(SPEC, "sm_90a"), depth=3)
     assert Matmul(SPEC, "sm_90a", own).fitted(small).tiled == own
