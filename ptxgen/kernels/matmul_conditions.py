@@ -188,6 +188,14 @@ UNROUNDED_PARTS = stated(
     "sums in f16 that are passed on through memory would be rounded by each block",
     f"sums in f32, or {', '.join(map(str, IN_CLUSTERS))} parts on a target with clusters, of tiles of powers of two",
 )
+SUMS_OF_TILES = Condition(
+    lambda case: not case.spec.totals or case.spec.parts is not None,
+    lambda case: (
+        f"blocks that share a sum pass on one tile, but {', '.join(map(str, case.spec.totals))} of all that there is "
+        f"would have each of them walk whole rows or columns of tiles"
+    ),
+    lambda case: f"partial sums of tiles, as Matmul does: MatmulSpec(parts={case.tiling.warp_tile})",
+)
 ONE_CUT = stated(lambda case: case.tiling.split == 1, "a sum is cut one way or the other", "split=1")
 SHARING = stated(
     lambda case: case.tiling.workers is not None,

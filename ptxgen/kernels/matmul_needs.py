@@ -46,6 +46,7 @@ SHARED_SUMS = (
     Need(OF.split, (on.NO_TURNS, on.COMING_AND_GOING, on.NO_INTEGERS, on.UNROUNDED_PARTS, on.UNGROUPED, on.FEW_PARTS)),
     Need(OF.stream, (on.ONE_CUT, on.SHARING, on.NO_TURNS, on.NO_INTEGERS, on.UNROUNDED_SLABS)),
 )
+SUMS_IN_PLANS = tuple(Need(choice, (on.SUMS_OF_TILES,)) for choice in (OF.split, OF.stream))
 IN_TURN = (Need(OF.residual_depth, (on.NOT_IN_TURN,)),)
 NEEDS = (
     Need(OF.warps, (on.KNOWN_WARPS, on.FILLED_WARPS, on.HELD_BY_THREADS), always=True),
@@ -93,9 +94,10 @@ def check_asked(spec: MatmulSpec, target: str, tiling: MatmulTiling, line: Place
 
 
 def check_combined(spec: MatmulSpec, target: str, tiling: MatmulTiling) -> None:
-    """PlanError, by name, for what is not combined with parts of k or with turns, whatever the arrays are."""
+    """PlanError, by name, for what is not combined with parts of k or with turns, whatever the arrays are; also for
+    sums over whole rows or columns, which `Matmul` has each kernel keep tile by tile."""
     if tiling.split > 1 or tiling.stream or tiling.residual_depth:
-        refuse(conflicts(Case.of(spec, target, tiling), (*SHARED_SUMS, *IN_TURN)), target)
+        refuse(conflicts(Case.of(spec, target, tiling), (*SHARED_SUMS, *SUMS_IN_PLANS, *IN_TURN)), target)
 
 
 def refuse(found: Iterable[Conflict], target: str, line: Place | None = None) -> None:
