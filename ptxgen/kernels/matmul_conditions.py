@@ -164,11 +164,6 @@ WITH_RESIDUAL = stated(
     lambda case: any(isinstance(piece, Residual) for piece in case.spec.epilogue), "the epilogue has no residual", "0"
 )
 UNSWAPPED = stated(lambda case: not case.tiling.swap, "with swap threads load residuals themselves", "0, or swap=False")
-NOT_IN_TURN = stated(
-    lambda case: not case.tiling.turns,
-    "warpgroups that take tiles in turn would read pieces of each other's tiles from one ring",
-    "0, or turns=False",
-)
 FEW_PARTS = stated(lambda case: case.tiling.split <= MOST_PARTS, f"a sum has at most {MOST_PARTS} parts", "fewer parts")
 NO_TURNS = stated(
     lambda case: not case.tiling.turns,
