@@ -158,6 +158,7 @@ def other_numbers(node: Node) -> Iterator[Node]:
         yield from (evolve(node, rank=node.rank + more) for more in (-1, 1))
 
 
+@pytest.mark.slow
 def test_turns_and_pieces_of_other_numbers_are_refused() -> None:
     """But that who brings a piece may wait for the slot of the next one too, as if the ring had one slot less."""
     mutants = list(changed(tiny().program, other_numbers))
