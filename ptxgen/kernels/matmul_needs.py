@@ -45,6 +45,7 @@ class Conflict:
 SHARED_SUMS = (
     Need(OF.split, (on.NO_TURNS, on.COMING_AND_GOING, on.NO_INTEGERS, on.UNROUNDED_PARTS, on.UNGROUPED, on.FEW_PARTS)),
     Need(OF.stream, (on.ONE_CUT, on.SHARING, on.NO_TURNS, on.NO_INTEGERS, on.UNROUNDED_SLABS)),
+    Need(OF.tickets, (on.PASSING_ON, on.ONE_BY_ONE)),
 )
 SUMS_IN_PLANS = tuple(Need(choice, (on.SUMS_OF_TILES,)) for choice in (OF.split, OF.stream))
 NEEDS = (
@@ -94,7 +95,7 @@ def check_asked(spec: MatmulSpec, target: str, tiling: MatmulTiling, line: Place
 def check_combined(spec: MatmulSpec, target: str, tiling: MatmulTiling) -> None:
     """PlanError, by name, for what is not combined with parts of k, whatever the arrays are; also for sums over whole
     rows or columns, which `Matmul` has each kernel keep tile by tile."""
-    if tiling.split > 1 or tiling.stream:
+    if tiling.split > 1 or tiling.stream or tiling.tickets:
         refuse(conflicts(Case.of(spec, target, tiling), (*SHARED_SUMS, *SUMS_IN_PLANS)), target)
 
 

@@ -29,8 +29,8 @@ class SharedPool:
 
 
 def pooled(program: Program) -> SharedPool:
-    """The pool of all shared buffers in order of definition, then the barriers of rings, then a ticket. Where copies swizzle, tiles
-    start where the pattern of the swizzle does. A buffer with an alias starts where that one does."""
+    """The pool of all shared buffers in order of definition, then the barriers of rings, then a ticket. Where copies
+    swizzle, tiles start where the pattern of the swizzle does. A buffer with an alias starts where that one does."""
     offsets: dict[str, int] = {}
     align = PATTERN_BYTES if program.boxes else ALIGNMENT_BYTES
     end = 0
