@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxgen.compute import Element
 from ptxgen.errors import Finding
 from ptxgen.prove.constants import finding
 from ptxgen.tile import Acquire, Program, Release, Space, Workspace
 from ptxgen.tile.trees import ends_of
+
+TICKET_BYTES = 4
 
 
 def ticket_faults(program: Program) -> Iterator[Finding]:
@@ -32,7 +33,7 @@ def ticket_faults(program: Program) -> Iterator[Finding]:
 def _faults(program: Program, name: str, counter: Workspace | None) -> Iterator[str]:
     if counter is None:
         yield f"no workspace of the launch is called {name}, from which blocks take tickets"
-    elif (counter.element, counter.elements, counter.zeroed) != (Element.S32, 1, True):
+    elif not _counts(counter):
         before = "zero" if counter.zeroed else "anything"
         yield f"{name} holds {counter.elements} of {counter.element}, {before} at the launch: wanted one s32, zero then"
     if program.grid.cluster > 1:
@@ -43,3 +44,8 @@ def _faults(program: Program, name: str, counter: Workspace | None) -> Iterator[
     arrays = (buffer.array for buffer in program.buffers if buffer.space is Space.GLOBAL)
     if name in {*flags, *arrays}:
         yield f"{name}, from which blocks take tickets, is used for something else too"
+
+
+def _counts(counter: Workspace) -> bool:
+    whole = counter.element.is_integer and counter.element.byte_count == TICKET_BYTES
+    return whole and counter.elements == 1 and counter.zeroed
