@@ -205,8 +205,8 @@ class GeneratedKernel:
         if waits and launch.blocks > resident:
             raise LaunchError(
                 f"{self.entry.name}: {launch.blocks} blocks wait for each other's sums, and the device runs {resident} "
-                f"at once: split k in fewer parts, or in 2, 4 or 8 where clusters join them, or stream it, or have them "
-                f"come by ticket (tickets=True)"
+                f"at once: split k in fewer parts, or in 2, 4 or 8 where clusters join them, or stream it, or have "
+                f"them come by ticket (tickets=True)"
             )
         return launch
 
