@@ -42,7 +42,6 @@ def registers_of_a_thread(case: Case) -> int:
     return limits(target_named(case.target)).registers_per_thread
 
 
-
 def _joins_in_cluster(case: Case) -> bool:
     return joins_in_cluster(case.spec, case.tiling, case.target)
 
