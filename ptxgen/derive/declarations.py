@@ -14,6 +14,7 @@ from ptxgen.derive.hinting import comes_early
 from ptxgen.derive.part import Part
 from ptxgen.derive.segments import bounded_along, segments_of
 from ptxgen.derive.space import IndexSpace
+from ptxgen.derive.tickets import tickets_of
 from ptxgen.derive.turning import copies, own_buffers, unit_count
 from ptxgen.plan import Onto, Place, Plan
 from ptxgen.tile import (
@@ -74,7 +75,7 @@ def grid(space: IndexSpace, dims: tuple[str, ...]) -> Grid:
     orders = [s.raster for s in space.plan.steps if isinstance(s, Place) and s.onto is Onto.BLOCKS]
     raster = Raster(orders[0].group, orders[0].curve) if orders else Raster()
     passing = space.split.parts if space.split and not together else 1
-    return Grid(tuple(found), raster, work_list(space), passing, segments_of(space, dims))
+    return Grid(tuple(found), raster, work_list(space), passing, segments_of(space, dims), tickets_of(space))
 
 
 def work_list(space: IndexSpace) -> WorkList | None:

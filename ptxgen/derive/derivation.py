@@ -18,6 +18,7 @@ from ptxgen.derive.passing import workspace_parameters, workspaces
 from ptxgen.derive.signature import SumOrder, signature, split_order
 from ptxgen.derive.space import IndexSpace
 from ptxgen.derive.splitting import check_split
+from ptxgen.derive.tickets import check_tickets, ticket_workspaces
 from ptxgen.derive.turning import check_units, of_units, own_buffers, unit_count
 from ptxgen.errors import InternalError, PlanError
 from ptxgen.plan import Plan
@@ -51,6 +52,7 @@ def derive(plan: Plan) -> Derivation:
     """
     space, facts = IndexSpace(plan), Facts.of(plan)
     check_split(space)
+    check_tickets(space)
     check_units(space)
     blocks = space.blocks_of(plan.compute.statements)
     probe = Draft(space, facts, full=True)
@@ -61,7 +63,7 @@ def derive(plan: Plan) -> Derivation:
         if ragged:
             parts.append(derive_part(space, facts, paths, full=False))
     buffers = buffers_of(space, parts)
-    own = workspaces(buffers)
+    own = (*workspaces(buffers), *ticket_workspaces(space))
     conditions = full_conditions(space, ragged)
     program = Program(
         plan.compute.name,

@@ -49,9 +49,9 @@ class Entry:
 
     @property
     def waits(self) -> bool:
-        """Whether its blocks wait for each other at the scope of the grid, so that all of them must run at once: they
-        pass tiles on through memory, and nothing tells in which order they begin."""
-        return bool(self.workspaces)
+        """Whether all its blocks must run at once: they pass tiles on through memory, and nothing tells in which order
+        they begin. Those that come by ticket wait for such as have begun before them alone."""
+        return bool(self.workspaces) and not self.grid.tickets
 
 
 def entry_of(program: Program) -> Entry:

@@ -197,7 +197,7 @@ class GeneratedKernel:
         """The launch on a device, checked: where blocks share a work list that leaves their number to the device, as
         many as it runs at once. Memory that the kernel wants for itself is stated (`Launch.workspace_bytes`), and taken
         by whoever prepares the launch for a stream. LaunchError for arguments that do not fit, and for more blocks that
-        wait for each other than the device runs at once."""
+        wait for each other, and do not come by ticket, than the device runs at once."""
         shared, waits = self.entry.grid.work_list, self.entry.waits
         asks = waits or (shared is not None and shared.workers is None)
         resident = self.resident(device) if asks else BLOCKS_ON_THE_CPU
@@ -205,7 +205,8 @@ class GeneratedKernel:
         if waits and launch.blocks > resident:
             raise LaunchError(
                 f"{self.entry.name}: {launch.blocks} blocks wait for each other's sums, and the device runs {resident} "
-                f"at once: split k in fewer parts, or in 2, 4 or 8 where clusters join them, or stream it"
+                f"at once: split k in fewer parts, or in 2, 4 or 8 where clusters join them, or stream it, or have "
+                f"them come by ticket (tickets=True)"
             )
         return launch
 

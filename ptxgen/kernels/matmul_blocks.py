@@ -24,11 +24,11 @@ def drain_extent(plan: Plan, spec: MatmulSpec, tiling: MatmulTiling) -> int:
 def split(plan: Plan, spec: MatmulSpec, tiling: MatmulTiling) -> Plan:
     """The plan with k in parts, or streamed, where the tiling asks for it."""
     if tiling.stream:
-        return plan.stream("k")
+        return plan.stream("k", tickets=tiling.tickets)
     if tiling.split == 1:
         return plan
     if not joins_in_cluster(spec, tiling, plan.target):
-        return passed_on(plan, tiling.split)
+        return passed_on(plan, tiling.split, tickets=tiling.tickets)
     of_a, both = ring_bytes(spec, tiling)
     tile_bytes = tiling.i * tiling.j * spec.summed.byte_count
     return joined(plan, tiling.split, tile_bytes, {"B.shared": both - of_a, "A.shared": of_a})

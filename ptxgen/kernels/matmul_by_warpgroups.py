@@ -44,7 +44,7 @@ def plan_by_warpgroups(plan: Plan, spec: MatmulSpec, tiling: MatmulTiling, produ
     window = min(1, tiling.depth - 1) if tiling.prefetch and not spec.promote else 0
     plan = plan.multiply("AB", product, at="group", in_flight=window, rows="j" if tiling.swap else None)
     if tiling.turns:
-        plan = plan.turns("math", "cta", "AB", split_items=True)
+        plan = plan.turns("math", "cta", "AB", *finish.in_turn(plan), split_items=True)
     plan = split(finish.finished(plan), spec, tiling)
     of_a, both = ring_bytes(spec, tiling)
     rings, rows = (of_a, both + finish.brought_bytes(plan, tiling.i)), tiling.i * tiling.units
@@ -78,7 +78,7 @@ def _columns(plan: Plan, spec: MatmulSpec, tiling: MatmulTiling, wished: int, br
     _, both = ring_bytes(spec, tiling)
     arriving = [(plan.compute.array(name).element, depth) for name, depth in brought.items()]
     return fitting(
-        wished, tiling.i * tiling.units, room_beside(plan.target, both), depth=tiling.drain_depth,
+        wished, tiling.i, room_beside(plan.target, both), depth=tiling.drain_depth * tiling.units,
         leaving=leaving_boxed(plan), brought=arriving,
     )  # fmt: skip
 

@@ -42,6 +42,10 @@ def registers_of_a_thread(case: Case) -> int:
     return limits(target_named(case.target)).registers_per_thread
 
 
+def _joins_in_cluster(case: Case) -> bool:
+    return joins_in_cluster(case.spec, case.tiling, case.target)
+
+
 BY_GROUPS = Condition(
     lambda case: case.by_groups,
     lambda case: f"only warpgroups do that, but {case.product}",
@@ -164,11 +168,6 @@ WITH_RESIDUAL = stated(
     lambda case: any(isinstance(piece, Residual) for piece in case.spec.epilogue), "the epilogue has no residual", "0"
 )
 UNSWAPPED = stated(lambda case: not case.tiling.swap, "with swap threads load residuals themselves", "0, or swap=False")
-NOT_IN_TURN = stated(
-    lambda case: not case.tiling.turns,
-    "warpgroups that take tiles in turn would read pieces of each other's tiles from one ring",
-    "0, or turns=False",
-)
 FEW_PARTS = stated(lambda case: case.tiling.split <= MOST_PARTS, f"a sum has at most {MOST_PARTS} parts", "fewer parts")
 NO_TURNS = stated(
     lambda case: not case.tiling.turns,
@@ -184,9 +183,31 @@ NO_INTEGERS = stated(
     lambda case: case.spec.summed is not s32, "parts are joined in f32, the sums are integers", "its default"
 )
 UNROUNDED_PARTS = stated(
-    lambda case: case.spec.summed is not f16 or joins_in_cluster(case.spec, case.tiling, case.target),
+    lambda case: case.spec.summed is not f16 or _joins_in_cluster(case),
     "sums in f16 that are passed on through memory would be rounded by each block",
     f"sums in f32, or {', '.join(map(str, IN_CLUSTERS))} parts on a target with clusters, of tiles of powers of two",
+)
+SUMS_OF_TILES = Condition(
+    lambda case: not case.spec.totals or case.spec.parts is not None,
+    lambda case: (
+        f"blocks that share a sum pass on one tile, but {', '.join(map(str, case.spec.totals))} of all that there is "
+        f"would have each of them walk whole rows or columns of tiles"
+    ),
+    lambda case: f"partial sums of tiles, as Matmul does: MatmulSpec(parts={case.tiling.warp_tile})",
+)
+PASSING_ON = Condition(
+    lambda case: case.tiling.stream or (case.tiling.split > 1 and not _joins_in_cluster(case)),
+    lambda case: (
+        f"{case.tiling.split} parts of a tile are neighbours in a cluster, which begin together"
+        if case.tiling.split > 1
+        else "blocks that pass no sum on through memory wait for no other"
+    ),
+    lambda case: "False, or split=3 or stream=True beside it",
+)
+ONE_BY_ONE = stated(
+    lambda case: case.tiling.cluster == (1, 1),
+    "blocks take tickets one by one, those of a cluster begin together",
+    "False, or cluster=(1, 1)",
 )
 ONE_CUT = stated(lambda case: case.tiling.split == 1, "a sum is cut one way or the other", "split=1")
 SHARING = stated(

@@ -46,12 +46,12 @@ def _finds_room(case: Case) -> bool:
                 return False
             room -= 0 if own * row <= lent else own * row
         return True
-    rows, columns, brought = tiling.i * tiling.units, _pieces(case), _brought(spec, tiling)
-    boxed = _boxed(spec)
+    rows, columns, brought = tiling.i, _pieces(case), _brought(spec, tiling)
+    boxed, depth = _boxed(spec), tiling.drain_depth * tiling.units
     if tiling.workers is not None or brought:
-        columns = fitting(columns, rows, room, depth=tiling.drain_depth, leaving=boxed, brought=brought)
+        columns = fitting(columns, rows, room, depth=depth, leaving=boxed, brought=brought)
     room -= sum(count * rows * columns * element.byte_count for element, count in brought)
-    wanted = [tiling.drain_depth * rows * columns * element.byte_count for element in boxed]
+    wanted = [depth * rows * columns * element.byte_count for element in boxed]
     return None not in placed(wanted, room, of_a if tiling.workers is None else 0)
 
 

@@ -51,6 +51,11 @@ class Finish:
             plan = plan.finish(statement.name, at=AT if self.piecewise else "group")
         return plan
 
+    def in_turn(self, plan: Plan) -> tuple[str, ...]:
+        """What warpgroups that take tiles in turn also go through one after the other: where they read what is brought,
+        from one ring, the pieces, which the last statement ends."""
+        return (plan.compute.statements[-1].name,) if self.brought else ()
+
     def brought_bytes(self, plan: Plan, rows: int) -> int:
         """The bytes of shared memory that what is brought takes."""
         pieces = ((plan.compute.array(name), depth) for name, depth in self.brought.items())

@@ -68,6 +68,9 @@ def group_product(spec: MatmulSpec, tiling: MatmulTiling, target: str) -> Matrix
     denied = denial(spec, target)
     if denied is not None:
         return denied
+    if tiling.swap and any(total.along is Axis.ROWS for total in spec.totals):
+        why = "with swap, sums over the columns of a row would cross the warps of a warpgroup"
+        return Denial(why, "swap=False, or no row_sum")
     if tiling.boxed:
         return Denial("warps are asked for, which have their slabs brought as boxes", "boxed=False")
     if not tiling.fits_warpgroups:

@@ -81,8 +81,8 @@ def shared_bytes(spec: MatmulSpec, tiling: MatmulTiling, depth: int, *, by_group
         return rings
     if by_groups:
         read = [piece.element.byte_count for piece in spec.epilogue if isinstance(piece, Residual) and tiling.piecewise]
-        held = tiling.drain_depth * sum(_widths(spec)) + tiling.residual_depth * sum(read)
-        return rings + _piece_elements(tiling) * held
+        brought = tiling.i * tiling.drain * tiling.residual_depth * sum(read)
+        return rings + _piece_elements(tiling) * tiling.drain_depth * sum(_widths(spec)) + brought
     rows = DEPTH * tiling.i // tiling.warp_tile[0] * tiling.drain
     pieces = (rows * tiling.j * width for width in _widths(spec))
     return rings + sum(piece for piece in pieces if piece > depth * of_a)

@@ -45,8 +45,9 @@ class Conflict:
 SHARED_SUMS = (
     Need(OF.split, (on.NO_TURNS, on.COMING_AND_GOING, on.NO_INTEGERS, on.UNROUNDED_PARTS, on.UNGROUPED, on.FEW_PARTS)),
     Need(OF.stream, (on.ONE_CUT, on.SHARING, on.NO_TURNS, on.NO_INTEGERS, on.UNROUNDED_SLABS)),
+    Need(OF.tickets, (on.PASSING_ON, on.ONE_BY_ONE)),
 )
-IN_TURN = (Need(OF.residual_depth, (on.NOT_IN_TURN,)),)
+SUMS_IN_PLANS = tuple(Need(choice, (on.SUMS_OF_TILES,)) for choice in (OF.split, OF.stream))
 NEEDS = (
     Need(OF.warps, (on.KNOWN_WARPS, on.FILLED_WARPS, on.HELD_BY_THREADS), always=True),
     Need(OF.i, (on.POWER_FOR_WARPS["i"],), always=True),
@@ -65,7 +66,6 @@ NEEDS = (
     Need(OF.drain, (on.KNOWN_WARPS, *PIECES)),
     Need(OF.drain_depth, (on.DRAINED, on.BY_GROUPS)),
     Need(OF.piecewise, (on.BY_GROUPS, on.DRAINED, on.NO_TOTALS)),
-    *IN_TURN,
     Need(OF.residual_depth, (on.PIECEWISE, on.WITH_RESIDUAL, on.UNSWAPPED)),
     Need(OF.group_rows, (on.BY_GROUPS,)),
 )
@@ -93,9 +93,10 @@ def check_asked(spec: MatmulSpec, target: str, tiling: MatmulTiling, line: Place
 
 
 def check_combined(spec: MatmulSpec, target: str, tiling: MatmulTiling) -> None:
-    """PlanError, by name, for what is not combined with parts of k or with turns, whatever the arrays are."""
-    if tiling.split > 1 or tiling.stream or tiling.residual_depth:
-        refuse(conflicts(Case.of(spec, target, tiling), (*SHARED_SUMS, *IN_TURN)), target)
+    """PlanError, by name, for what is not combined with parts of k, whatever the arrays are; also for sums over whole
+    rows or columns, which `Matmul` has each kernel keep tile by tile."""
+    if tiling.split > 1 or tiling.stream or tiling.tickets:
+        refuse(conflicts(Case.of(spec, target, tiling), (*SHARED_SUMS, *SUMS_IN_PLANS)), target)
 
 
 def refuse(found: Iterable[Conflict], target: str, line: Place | None = None) -> None:

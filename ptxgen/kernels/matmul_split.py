@@ -56,6 +56,7 @@ def joined(plan: Plan, parts: int, tile_bytes: int, rings: dict[str, int]) -> Pl
     return plan.split("k", parts, through=shared(1, alias=over))
 
 
-def passed_on(plan: Plan, parts: int) -> Plan:
-    """The plan with its sum over k in so many parts that pass it on through memory."""
-    return plan.split("k", parts, through=workspace())
+def passed_on(plan: Plan, parts: int, *, tickets: bool = False) -> Plan:
+    """The plan with its sum over k in so many parts that pass it on through memory, where blocks come by ticket if
+    they are to."""
+    return plan.split("k", parts, through=workspace(tickets=tickets))

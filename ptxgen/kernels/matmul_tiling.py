@@ -46,7 +46,9 @@ class MatmulTiling:
     `piecewise` each of them is finished just before it leaves, and what registers hold beside the sums of a bias or
     residual is loaded as the tile begins; with a `residual_depth` tensor copies bring so many pieces of a residual
     ahead instead. An epilogue with sums over rows is finished in whole tiles. `group_rows` are the rows of the tile
-    that a warpgroup has (columns, with `swap`), 64 for each of its products. `default_tiling` gives one for an epilogue
+    that a warpgroup has (columns, with `swap`), 64 for each of its products. With `tickets` blocks that pass a sum on
+    through memory take their parts in the order in which they begin, so that any number of them is launched, not only
+    as many as run at once. `default_tiling` gives one for an epilogue
     and a target."""
 
     i: int = field(default=128, validator=from_one)
@@ -75,6 +77,7 @@ class MatmulTiling:
     piecewise: bool = field(default=False, validator=yes_or_no)
     residual_depth: int = field(default=0, validator=from_zero)
     group_rows: int = field(default=GROUP_ROWS, validator=from_one)
+    tickets: bool = field(default=False, validator=yes_or_no)
 
     @property
     def walking(self) -> str:
@@ -152,4 +155,5 @@ class MatmulTiling:
             + (", finished in pieces" if self.piecewise else "")
             + (f", {self.residual_depth} pieces of residuals ahead" if self.residual_depth else "")
             + (f", {self.group_rows} rows a warpgroup" if self.group_rows != GROUP_ROWS else "")
+            + (", by ticket" if self.tickets else "")
         )

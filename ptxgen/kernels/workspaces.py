@@ -16,12 +16,17 @@ UNWRITTEN = 0xFF
 
 def workspace_bytes(wanted: Workspace, tiles: int) -> int:
     """The bytes of a workspace in a launch with so many tiles."""
-    return tiles * wanted.elements * wanted.element.byte_count
+    return elements_of(wanted, tiles) * wanted.element.byte_count
+
+
+def elements_of(wanted: Workspace, tiles: int) -> int:
+    """The elements of a workspace in a launch with so many tiles."""
+    return wanted.elements if wanted.single else tiles * wanted.elements
 
 
 def on_the_cpu(wanted: Workspace, tiles: int) -> NDArray[Any]:
     """A workspace for one run in the simulator: zeros where the kernel counts on them, else bytes of no meaning."""
-    made = aligned_zeros(DTYPES[wanted.element], (tiles * wanted.elements,))
+    made = aligned_zeros(DTYPES[wanted.element], (elements_of(wanted, tiles),))
     if not wanted.zeroed:
         made.view(np.uint8).fill(UNWRITTEN)
     return made

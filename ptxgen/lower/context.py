@@ -38,16 +38,24 @@ class RoleThreads:
 
 class Context:
     """The state of lowering one role. Names of the tile program are bound to affine expressions over symbols; a symbol
-    is a parameter or stands for a register. `moving` are the moving addresses of the innermost loop, by form."""
+    is a parameter or stands for a register. `moving` are the moving addresses of the innermost loop, by form; `ticket`
+    holds the number of a block that took one as it began."""
 
     def __init__(
-        self, kernel: Kernel, program: Program, pool: SharedPool, shared: Symbol | None, threads: RoleThreads
+        self,
+        kernel: Kernel,
+        program: Program,
+        pool: SharedPool,
+        shared: Symbol | None,
+        threads: RoleThreads,
+        ticket: Value | None = None,
     ) -> None:
         self.k = kernel
         self.program = program
         self.pool = pool
         self.shared = shared
         self.threads = threads
+        self.ticket = ticket
         self.narrow = Arithmetic(kernel, 32)
         self.wide = Arithmetic(kernel, 64)
         self.tiles = RegisterFile(kernel)

@@ -12,6 +12,7 @@ from ptxgen.lower.context import Context
 from ptxgen.lower.curves import along_curve
 from ptxgen.lower.loops import floor_quotient
 from ptxgen.lower.ranks import rank, rank_digits
+from ptxgen.lower.tickets import block_number
 from ptxgen.tile import TILE_NUMBER, Grid, GridDim, Raster, rank_name
 
 
@@ -24,7 +25,7 @@ def counts_of(context: Context, grid: Grid) -> list[Number]:
 def tile_indices(context: Context, grid: Grid, tile: Value | None = None) -> Iterator[None]:
     """Inside, the variables of the grid have their values for tile number `tile` along the grid's raster, None for the
     block's own number; in clusters for the block's tile in cluster of tiles number `tile`, with its ranks there."""
-    first = context.k.ctaid.x if grid.cluster == 1 else context.k.clusterid.x
+    first = block_number(context)
     counts = counts_of(context, grid)
     rows = grid.dims[-2].cluster if len(grid.dims) > 1 else 1
     part, number, beside = _part(context, grid, counts, first if tile is None else tile)

@@ -24,6 +24,7 @@ from ptxgen.lower.nodes import lower_node
 from ptxgen.lower.pool import SharedPool, pooled
 from ptxgen.lower.rings import name_warpgroup, start_barriers, tells_warpgroups
 from ptxgen.lower.segments import own_tile
+from ptxgen.lower.tickets import take_ticket
 from ptxgen.lower.unrolling import written_out
 from ptxgen.tile import (
     LANE_BITS,
@@ -65,8 +66,8 @@ def lower(program: Program) -> ir.Module:
             k.directive("reqnctapercluster", program.grid.cluster, 1, 1)
         pool = pooled(program)
         shared = _shared(k, program, pool)
-        first_warp = 0
-        if program.rings or program.enter:
+        first_warp, ticket = 0, None
+        if program.rings or program.enter or program.grid.tickets:
             everybody = RoleThreads(0, program.warps, alone=True)
             with k.attributed(origin_of(_first(program))):
                 start = Context(k, program, pool, shared, everybody)
@@ -75,12 +76,14 @@ def lower(program: Program) -> ir.Module:
                     start_barriers(start)
                 for node in program.enter:
                     lower_node(start, node)
+                if program.grid.tickets:
+                    ticket = take_ticket(start)
         for roles in by_warpgroups(program.roles):
             warps = sum(role.warps for role in roles)
             contexts = []
             for role in roles:
                 threads = RoleThreads(first_warp, role.warps, len(program.roles) == 1)
-                contexts.append(Context(k, program, pool, shared, threads))
+                contexts.append(Context(k, program, pool, shared, threads, ticket))
                 first_warp += role.warps
             _lower_roles(contexts, roles, warps, is_last=roles[-1] is program.roles[-1])
         lines = [line for role in program.roles for line in [first_line(role.body)] if line is not None]

@@ -16,6 +16,7 @@ from ptxgen.lower.context import Context
 from ptxgen.lower.grid import counts_of, tile_indices
 from ptxgen.lower.loops import floor_quotient
 from ptxgen.lower.ranks import rank
+from ptxgen.lower.tickets import block_number
 from ptxgen.tile import (
     BLOCK_COUNT,
     BLOCK_NUMBER,
@@ -72,7 +73,7 @@ def lower_streamed(context: Context, node: ForEachItem, slabs: Quotient, lower_n
 def _range(context: Context, slabs: Quotient) -> Range:
     k, narrow, grid = context.k, context.narrow, context.program.grid
     alone, one = grid.cluster == 1, 1
-    worker = k.mov.b32(k.ctaid.x if alone else k.clusterid.x)
+    worker = k.mov.b32(block_number(context))
     workers = k.mov.b32(k.nctaid.x if alone else k.nclusterid.x)
     counts: list[Number] = [one, *counts_of(context, grid)]
     tiles = narrow.value(reduce(narrow.multiply, counts))

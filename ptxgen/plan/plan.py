@@ -160,7 +160,8 @@ class Plan:
         sum over `dim` apart, slab by slab in turn, then each joins its share of the tile in ascending order of the
         part, from the others' shared memory (`through`, which may lie over a ring). With `workspace()` blocks need not
         be neighbours: each adds its part to the sum of those before it, which it finds in memory, and passes it on; the
-        launch is then refused where the device does not run all blocks at once.
+        launch is then refused where the device does not run all blocks at once, unless they come by ticket:
+        `workspace(tickets=True)`.
 
         Refuses when no sum runs over the dim alone, other statements have it, no level tiles it, no blocks are placed,
         or they stay, the cluster would have more than 8 of them, or a sum is split already.
@@ -170,18 +171,20 @@ class Plan:
         splittable(checks, step)
         return self._with(step)
 
-    def stream(self, dim: str, join: Join = ordered) -> Plan:
+    def stream(self, dim: str, join: Join = ordered, *, tickets: bool = False) -> Plan:
         """`for item: for cta.d` -> `for item: for every cta.d of the item`: the blocks that stay share the slabs of all
         tiles evenly, so that all of them end at once. A tile may be cut between them; each block adds its part of the
         sum to those before it, which it finds in memory, and the block of the last part finishes the tile. As many
         tiles as fill whole rounds of the blocks are dealt as they are, but for the last whole round. The launch is
-        refused where the device does not run all blocks at once.
+        refused where the device does not run all blocks at once, unless with `tickets` they take their shares in the
+        order in which they begin.
 
         Refuses when no sum runs over the dim alone, other statements have it, no level tiles it, no blocks stay, units
         of them take items in turn, or a sum is split or streamed already.
         """
         checks = self._checks(caller())
-        step = Stream(dim, join, checks.line)
+        checks.word("tickets", tickets, bool, "True or False")
+        step = Stream(dim, join, checks.line, tickets)
         streamable(checks, step)
         return self._with(step)
 

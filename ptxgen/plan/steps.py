@@ -294,14 +294,16 @@ class Split:
 @frozen
 class Stream:
     """The sum over `dim` dealt by its slabs: blocks that stay share those of all tiles evenly, so that a tile may be
-    cut between them. Partial sums meet in a workspace, each added to the sum of those before it."""
+    cut between them. Partial sums meet in a workspace, each added to the sum of those before it. With `tickets` blocks
+    take their shares in the order in which they begin."""
 
     dim: str
     join: Join
     line: SourceLine = field(eq=False)
+    tickets: bool = False
 
     def __str__(self) -> str:
-        return f"stream({self.dim}, join={self.join.value})"
+        return f"stream({self.dim}, join={self.join.value}{', tickets=True' if self.tickets else ''})"
 
 
 @frozen

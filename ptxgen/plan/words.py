@@ -121,10 +121,13 @@ class IntoFragments:
 
 @frozen
 class IntoWorkspace:
-    """A tile in memory of the kernel's own, for each tile of the grid, which the launcher provides."""
+    """A tile in memory of the kernel's own, for each tile of the grid, which the launcher provides. With `tickets`
+    blocks take their work in the order in which they begin."""
+
+    tickets: bool = field(default=False, validator=instance_of(bool, "True or False"))
 
     def __str__(self) -> str:
-        return "workspace()"
+        return "workspace(tickets=True)" if self.tickets else "workspace()"
 
 
 Into = IntoRegisters | IntoShared | IntoFragments
@@ -140,9 +143,11 @@ def shared(depth: int = 2, layout: LayoutWish | Swizzle = LayoutWish.FREE, alias
     return IntoShared(depth, layout, alias)
 
 
-def workspace() -> IntoWorkspace:
-    """Into memory of the kernel's own, one tile for each tile of the grid."""
-    return IntoWorkspace()
+def workspace(*, tickets: bool = False) -> IntoWorkspace:
+    """Into memory of the kernel's own, one tile for each tile of the grid. Blocks wait there for each other, so that
+    all of them must run at once; with `tickets` each takes the next part as it begins, and waits for such as have
+    begun before it alone, however few run at once."""
+    return IntoWorkspace(tickets)
 
 
 def fragments(depth: int = 2) -> IntoFragments:

@@ -11,6 +11,7 @@ from ptxgen.order.atoms import Acquire, Release
 from ptxgen.order.synchronisation import Synchronisation, Synchronised
 from ptxgen.prove.constants import finding
 from ptxgen.prove.streaming import shared_faults, streaming_faults
+from ptxgen.prove.tickets import ticket_faults
 from ptxgen.tile import Program
 
 Passing = tuple[list[Synchronisation], list[Synchronisation], list[Synchronisation]]
@@ -64,8 +65,10 @@ def _part(takes: list[Synchronisation], passes: list[Synchronisation]) -> str | 
 def order_faults(program: Program) -> Iterator[Finding]:
     """A block that waits for another one has a higher number, so that no blocks wait for each other in a circle.
 
-    That whoever is waited for has begun is the launch's to guarantee, since CUDA promises no order in which blocks
-    begin: all blocks of such a grid run at once, by a cooperative launch, or the launch is refused."""
+    CUDA promises no order in which blocks begin. That whoever is waited for has begun follows where numbers are tickets
+    (`tickets.py`); else it is the launch's to guarantee: all blocks of such a grid run at once, by a cooperative
+    launch, or the launch is refused."""
+    yield from ticket_faults(program)
     parts = program.grid.parts
     if program.grid.work_list is not None and parts == 1:
         yield from (finding("passing", text) for text in shared_faults(program))

@@ -36,6 +36,7 @@ from ptxgen.tile.program import (
     TensorBox,
     Told,
     Workspace,
+    tickets_name,
     turns_name,
 )
 from ptxgen.tile.quotient import Quotient
@@ -85,5 +86,5 @@ __all__ = [
     "Parameter", "ParameterKind", "Program", "ProxyFence", "Quotient", "Raster", "Reduce", "Region", "RegisterFence",
     "Release", "RequirementKind", "Retire", "Ring", "Role", "Segmented", "Sequence", "SharedLayout", "Side", "Space",
     "Synchronisation", "TensorBox", "Told", "Wait", "When", "WorkList", "Workspace", "bit_count", "coordinate_bits",
-    "granule", "is_power", "matrix_rows", "power_below", "rank_name", "show", "turns_name", "zero",
+    "granule", "is_power", "matrix_rows", "power_below", "rank_name", "show", "tickets_name", "turns_name", "zero",
 ]  # fmt: skip

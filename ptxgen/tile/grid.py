@@ -80,7 +80,8 @@ class Grid:
     raster orders clusters. With `parts` the first dim numbers so many parts of a sum, which each tile of the others
     has: all blocks of a part come before those of the next one, in the same order, and TILE_NUMBER is a block's place
     there. With `segments` the first dim numbers groups: the tiles of a group come before those of the next one, in the
-    order of the raster, and blocks beyond the last tile have nothing to do.
+    order of the raster, and blocks beyond the last tile have nothing to do. With `tickets`, the name of a workspace, no
+    block has a number until it begins: each takes the next one then, from a counter there.
     """
 
     dims: tuple[GridDim, ...]
@@ -88,6 +89,7 @@ class Grid:
     work_list: WorkList | None = None
     parts: int = 1
     segments: Segmented | None = None
+    tickets: str = ""
 
     @property
     def cluster(self) -> int:

@@ -40,13 +40,14 @@ class Parameter:
 @frozen
 class Workspace:
     """Memory that the kernel alone uses, `elements` of a type for each tile of the grid (each of its parts together),
-    for each block where a work list is streamed; the parameter `name`. With `zeroed` it is zero at the launch, and when
-    the kernel ends it is so again."""
+    for each block where a work list is streamed, or with `single` for the launch; the parameter `name`. With `zeroed`
+    it is zero at the launch, and when the kernel ends it is so again."""
 
     name: str
     element: Element
     elements: int
     zeroed: bool = False
+    single: bool = False
     line: SourceLine | None = field(default=None, eq=False, kw_only=True, repr=False)
 
 
@@ -56,6 +57,11 @@ MIDDLE, ROUND = 1 << 30, 1 << 34
 def turns_name(workspace: str) -> str:
     """The workspace of the flags that tell whose turn it is at each tile of another workspace."""
     return f"{workspace}_turns"
+
+
+def tickets_name(workspace: str) -> str:
+    """The workspace of the counter from which the blocks that pass another workspace on take their numbers."""
+    return f"{workspace}_tickets"
 
 
 @frozen

@@ -31,6 +31,7 @@ SITES = (
     "ldmatrix",
     "st.global",
     "red.",
+    "atom.relaxed",
     "ld.acquire",
     "st.release",
 )

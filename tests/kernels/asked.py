@@ -56,6 +56,7 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "piecewise": (False, True),
     "residual_depth": (0, 2),
     "group_rows": (64, 64, 64, 128, 192),
+    "tickets": (False, False, True),
 }
 DEFAULTS = {each.name: getattr(MatmulTiling(), each.name) for each in fields(MatmulTiling)}
 

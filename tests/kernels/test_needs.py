@@ -224,12 +224,6 @@ CASES: dict[str, tuple[str, str, MatmulTiling, str]] = {
         "take piecewise=True beside it",
     ),
     "rows of warps": ("plain", "sm_80", evolve(NARROW, group_rows=128), "group_rows=128: only warpgroups do that"),
-    "residuals in turn": (
-        "residual",
-        "sm_90a",
-        evolve(NARROW, warps=8, turns=True, workers=2, drain=32, piecewise=True, residual_depth=2),
-        "residual_depth=2: warpgroups that take tiles in turn would read pieces of each other's",
-    ),
     "parts of staying": (
         "plain",
         "sm_80",

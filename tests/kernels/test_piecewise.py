@@ -16,7 +16,6 @@ from ptxgen.kernels.binding import bind
 from ptxgen.kernels.entry import program_arrays
 from ptxgen.kernels.epilogue import PIECES, Keep, Residual
 from ptxgen.kernels.matmul_defaults import default_tiling
-from ptxgen.kernels.matmul_legal import is_legal
 from ptxgen.plan import Drain, Finish, Stage
 from ptxgen.tile import Copy, Loop, Map, Node, Program, ProxyFence, RequirementKind
 from ptxgen.tile.machine import MachineFault, run
@@ -108,9 +107,9 @@ TILINGS: dict[str, tuple[MatmulTiling, Size]] = {
 @pytest.mark.parametrize("depth", EITHER_WAY)
 @pytest.mark.parametrize("name", TILINGS)
 def test_every_way_of_dealing_tiles(name: str, depth: int) -> None:
-    """But that those who take tiles in turn, or whose factors change places, have nothing brought ahead."""
+    """But that those whose factors change places have nothing brought ahead."""
     tiling, size = TILINGS[name]
-    if depth and (tiling.turns or tiling.swap):
+    if depth and tiling.swap:
         with pytest.raises(PlanError, match="residual_depth"):
             both(MatmulSpec(Layout.TN, epilogue=parse_epilogue("residual,keep,relu")), tiling, size, depth)
         return
@@ -262,14 +261,3 @@ def test_no_wait_arrival_or_fence_inside_a_tile_is_needless() -> None:
     assert len(mutants) >= 10
     for mutant in mutants:
         assert faults(mutant.program), f"{mutant.role}: {mutant.removed}"
-
-
-def test_tiles_in_turn_bring_no_pieces_ahead() -> None:
-    spec = MatmulSpec(Layout.NT, epilogue=parse_epilogue("residual"))
-    turned = MatmulTiling(
-        i=64, j=128, k=64, warps=8, workers=2, drain=32, depth=3, isolate=False, turns=True, piecewise=True,
-        residual_depth=2,
-    )  # fmt: skip
-    assert not is_legal(spec, "sm_90a", turned)
-    with pytest.raises(PlanError, match="residual_depth=2: warpgroups that take tiles in turn"):
-        on_cpu(spec, turned, (128, 128, 64))

@@ -107,6 +107,8 @@ def menu() -> Iterator[tuple[str, Planned]]:
     yield "sm_90a, in pieces", Planned("sm_90a", cut)
     brought = tiled(cut, residual_depth=2, depth=2)
     yield "sm_90a, in pieces, residuals brought ahead", Planned("sm_90a", brought, residual=True)
+    turned = tiled(brought, warps=8, turns=True)
+    yield "sm_90a, in turns, residuals brought ahead", Planned("sm_90a", turned, residual=True)
 
 
 def split() -> Iterator[tuple[str, Planned]]:

@@ -14,7 +14,7 @@ from ptxgen import LaunchError
 from ptxgen.kernels import Layout, MatmulSpec, MatmulTiling, generate, matmul_compute, matmul_plan
 from ptxgen.kernels.generated import GeneratedKernel
 from ptxgen.plan import sms
-from ptxgen.runtime import DeviceArray
+from ptxgen.runtime import DeviceArray, Scratch
 from tests.runtime.fake_driver import FakeDriver
 
 SPEC = MatmulSpec(Layout.NT)
@@ -71,3 +71,15 @@ def test_what_waits_does_not_overlap(driver: FakeDriver) -> None:
     for tiling, waits in ((evolve(PASSED, overlap=True), True), (evolve(PLAIN, overlap=True), False)):
         kernel_of(tiling, "sm_90").run(arrays(256))
         assert (driver.launches[-1].cooperative, driver.launches[-1].overlapped) == (waits, not waits)
+
+
+def test_blocks_that_come_by_ticket_are_any_number_launched_as_others(driver: FakeDriver) -> None:
+    """Their counter is four bytes of the launch's memory, zero before it; such launches may overlap."""
+    for tiling in (evolve(PASSED, tickets=True), evolve(STREAMED, workers=1000, tickets=True)):
+        kernel = kernel_of(evolve(tiling, overlap=True), "sm_90")
+        tiles = 2 * kernel.resident()
+        launch = kernel.prepare(arrays(64 * tiles))
+        assert launch.blocks > kernel.resident()
+        assert [each.byte_count for each in launch.arguments if isinstance(each, Scratch)][-1] == 4
+        kernel.run(arrays(64 * tiles))
+        assert (driver.launches[-1].cooperative, driver.launches[-1].overlapped) == (False, True)

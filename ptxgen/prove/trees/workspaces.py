@@ -42,7 +42,7 @@ from ptxgen.tile.trees import ends_of
 def workspace_faults(program: Program) -> Iterator[Finding]:
     """Flags that are none, or of a tile that not each block has alike (code `synchronisation.passing`), and accesses to
     a workspace that are not known to keep to one tile, or come from several roles (code `synchronisation.memory`)."""
-    flags = {each.name for each in program.workspaces if each.zeroed and each.elements == 1}
+    flags = {each.name for each in program.workspaces if each.zeroed and each.elements == 1 and not each.single}
     users: dict[str, str] = {}
     for role in program.roles:
         for node in ends_of(role.body):

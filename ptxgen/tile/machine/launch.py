@@ -74,6 +74,7 @@ def run(
     seed: int | None = None,
     blocks: Iterable[tuple[int, ...]] | None = None,
     workers: int | None = None,
+    together: bool = True,
 ) -> MachineReport:
     """Runs `program` on numpy, warp by warp on whole tiles, and raises MachineFault at the first thing that is wrong in
     it, whatever the interleaving: an access that no meeting orders, an element read before it is written or from the
@@ -83,19 +84,23 @@ def run(
     larger than the row is a wider array; an array that is never accessed may be left out. `sizes` gives every size and
     stride, `scalars` every scalar. `seed` picks a random interleaving of warps and order of clusters (None: round
     robin, in order), `blocks` the tile indices to run, a block each, with all blocks of their clusters (None: all),
-    `workers` how many blocks share a work list that leaves that to the device. LaunchError: a size is missing, a fact
-    does not hold, a dtype is wrong.
+    `workers` how many blocks share a work list that leaves that to the device. With `together` blocks that wait for
+    each other all run at once, as a cooperative launch sees to; without it a device runs one after the other, in an
+    order that the seed picks. LaunchError: a size is missing, a fact does not hold, a dtype is wrong.
     """
     launch = prepare(program, arrays, sizes, scalars or {})
     chance = None if seed is None else Random(seed)
-    together = shares_of(launch, workers, blocks)
+    clusters = shares_of(launch, workers, blocks)
     if chance is not None and not launch.shares:
-        chance.shuffle(together)
-    in_order(launch, together)
-    check_capacity(launch, len(together))
-    count = len(together) * program.grid.cluster
+        chance.shuffle(clusters)
+    in_order(launch, clusters)
+    check_capacity(launch, len(clusters))
+    count = len(clusters) * program.grid.cluster
     launch.memory.update(workspace_memory(program, launch.sizes, warps_together(program), count))
-    ran = [b for number, shares in enumerate(together, start=1) for b in run_cluster(launch, number, shares, chance)]
+    numbered = list(enumerate(clusters, start=1))
+    if chance is not None and not together and not program.grid.tickets:
+        chance.shuffle(numbered)
+    ran = [block for number, shares in numbered for block in run_cluster(launch, number, shares, chance)]
     launch.turns.check_put_back()
     held = ((name, storage) for name, storage in launch.memory.items() if name in arrays)
     left = {name: storage.values.reshape(arrays[name].shape) for name, storage in held}

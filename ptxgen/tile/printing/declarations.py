@@ -52,6 +52,8 @@ def grid_lines(grid: Grid) -> Iterator[str]:
         yield f"walked by {workers}: of {what} tiles w, w + W, ..."
         if grid.work_list.slabs is not None:
             yield f"streamed: tiles of {grid.work_list.slabs} slabs, those of T mod W and one whole round shared evenly"
+    if grid.tickets:
+        yield f"numbered as they begin, by tickets of {grid.tickets}"
 
 
 def buffer_lines(buffers: Items[Buffer]) -> Iterator[str]:
@@ -103,7 +105,8 @@ def tensor_line(box: TensorBox) -> str:
 
 def workspace_line(found: Workspace) -> str:
     """What a workspace holds."""
-    return f"{found.name}: {found.elements} of {found.element} a tile" + (
+    each = "launch" if found.single else "tile"
+    return f"{found.name}: {found.elements} of {found.element} a {each}" + (
         ", zero before and after" if found.zeroed else ""
     )
 

@@ -55,6 +55,7 @@ def grid(lines: Iterable[Line], heading: Line) -> Grid:
     work_list: WorkList | None = None
     parts = 1
     segments: Segmented | None = None
+    tickets = ""
     for line in lines:
         line.alone()
         cursor = line.cursor()
@@ -72,6 +73,8 @@ def grid(lines: Iterable[Line], heading: Line) -> Grid:
             segments = _segments(cursor)
         elif cursor.took("walked by"):
             work_list = _work_list(cursor, clusters=any(dim.cluster > 1 for dim in dims))
+        elif cursor.took("numbered as they begin, by tickets of"):
+            tickets = cursor.name("the workspace of a counter")
         elif cursor.sees("streamed:"):
             work_list = _streamed(cursor, work_list)
         else:
@@ -81,7 +84,7 @@ def grid(lines: Iterable[Line], heading: Line) -> Grid:
         raise heading.cursor().failure(
             "the grid has no order", "'last dim fastest' or 'bands of 8 tiles, ...' below it"
         )
-    return Grid(tuple(dims), raster, work_list, parts, segments=segments)
+    return Grid(tuple(dims), raster, work_list, parts, segments=segments, tickets=tickets)
 
 
 def _segments(cursor: Cursor) -> Segmented:
@@ -219,7 +222,7 @@ def tensor_box(line: Line) -> TensorBox:
 
 
 def workspace(line: Line) -> Workspace:
-    """`AB_sums: 4096 of f32 a tile`, and behind it `, zero before and after` where it is."""
+    """`AB_sums: 4096 of f32 a tile`, or `a launch`, and behind it `, zero before and after` where it is."""
     line.alone()
     cursor = line.cursor()
     name = cursor.name("the name of a workspace")
@@ -227,7 +230,9 @@ def workspace(line: Line) -> Workspace:
     elements = cursor.integer("elements of a tile")
     cursor.take("of")
     element = cursor.chosen(ELEMENTS, "an element type")
-    cursor.take("a", "tile")
+    single = cursor.took("a launch")
+    if not single:
+        cursor.take("a", "tile")
     zeroed = cursor.took(", zero before and after")
     cursor.end()
-    return Workspace(name, element, elements, zeroed, line=line.place)
+    return Workspace(name, element, elements, zeroed, single, line=line.place)
