@@ -120,7 +120,7 @@ def _by_warpgroups(spec: MatmulSpec, target: str) -> Iterator[MatmulTiling]:
             workers=sms if block.turns else None,
         )  # fmt: skip
         least = LEAST_LONG if slab > GROUP_SLABS[0] else 0
-        for finished in (*_in_pieces(spec, tiled), tiled):
+        for finished in (*_in_pieces(spec, tiled), *_in_one_slot(spec, tiled), tiled):
             depths = _depths(spec, target, finished)
             yield from (evolve(finished, depth=depth) for depth in depths if depth >= least)
 
@@ -135,6 +135,13 @@ def _in_pieces(spec: MatmulSpec, tiling: MatmulTiling) -> Iterator[MatmulTiling]
         yield evolve(tiling, piecewise=True, residual_depth=AHEAD)
     elif Keep in kinds or kinds.count(Bias) > 1:
         yield evolve(tiling, piecewise=True)
+
+
+def _in_one_slot(spec: MatmulSpec, tiling: MatmulTiling) -> Iterator[MatmulTiling]:
+    """The same with a slot for the pieces of each result, which leaves room for another slab where tiles are taken in
+    turn, each warpgroup with pieces of its own, and have several results."""
+    if tiling.turns and tiling.drain == FINISHED_PIECE and len(spec.results) > 1:
+        yield evolve(tiling, drain_depth=1)
 
 
 def _by_warps(spec: MatmulSpec, target: str) -> Iterator[MatmulTiling]:

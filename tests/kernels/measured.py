@@ -19,6 +19,7 @@ TARGET = "sm_90a"
 
 FIRST, LATER, PARTS = "measured_h200.txt", "measured_h200_later.txt", "measured_h200_parts.txt"
 PICKS, CHAINS, HOT = "measured_h200_picks.txt", "measured_h200_chains.txt", "measured_h200_hot.txt"
+KEPT = "measured_h200_kept.txt"
 PLAIN = 12
 
 
@@ -50,9 +51,10 @@ def _spec(epilogue: str) -> MatmulSpec:
 
 def _tiling(numbers: list[int]) -> MatmulTiling:
     i, j, k, warps, depth, raster, staying, rows, columns, drain, swap, turns = numbers[:PLAIN]
-    split, stream, piecewise, ahead, group_rows = numbers[PLAIN:] or (1, 0, 0, 0, 64)
+    split, stream, piecewise, ahead, group_rows, *slots = numbers[PLAIN:] or (1, 0, 0, 0, 64)
     return MatmulTiling(
         i, j, k, warps=warps, depth=depth, isolate=False, raster=grouped(raster), workers=sms if staying else None,
         cluster=(rows, columns), drain=drain, swap=bool(swap), turns=bool(turns), overlap=True, split=split,
         stream=bool(stream), piecewise=bool(piecewise), residual_depth=ahead, group_rows=group_rows,
+        drain_depth=slots[0] if slots else 2,
     )  # fmt: skip

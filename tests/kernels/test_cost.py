@@ -15,7 +15,7 @@ from ptxgen.kernels.matmul_cost import Bound, estimate, explain
 from ptxgen.kernels.matmul_menu import Sizes, menu_for
 from ptxgen.kernels.processors import PROCESSORS, Processor, processor_for, processor_named
 from ptxgen.plan import grouped, sms
-from tests.kernels.measured import CHAINS, FIRST, HOT, LATER, PARTS, PICKS, SPEC, TARGET, measured, measured_of
+from tests.kernels.measured import CHAINS, FIRST, HOT, KEPT, LATER, PARTS, PICKS, SPEC, TARGET, measured, measured_of
 
 
 def row() -> Processor:
@@ -106,7 +106,7 @@ def test_tiles_taken_in_turn_are_told_as_quick_as_a_hot_device_has_them() -> Non
 def test_large_products_of_a_hot_device_are_chosen_as_measured(size: int) -> None:
     """Of the whole menu, by whatever they are finished."""
     sizes = Sizes(size, size, size)
-    for (spec, known), found in measured_of(HOT).items():
+    for (spec, known), found in {**measured_of(HOT), **measured_of(KEPT)}.items():
         if known == sizes:
             assert found[chosen_tiling(spec, TARGET, sizes, row())] <= 1.015 * min(found.values())
 
@@ -132,7 +132,7 @@ FARTHER = {(PICKS, 256, 4096, 4096): 1.105, (PARTS, 512, 512, 8192): 1.09}
 """Where parts are told too quick."""
 RECORDS = [
     pytest.param(record, spec, sizes, id=f"{record}-{sizes.m}x{sizes.n}x{sizes.k}-{spec}")
-    for record in (FIRST, LATER, PARTS, PICKS, HOT)
+    for record in (FIRST, LATER, PARTS, PICKS, HOT, KEPT)
     for spec, sizes in measured_of(record)
 ]
 
@@ -153,7 +153,7 @@ def farther(record: str, spec: MatmulSpec, sizes: Sizes) -> float:
 
 
 def test_on_the_whole_it_is_nearer() -> None:
-    records = (FIRST, LATER, PARTS, PICKS, HOT)
+    records = (FIRST, LATER, PARTS, PICKS, HOT, KEPT)
     every = [farther(record, spec, sizes) for record in records for spec, sizes in measured_of(record)]
     assert len(every) >= 130
     assert mean(every) < 1.014
