@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from typing import assert_never
 
 from isa.limits import limits
@@ -24,6 +24,7 @@ from ptxgen.lower.nodes import lower_node
 from ptxgen.lower.pool import SharedPool, pooled
 from ptxgen.lower.rings import name_warpgroup, start_barriers, tells_warpgroups
 from ptxgen.lower.segments import own_tile
+from ptxgen.lower.streaming import told_of_items
 from ptxgen.lower.tickets import take_ticket
 from ptxgen.lower.unrolling import written_out
 from ptxgen.tile import (
@@ -209,8 +210,16 @@ def _lower_body(context: Context, role: Role) -> None:
     prepare_policies(context, role.body)
     if tells_warpgroups(role.body):
         name_warpgroup(context)
-    with nullcontext() if context.program.grid.work_list else own_tile(context):
+    with _told(context):
         lower_node(context, role.body)
+
+
+def _told(context: Context) -> AbstractContextManager[None]:
+    """Inside, what the grid tells a block: its tile, or which of its items it shares with others."""
+    work_list = context.program.grid.work_list
+    if work_list is None:
+        return own_tile(context)
+    return nullcontext() if work_list.slabs is None else told_of_items(context, work_list.slabs)
 
 
 def first_line(node: Node) -> SourceLine | None:

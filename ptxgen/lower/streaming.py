@@ -51,9 +51,9 @@ def lower_streamed(context: Context, node: ForEachItem, slabs: Quotient, lower_n
     """Runs the body for the items of a streamed work list (`WorkList`): tiles of the block's run of slabs from the last
     one down, then whole tiles. Each block has an item."""
     k = context.k
-    own = _range(context, slabs)
+    own = _own(context, slabs)
     number, end, whole = k.register(s32, 0), k.register(s32, own.end), k.register(s32, own.whole)
-    with _told(context, own), k.loop() as rounds, context.frame({}):
+    with k.loop() as rounds, context.frame({}):
         streamed = k.setp.gt.s32(end, own.start)
         cut = k.div.u32(k.sub.s32(end, 1), own.units)
         begin = k.mul.lo.s32(cut, own.units)
@@ -68,6 +68,10 @@ def lower_streamed(context: Context, node: ForEachItem, slabs: Quotient, lower_n
         k.add.s32(number, 1, into=number)
         more = k.setp.lt.s32(whole, own.tiles)
         rounds.while_(k.setp.gt.or_.s32(end, own.start, more))
+
+
+def _own(context: Context, slabs: Quotient) -> Range:
+    return context.once("items of the block", lambda: _range(context, slabs))
 
 
 def _range(context: Context, slabs: Quotient) -> Range:
@@ -91,9 +95,10 @@ def _range(context: Context, slabs: Quotient) -> Range:
 
 
 @contextmanager
-def _told(context: Context, own: Range) -> Iterator[None]:
-    """Inside, the block's number and count, and which of its items go on, or have begun, in another block."""
-    k, together = context.k, context.program.grid.cluster
+def told_of_items(context: Context, slabs: Quotient) -> Iterator[None]:
+    """Inside, a role's body, the block's number and count, and which of its items go on, or have begun, in another
+    block."""
+    k, together, own = context.k, context.program.grid.cluster, _own(context, slabs)
     goes_on = k.setp.ne.s32(k.rem.u32(own.end, own.units), 0)
     leaving = k.selp.b32(1, 0, goes_on)
     begun = k.setp.ne.s32(k.rem.u32(own.start, own.units), 0)

@@ -98,7 +98,7 @@ def test_many_more_blocks_than_run_at_once(tiling: MatmulTiling, parts: int) -> 
 def test_the_bits_of_blocks_that_all_run_at_once(way: str) -> None:
     torch = pytest.importorskip("torch")
     changed = {**WAYS[way], **({"workers": 90} if "workers" in WAYS[way] else {}), "overlap": False}
-    a, b, d = operands(392, 264, 1032)
+    a, b, d = operands(328, 264, 1032)
     again = torch.empty_like(d)
     for target, tickets in ((d, True), (again, False)):
         tiling = evolve(TILINGS[2], **changed, tickets=tickets)

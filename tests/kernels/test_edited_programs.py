@@ -81,7 +81,14 @@ def all_of_them() -> Iterator[tuple[str, Program]]:
                 i=128, j=128, k=64, warps=8, depth=4, workers=workers, cluster=cluster, drain=drain, isolate=False
             )
             yield str(tiling), of(MatmulSpec(layout=Layout.NT), "sm_90a", tiling)
-    for split, cluster, drain in product((2, 4, 5), ((1, 1), (2, 1)), (0, 32)):
+    for split, cluster, drain in (
+        (2, (2, 1), 0),
+        (2, (1, 1), 0),
+        (4, (2, 1), 0),
+        (4, (1, 1), 0),
+        (5, (1, 1), 0),
+        (5, (1, 1), 32),
+    ):
         tiling = MatmulTiling(i=128, j=64, k=64, warps=8, depth=3, cluster=cluster, drain=drain, split=split)
         yield str(tiling), of(MatmulSpec(layout=Layout.NT), "sm_90a", tiling)
     for cluster, drain, raster in product(((1, 1), (2, 1), (1, 2)), (0, 32), (grouped(8), hilbert(2))):

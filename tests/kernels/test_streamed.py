@@ -396,3 +396,12 @@ def test_what_is_not_combined_is_refused_by_name(name: str) -> None:
 
 def test_arguments_that_deny_warpgroups_are_multiplied_whole() -> None:
     run_matmul(MatmulSpec(), (33, 35, 37), HOPPER, target="sm_90a")
+
+
+def test_groups_of_stores_that_blocks_without_a_first_tile_open_before_their_items() -> None:
+    """So that as many are pending from the first piece on; whose tile goes on elsewhere opens them there."""
+    spec = MatmulSpec(Layout.NT, epilogue=parse_epilogue("row_bias,silu,keep"))
+    tiling = evolve(HOPPER, i=128, warps=8, drain=32, workers=7)
+    text = show(run_matmul(spec, (392, 200, 200), tiling, target="sm_90a").kernel.program)
+    before, _, _ = text[text.index("role math") :].partition("for each item")
+    assert "when 0 >= leaving:\n      commit cp.async.bulk" in before

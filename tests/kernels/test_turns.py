@@ -23,7 +23,7 @@ TURNED = evolve(TINY, warps=8, workers=2, drain=16, turns=True)
 SMALL = MatmulTiling(i=64, j=64, k=64, warps=8, depth=3, workers=2, drain=64, turns=True)
 FULL = MatmulTiling(i=64, j=256, k=64, warps=8, depth=4, workers=sms, raster=grouped(16), drain=64, turns=True)
 ONE_BLOCK = evolve(TURNED, workers=1)
-SEVERAL = ((264, 40, 16 * 4), (200, 24, 16), (72, 40, 16 * 7))
+SEVERAL = ((264, 40, 16 * 4), (200, 24, 16), (72, 40, 16 * 7), (264, 24, 16 * 2))
 
 
 @pytest.mark.parametrize("slabs", [0, 1, 3, *(pytest.param(n, marks=pytest.mark.slow) for n in (2, 4, 7))])
