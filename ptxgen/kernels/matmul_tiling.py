@@ -151,7 +151,7 @@ class MatmulTiling:
             + (f", k split in {self.split}" if self.split > 1 else "")
             + (", boxed" if self.boxed else "")
             + (", k streamed" if self.stream else "")
-            + (f", {self.drain_depth} pieces on their way" if self.drain and self.drain_depth != DEPTH else "")
+            + (f", pieces on their way {self.drain_depth}" if self.drain and self.drain_depth != DEPTH else "")
             + (", finished in pieces" if self.piecewise else "")
             + (f", {self.residual_depth} pieces of residuals ahead" if self.residual_depth else "")
             + (f", {self.group_rows} rows a warpgroup" if self.group_rows != GROUP_ROWS else "")
