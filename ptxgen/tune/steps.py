@@ -9,7 +9,7 @@ from ptxgen.kernels.matmul_cost import Estimate
 from ptxgen.kernels.matmul_tiling import MatmulTiling
 from ptxgen.tune.tilings import plain
 
-BLOCK = frozenset({"i", "j", "warps"})
+BLOCK, ORDER = frozenset({"i", "j", "warps"}), frozenset({"raster", "workers"})
 FOLLOWING = {
     "swap": BLOCK | {"depth", "drain"},
     "turns": BLOCK | {"workers", "raster", "depth", "drain"},
@@ -44,12 +44,14 @@ def differences(one: MatmulTiling, other: MatmulTiling) -> int:
 
 
 def one_step_from(good: MatmulTiling, offered: Iterable[Estimate]) -> Iterator[Estimate]:
-    """Those offered that differ in one choice, in turn the first of each choice, the second of each, and so on."""
-    by_choice: dict[frozenset[str], list[Estimate]] = {}
+    """Those offered that differ in one choice, in turn the first of each choice, the second of each, and so on; each
+    order of the tiles, of which the model can tell little, is a choice of its own."""
+    by_choice: dict[tuple[frozenset[str], object], list[Estimate]] = {}
     for each in offered:
         differing = choices(good, each.tiling)
         if len(differing) == 1:
-            by_choice.setdefault(differing, []).append(each)
+            own = each.tiling.raster if differing <= ORDER else None
+            by_choice.setdefault((differing, own), []).append(each)
     return _in_turn(by_choice.values())
 
 

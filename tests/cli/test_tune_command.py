@@ -29,8 +29,8 @@ def test_explain_prints_the_pick_and_what_bounds_it(capsys: Capture) -> None:
     words = "tune --m 4096 --n 4096 --k 4096 --layout nt --epilogue bias,relu --explain --target sm_90a"
     assert main(words.split()) == 0
     said = capsys.readouterr().out
-    assert "us by 128x256x64" in said
-    assert "512 tiles, 132 at once, 4 rounds" in said
+    assert "us by 64x256x64" in said
+    assert "1024 tiles, 264 at once, 4 rounds" in said
 
 
 def test_a_file_of_shapes(tmp_path: Path, capsys: Capture) -> None:
