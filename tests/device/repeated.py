@@ -3,7 +3,7 @@ and the same bits run after run, also where threads sleep now and then and where
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from random import Random
 from typing import Any
 
@@ -12,6 +12,7 @@ import pytest
 
 from ptxgen.errors import LaunchError
 from ptxgen.kernels import Layout, Machine, Matmul, MatmulSpec, MatmulTiling
+from ptxgen.kernels.generated import GeneratedKernel
 from ptxgen.kernels.launching import prepare
 from ptxgen.kernels.matmul_case import Case
 from ptxgen.kernels.matmul_needs import conflicts
@@ -175,3 +176,22 @@ def check_sleeps(product: Matmul) -> None:
             again.fill_(float("nan"))
             slow(*launch.arguments, **shape)
             assert torch.equal(again, first), seed
+
+
+def check_beside_others(kernel: GeneratedKernel, a: Any, b: Any, outs: Sequence[Any]) -> None:
+    """Launches of A @ B.T on as many streams as there are results, while another kernel fills the device: each result
+    near float64, and all of the same bits."""
+    torch = pytest.importorskip("torch")
+    wide = torch.randn(8192, 8192, device="cuda").half()
+    wanted = (a.double() @ b.double().mT).cpu().numpy()
+    streams, busy = [torch.cuda.Stream() for _ in outs], torch.cuda.Stream()
+    torch.cuda.synchronize()
+    for _ in range(20):
+        with torch.cuda.stream(busy):
+            torch.mm(wide, wide)
+        for stream, out in zip(streams, outs, strict=True):
+            for _ in range(10):
+                kernel.run({"A": a, "B": b, "D": out}, stream=stream)
+    torch.cuda.synchronize()
+    assert all(np.abs(out.cpu().numpy().astype(float) - wanted).max() < 0.5 for out in outs)
+    assert all(torch.equal(out, outs[0]) for out in outs)

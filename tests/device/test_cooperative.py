@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pytest
 from attrs import evolve
 
@@ -18,6 +17,7 @@ from ptxgen.runtime import DeviceArray, LoadedKernel, compute_capability, load, 
 from ptxgen.runtime.arguments import pack
 from ptxgen.runtime.driver import call, on_device
 from ptxgen.runtime.loading import launch_config
+from tests.device.repeated import check_beside_others
 
 BLOCK = 1024
 
@@ -68,19 +68,5 @@ def test_sums_are_passed_on_beside_kernels_that_fill_the_device(streamed: bool) 
         tiling = evolve(tiling, split=1, workers=sms, stream=True)
     product = Matmul(MatmulSpec(Layout.NT), "sm_90a", tiling)
     a, b = (torch.randn(rows, 4096, device="cuda").half() for rows in (512, 640))
-    wide = torch.randn(8192, 8192, device="cuda").half()
     outs = [torch.empty(512, 640, device="cuda").half() for _ in range(3)]
-    kernel = product.kernel_for({"A": a, "B": b, "D": outs[0]})
-    wanted = (a.double() @ b.double().mT).cpu().numpy()
-    streams = [torch.cuda.Stream() for _ in outs]
-    busy = torch.cuda.Stream()
-    torch.cuda.synchronize()
-    for _ in range(20):
-        with torch.cuda.stream(busy):
-            torch.mm(wide, wide)
-        for stream, out in zip(streams, outs, strict=True):
-            for _ in range(10):
-                kernel.run({"A": a, "B": b, "D": out}, stream=stream)
-    torch.cuda.synchronize()
-    assert all(np.abs(out.cpu().numpy().astype(float) - wanted).max() < 0.5 for out in outs)
-    assert all(torch.equal(out, outs[0]) for out in outs)
+    check_beside_others(product.kernel_for({"A": a, "B": b, "D": outs[0]}), a, b, outs)

@@ -7,7 +7,6 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
-import numpy as np
 import pytest
 from attrs import evolve
 
@@ -18,6 +17,7 @@ from ptxgen.runtime import compute_capability
 from tests.device.repeated import (
     TINY,
     carried_out,
+    check_beside_others,
     check_draws,
     check_replays,
     check_runs,
@@ -150,18 +150,5 @@ def test_beside_kernels_that_fill_the_device(way: str) -> None:
     torch = pytest.importorskip("torch")
     product = Matmul(MatmulSpec(Layout.NT), "sm_90a", evolve(TILINGS[1], **WAYS[way]))
     a, b, d = operands(1024, 1280, 2048)
-    wide = torch.randn(8192, 8192, device="cuda").half()
     outs = [torch.empty_like(d) for _ in range(3)]
-    kernel = product.kernel_for({"A": a, "B": b, "D": d})
-    streams, busy = [torch.cuda.Stream() for _ in outs], torch.cuda.Stream()
-    torch.cuda.synchronize()
-    for _ in range(20):
-        with torch.cuda.stream(busy):
-            torch.mm(wide, wide)
-        for stream, out in zip(streams, outs, strict=True):
-            for _ in range(10):
-                kernel.run({"A": a, "B": b, "D": out}, stream=stream)
-    torch.cuda.synchronize()
-    wanted = (a.double() @ b.double().mT).cpu().numpy()
-    assert all(np.abs(out.cpu().numpy().astype(float) - wanted).max() < 0.5 for out in outs)
-    assert all(torch.equal(out, outs[0]) for out in outs)
+    check_beside_others(product.kernel_for({"A": a, "B": b, "D": d}), a, b, outs)
