@@ -182,9 +182,10 @@ class FenceKind(Enum):
 
 @frozen
 class Fence:
-    """A fence in every thread of the role."""
+    """A fence in every thread of the role. `every_step`: at every index at which its body frees or fills a slot."""
 
     kind: FenceKind
+    every_step: bool = True
 
     def __str__(self) -> str:
         return f"{self.kind.value} fence"

@@ -29,6 +29,7 @@ from ptxgen.order.atoms import (
     RoleBody,
     Side,
     TakeTurn,
+    Turn,
     Wait,
     performed_by,
 )
@@ -68,7 +69,7 @@ class _Builder:
         self.edges: list[Edge] = []
         self.issues: dict[tuple[str, int], list[tuple[Member, int]]] = {}
         self.completions: dict[tuple[str, EventKind, int, int], list[tuple[Member, int]]] = {}
-        self.fences: dict[tuple[Member, FenceKind], list[int]] = {}
+        self.fences: dict[tuple[Member, FenceKind, bool], list[int]] = {}
         self.waits: dict[tuple[str, Side, int], list[tuple[Member, int]]] = {}
         self.arrivals: dict[tuple[str, Side, int], list[int]] = {}
         self.joins: dict[tuple[int, int, int], int] = {}
@@ -174,8 +175,8 @@ class _Builder:
                 self.issue(member, atom, node)
             case Passage():
                 self.passages.setdefault(atom, []).append((member, node))
-            case Fence(kind=kind):
-                self.fences.setdefault((member, kind), []).append(node)
+            case Fence(kind=kind, every_step=every_step):
+                self.fences.setdefault((member, kind, every_step), []).append(node)
             case Wait(ring=ring, side=side):
                 self.wait(role, member, ring, side, node, tail=tail)
             case Arrive(ring=ring, side=side):
@@ -376,4 +377,13 @@ def without(program: AtomProgram, role: RoleBody, place: int) -> AtomProgram:
         return program.replaced(role, evolve(role, leave=role.leave[:leave] + role.leave[leave + 1 :]))
     if tail >= 0:
         return program.replaced(role, evolve(role, tail=role.tail[:tail] + role.tail[tail + 1 :]))
-    return program.replaced(role, evolve(role, body=role.body[:place] + role.body[place + 1 :]))
+    body = role.body[:place] + role.body[place + 1 :]
+    moved = (_turn_without(turn, place) if turn.role == role.name else turn for turn in program.turns)
+    turns = tuple(t for t in moved if t.role != role.name or (t.before >= 0 and t.after < len(body)))
+    return evolve(program.replaced(role, evolve(role, body=body)), turns=turns)
+
+
+def _turn_without(turn: Turn, place: int) -> Turn:
+    """A turn between the atoms that it was between; for one that is left out stands what was before `before`, or what
+    was behind `after`."""
+    return evolve(turn, before=turn.before - int(place <= turn.before), after=turn.after - int(place < turn.after))

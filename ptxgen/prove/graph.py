@@ -77,8 +77,9 @@ class _Chains:
 @frozen(eq=False)
 class Graph:
     """Nodes by number and edges, and where things are: issues of ops and their completions in the tiles of a block,
-    fences of threads, phases of the barriers of a block with their waits and arrivals; ops are known by the block that
-    issues them, completions also by that in whose tiles they are. Graphs of a program have a `number`.
+    fences of threads, those of every step apart, phases of the barriers of a block with their waits and arrivals; ops
+    are known by the block that issues them, completions also by that in whose tiles they are. Graphs of a program have
+    a `number`.
 
     `owners` has a bit for the atom that a node stands for, of whatever thread, and none for a completion. An atom that
     is left out leaves its threads' order as it is and takes along the edges that are there because `of` it."""
@@ -88,7 +89,7 @@ class Graph:
     edges: tuple[Edge, ...]
     issues: dict[tuple[str, int], tuple[tuple[Member, int], ...]]
     completions: dict[tuple[str, EventKind, int, int], tuple[tuple[Member, int], ...]]
-    fences: dict[tuple[Member, FenceKind], tuple[int, ...]]
+    fences: dict[tuple[Member, FenceKind, bool], tuple[int, ...]]
     phases: dict[tuple[str, Side, int], int]
     waits: dict[tuple[str, Side, int], tuple[tuple[Member, int], ...]]
     arrivals: dict[tuple[str, Side, int], tuple[int, ...]]

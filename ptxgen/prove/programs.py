@@ -13,6 +13,7 @@ from ptxgen.order.atoms import (
     AtomProgram,
     Commit,
     Expect,
+    Fence,
     FenceKind,
     Issue,
     Join,
@@ -95,6 +96,8 @@ def _role(synchronised: Synchronised, part: Part, key: Key, uses: Mapping[str, t
         what = atom.atom
         if isinstance(what, Commit) and part.closes_for_outside(atom):
             what = evolve(what, for_outside=True)
+        if isinstance(what, Fence) and not _at_every_arrival(atom, part.atoms[key]):
+            what = evolve(what, every_step=False)
         if isinstance(what, Join) and part.only_passes(atom):
             what = evolve(what, for_passing=True)
         in_time = isinstance(what, TakeTurn | PassTurn) and not uses
@@ -111,6 +114,11 @@ def _role(synchronised: Synchronised, part: Part, key: Key, uses: Mapping[str, t
     resumes = bool(uses) and _goes_on(part)
     alone = threads.alternates
     return RoleBody(role, threads.units, threads.threads, body, tail, depth > 0, alone, resumes=resumes, leave=leave)
+
+
+def _at_every_arrival(fence: Synchronisation, body: tuple[Synchronisation, ...]) -> bool:
+    """Whether a fence stands at every index at which its body arrives at a ring."""
+    return all(atom.domain.is_subset(fence.domain) for atom in body if isinstance(atom.atom, Arrive))
 
 
 def _goes_on(part: Part) -> bool:

@@ -18,7 +18,7 @@ from ptxgen.prove.gatherings import stranded
 from ptxgen.prove.parts import parts
 from ptxgen.prove.passing import mispassed
 from ptxgen.prove.programs import program_of
-from ptxgen.prove.releases import released_early, released_unfenced
+from ptxgen.prove.releases import released_early
 from ptxgen.prove.turns import turn_faults
 from ptxgen.prove.windows import escaping
 
@@ -34,8 +34,7 @@ def check_meetings(
 
     The event graph proves the steady state of each body, or of the bodies of several roles together. First and last
     steps are decided on the domains: no pair of instances may lie between meetings that do not exist, nor count on
-    groups that are not closed, nor on fences that do not stand there, nor may the uses of a ring differ from the
-    arrivals at it (code `synchronisation.ends`).
+    groups that are not closed, nor may the uses of a ring differ from the arrivals at it (code `synchronisation.ends`).
     The numbers of tiles, counted on across work items, are judged apart (`counters.py`), and what ptxas makes of
     products in flight over a loop's end (`windows.py`), the turns of units that alternate (`turns.py`), and whether all
     blocks come to their cluster's barrier.
@@ -53,8 +52,6 @@ def check_meetings(
         if "synchronisation.covered" not in verdict.codes:
             findings += unserved(synchronised, part)
         findings += (*uneven(synchronised, part), *released_early(synchronised, part))
-        if "synchronisation.covered" not in verdict.codes:
-            findings += released_unfenced(synchronised, part)
     findings += turn_faults(synchronised, threads or {}, needless=needless)
     findings += unclosed(synchronised, requirements)
     findings += (*misnumbered(synchronised), *miscounted(synchronised))

@@ -21,11 +21,13 @@ Ends = tuple[tuple[Member, int], ...]
 
 @frozen(eq=False)
 class Way:
-    """From a node to another one, past one of `fences` where there must be one."""
+    """From a node to another one, past one of `fences` where there must be one; with `at_once` past that of the
+    source's own index, as at a loop's ends there may be no other."""
 
     source: int
     sink: int
     fences: tuple[int, ...] | None = None
+    at_once: bool = False
 
 
 @frozen(eq=False)
@@ -53,11 +55,17 @@ class Question:
         if way.fences is None:
             return graph.best(way.source, way.sink, limit, 0, without)
         fences = (fence for fence in way.fences if not owners[fence] & without)
-        reached = ((fence, graph.best(way.source, fence, limit, 0, without)) for fence in fences)
+        reached = ((fence, self._to_fence(way, fence, without)) for fence in fences)
         return min(
             (graph.best(fence, way.sink, limit, steps, without) for fence, steps in reached if steps < FAR),
             default=FAR,
         )
+
+    def _to_fence(self, way: Way, fence: int, without: int = 0) -> int:
+        steps = self.graph.best(way.source, fence, self.limit, 0, without)
+        if not way.at_once:
+            return steps
+        return 0 if steps <= 0 else FAR
 
     def used(self, way: Way) -> int:
         """The atoms on which the length of a way stands, which is within the limit; without any other it still is."""
@@ -65,7 +73,7 @@ class Question:
         if way.fences is None:
             return graph.used(way.source, way.sink, limit)
         for fence in way.fences:
-            steps = graph.best(way.source, fence, limit)
+            steps = self._to_fence(way, fence)
             if steps < FAR and graph.best(fence, way.sink, limit, steps) <= limit:
                 before, behind = graph.used(way.source, fence, limit), graph.used(fence, way.sink, limit, steps)
                 return graph.owners[fence] | before | behind
@@ -155,11 +163,21 @@ def _ways(
             if apart and source[0].role in alternating:
                 continue
             if not obligation.own or _same_owner(source[0], sink[0], sources, issuers):
-                fences = None
-                if obligation.fence is not None:
-                    thread = sink[0] if obligation.remote else source[0]
-                    fences = graph.fences.get((thread, obligation.fence), ())
-                yield Way(source[1], sink[1], fences)
+                fences = _fences(graph, obligation, source[0], sink[0])
+                yield Way(source[1], sink[1], fences, at_once=_releases(obligation, source[0], sink[0]))
+
+
+def _releases(obligation: Obligation, source: Member, sink: Member) -> bool:
+    """Whether a role tells another one by an arrival that it is done, for which it has a fence of its own."""
+    return obligation.fence is not None and source.role != sink.role and not obligation.remote
+
+
+def _fences(graph: Graph, obligation: Obligation, source: Member, sink: Member) -> tuple[int, ...] | None:
+    if obligation.fence is None:
+        return None
+    thread = sink if obligation.remote else source
+    kinds = (True,) if _releases(obligation, source, sink) else (True, False)
+    return tuple(n for every_step in kinds for n in graph.fences.get((thread, obligation.fence, every_step), ()))
 
 
 def _same_owner(source: Member, sink: Member, sources: Ends, issuers: Ends) -> bool:

@@ -1,5 +1,4 @@
-"""Slots that readers release: at every index the wait for the group of what is in flight, the groups it counts, and the
-fence before an asynchronous copy fills the slot anew, exist."""
+"""Slots that readers in flight release: at every index the wait for their group, and the groups it counts, exist."""
 
 from __future__ import annotations
 
@@ -8,11 +7,11 @@ from collections.abc import Iterator
 from isa.mechanisms import Group, GroupKind, IssuedBy
 from polyhedral import Set, var
 from ptxgen.errors import Finding, Severity
-from ptxgen.order.atoms import Arrive, Commit, Fence, FenceKind, Retire
-from ptxgen.order.ops import Op, TouchKind
+from ptxgen.order.atoms import Arrive, Commit, Retire
+from ptxgen.order.ops import TouchKind
 from ptxgen.order.synchronisation import Synchronisation, Synchronised
-from ptxgen.prove.parts import Key, Part, op_of, path_of
-from ptxgen.prove.programs import fence_of, rings_of
+from ptxgen.prove.parts import Key, Part, path_of
+from ptxgen.prove.programs import rings_of
 
 
 def released_early(synchronised: Synchronised, part: Part) -> Iterator[Finding]:
@@ -31,39 +30,6 @@ def released_early(synchronised: Synchronised, part: Part) -> Iterator[Finding]:
                 for atom in part.tails[key]:
                     if _is_release(atom, ring) and not _behind_last_wait(atom, part.tails[key], commits, kind):
                         yield _finding(ring, atom)
-
-
-def released_unfenced(synchronised: Synchronised, part: Part) -> Iterator[Finding]:
-    """Arrivals that some index has without the fence of proxies behind what reads the slot by itself, where another
-    role has it filled anew: the event graph of the steady state takes it for granted (code `synchronisation.ends`)."""
-    rings = rings_of(synchronised, part)
-    for requirement in part.requirements:
-        reader, filler = op_of(synchronised, requirement.source), op_of(synchronised, requirement.sink)
-        if fence_of(requirement) is not FenceKind.PROXY or reader.role == filler.role:
-            continue
-        for key in (key for key in part.keys if key == (reader.role, path_of(reader, len(key[1])))):
-            fences = [a for a in part.atoms[key] if isinstance(a.atom, Fence) and a.atom.kind is FenceKind.PROXY]
-            for ring in (name for name, buffers in rings.items() if requirement.buffer.name in buffers):
-                for atom in (each for each in part.atoms[key] if _is_release(each, ring)):
-                    if not _is_fenced(reader, atom, fences):
-                        text = (
-                            f"{requirement}: {atom.atom} frees a slot at an index without a proxy fence behind {reader}"
-                        )
-                        yield Finding("synchronisation.ends", Severity.ERROR, text, reader.line)
-
-
-def _is_fenced(reader: Op, release: Synchronisation, fences: list[Synchronisation]) -> bool:
-    """Whether at every index that is released a fence stands between the reader of that index and the release."""
-    depth = len(release.time.loops)
-    begun = reader.time.ahead[depth - 1] if depth else 0
-    steps = begun - release.time.ahead[-1] if depth else 0
-    for fence in fences:
-        first = int(fence.time.place[depth] < reader.time.place[depth])
-        last = steps - int(fence.time.place[depth] > release.time.place[depth])
-        own = fence.time.ahead[-1] - begun if depth else 0
-        if any(_closed(release.domain, [fence.domain], own + step) for step in range(first, last + 1)):
-            return True
-    return False
 
 
 def _readers(synchronised: Synchronised, key: Key, buffers: tuple[str, ...]) -> dict[tuple[GroupKind, bool], int]:
@@ -127,8 +93,8 @@ def _behind_last_wait(
 
 
 def _closed(domain: Set, commits: list[Set], later: int) -> bool:
-    """Whether a group is closed, or a fence stands, `later` steps behind every index."""
-    shift = {name: var(name) + later for name in domain.dims[-1:]}
+    """Whether a group is closed `later` steps behind every index."""
+    shift = {domain.dims[-1]: var(domain.dims[-1]) + later}
     return any(domain.is_subset(Set(own.dims, tuple(p.substitute(shift) for p in own.pieces))) for own in commits)
 
 

@@ -193,7 +193,7 @@ def test_assembles_and_lacks_none_of_its_atoms(name: str) -> None:
     assert (assembled.spills, assembled.notes) == (0, ())
     part = kernel.derivation.parts[0]
     threads = threads_of(IndexSpace(kernel.plan))
-    assert check_meetings(part.synchronised, part.requirements, needless=False, threads=threads).accepted
+    assert check_meetings(part.synchronised, part.requirements, threads=threads).accepted
     for atom in part.synchronised.atoms:
         kept = tuple(other for other in part.synchronised.atoms if other is not atom)
         fewer = type(part.synchronised)(part.synchronised.ops, kept, part.synchronised.rings, part.synchronised.enter)

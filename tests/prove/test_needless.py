@@ -10,7 +10,7 @@ from attrs import evolve
 
 from ptxgen.derive.part import threads_of
 from ptxgen.derive.space import IndexSpace
-from ptxgen.order.atoms import Arrive, AtomProgram, Commit, Expect, Release, is_synchronisation
+from ptxgen.order.atoms import Arrive, AtomProgram, Commit, Expect, Release, Turn, is_synchronisation
 from ptxgen.prove.checker import check
 from ptxgen.prove.events import without
 from ptxgen.prove.parts import parts
@@ -57,7 +57,13 @@ def with_one_more(program: AtomProgram) -> Iterator[AtomProgram]:
         for extra in dict.fromkeys(p for p in own if not isinstance(p.atom, Arrive | Expect)):
             for place in range(0, len(role.body) + 1, 2):
                 more = evolve(role, body=(*role.body[:place], extra, *role.body[place:]))
-                yield program.replaced(role, more)
+                turns = (t if t.role != role.name else behind_one_more(t, place) for t in program.turns)
+                yield evolve(program.replaced(role, more), turns=tuple(turns))
+
+
+def behind_one_more(turn: Turn, place: int) -> Turn:
+    """A turn between the atoms that it was between before one was put at `place`."""
+    return evolve(turn, before=turn.before + int(place <= turn.before), after=turn.after + int(place <= turn.after))
 
 
 def disagreements(program: AtomProgram) -> tuple[int, list[AtomProgram]]:
