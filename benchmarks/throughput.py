@@ -11,7 +11,10 @@ from attrs import frozen
 HERE = Path(__file__).parent
 README, PLOT = HERE / "README.md", HERE / "throughput.svg"
 ROW = re.compile(r"\| (\d+), (\d+), (\d+) \|(.+)\|$", re.MULTILINE)
-SIDES = {"ptxgen": (0, "#1b6ca8"), "cuBLAS": (2, "#7fb069"), "cuBLASLt": (3, "#e6aa68"), "unfused": (4, "#bbbbbb")}
+SIDES = {
+    "ptxgen": (0, "#1b6ca8"), "cuBLAS": (2, "#7fb069"), "cuBLASLt": (3, "#e6aa68"), "torch.compile": (5, "#b07aa1"),
+    "unfused": (4, "#bbbbbb"),
+}  # fmt: skip
 """The columns that are drawn, and how."""
 LEFT, RIGHT, BASE, HEIGHT, MOST, STEP = 52, 1050, 324.0, 296.0, 800, 100
 SHARE, BAR, MIDDLE = 0.8, 0.93, 0.55
@@ -56,7 +59,7 @@ def _frame() -> Iterator[str]:
         yield f'{line}<text x="{LEFT - 6}" y="{y + 4}" text-anchor="end">{rate}</text>'
     yield '<text x="8" y="16">TFLOP/s, f16 with bias and ReLU, one H200</text>'
     for place, (name, (_, colour)) in enumerate(SIDES.items()):
-        x = 640 + 100 * place
+        x = 540 + 105 * place
         key = f'<rect x="{x}" y="7" width="11" height="11" fill="{colour}"/>'
         yield f'{key}<text x="{x + 16}" y="17">{name}</text>'
 
