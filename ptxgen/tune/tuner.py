@@ -184,13 +184,13 @@ class Tuner:
 
     def steps(self, spec: MatmulSpec, target: str, found: Tuning, order: Sequence[Estimate]) -> tuple[Estimate, ...]:
         """The best of what was measured, and as many others a step from it as are left to be made, as the model ranks
-        them, or with rings half as long, which no menu offers; nothing where there are none."""
+        them, or with rings half as long, which the menu may not offer; each once, nothing where there are none."""
         best = found.best
         if best is None:
             return ()
         half = evolve(best.tiling, depth=max(2, best.tiling.depth // 2))
-        offered = (*order, estimate(spec, target, found.sizes, half, self.processor))
+        offered = {each.tiling: each for each in (*order, estimate(spec, target, found.sizes, half, self.processor))}
         known = {trial.tiling for trial in found.trials}
-        near = [each for each in one_step_from(best.tiling, offered) if each.tiling not in known]
+        near = [each for each in one_step_from(best.tiling, offered.values()) if each.tiling not in known]
         steps = near[: self.count - len(known)]
         return (best.estimate, *steps) if steps else ()

@@ -191,6 +191,16 @@ def test_two_dozen_candidates_reach_what_the_model_takes_for_slower_than_it_is(t
         assert found.best.microseconds <= 1.03 * best, f"{found.sizes}: {found.best.tiling}"
 
 
+def test_rings_half_as_long_that_the_menu_has_are_tried_once(threads: Executor) -> None:
+    """In turns, where rings that leave room for a second block are half as long."""
+    tuner = Tuner(device(), Clock(quicker=UNKNOWN["in turns"]), threads, threads, None, 60, make=unmade)
+    (found,) = tuner.tune(SPEC, TARGET, STEPPED[1:2])
+    assert found.best is not None
+    half = evolve(found.best.tiling, depth=found.best.tiling.depth // 2)
+    assert half in menu_for(SPEC, TARGET, STEPPED[1])
+    assert [trial.tiling for trial in found.trials].count(half) == 1
+
+
 def test_what_a_step_is() -> None:
     good = MatmulTiling(128, 160, 64, warps=8, depth=5, isolate=False, raster=grouped(8), cluster=(2, 2), drain=32)
     steps = (
