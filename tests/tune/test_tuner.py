@@ -207,11 +207,14 @@ def test_what_a_step_is() -> None:
         evolve(good, j=128, depth=6, drain=64), evolve(good, i=192, j=192, warps=12, depth=4), evolve(good, depth=3),
         evolve(good, k=128, depth=2), evolve(good, workers=sms, raster=grouped(16)), evolve(good, drain=0, depth=6),
         evolve(good, cluster=(1, 1)), evolve(good, i=64, j=256, turns=True, workers=sms, depth=4, drain=64),
+        evolve(good, workers=sms, raster=grouped(4), cluster=(1, 1), drain=0, depth=6),
     )  # fmt: skip
     assert [differences(good, each) for each in steps] == [1] * len(steps)
     assert differences(good, good) == 0
     assert differences(good, evolve(steps[0], k=128)) == 2
-    assert differences(good, evolve(steps[4], cluster=(1, 1))) == 2
+    assert differences(good, evolve(steps[4], k=128)) == 2
+    assert differences(good, evolve(steps[6], drain=64)) == 2
+    assert differences(good, evolve(steps[7], cluster=(1, 1))) == 2
 
 
 EVICTING = MatmulTiling(evict=(None, Eviction.FIRST, Eviction.LAST))
