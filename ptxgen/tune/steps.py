@@ -7,16 +7,16 @@ from itertools import zip_longest
 
 from ptxgen.kernels.matmul_cost import Estimate
 from ptxgen.kernels.matmul_tiling import MatmulTiling
+from ptxgen.plan import BlockOrder
 from ptxgen.tune.tilings import plain
 
-BLOCK, ORDER = frozenset({"i", "j", "warps"}), frozenset({"raster", "workers"})
+BLOCK, WALK = frozenset({"i", "j", "warps"}), frozenset({"raster", "workers", "cluster"})
 FOLLOWING = {
     "swap": BLOCK | {"depth", "drain"},
     "turns": BLOCK | {"workers", "raster", "depth", "drain"},
     "k": frozenset({"depth"}),
     "drain": frozenset({"depth"}),
-    "cluster": frozenset({"raster"}),
-    "workers": frozenset({"raster"}),
+    "workers": frozenset({"drain", "depth"}),
     "boxed": frozenset({"depth", "overlap"}),
     "split": frozenset({"drain", "depth", "workers", "raster"}),
     "stream": frozenset({"workers", "raster"}),
@@ -29,13 +29,16 @@ FOLLOWING = {
 
 def choices(one: MatmulTiling, other: MatmulTiling) -> frozenset[str]:
     """The choices in which two tilings differ, without what follows from another one. The block's extents are one
-    choice, which its warps, the rings and the pieces of results follow."""
+    choice, which its warps, the rings and the pieces of results follow. How the tiles are walked is one, by blocks that
+    stay or come and go, alone or in clusters, and in which order, since not all of these go together; where blocks
+    stay, pieces of results find no room over a ring, so that both follow."""
     told, against = plain(one), plain(other)
     differing = {name for name in told if told[name] != against[name]}
     if differing & BLOCK and not differing & {"swap", "turns"}:
         differing = (differing - BLOCK - {"depth", "drain"}) | {"block"}
     following = {each for name in differing for each in FOLLOWING.get(name, ())}
-    return frozenset(differing - following)
+    own = differing - following
+    return frozenset(own - WALK | {"walk"} if own & WALK else own)
 
 
 def differences(one: MatmulTiling, other: MatmulTiling) -> int:
@@ -44,14 +47,15 @@ def differences(one: MatmulTiling, other: MatmulTiling) -> int:
 
 
 def one_step_from(good: MatmulTiling, offered: Iterable[Estimate]) -> Iterator[Estimate]:
-    """Those offered that differ in one choice, in turn the first of each choice, the second of each, and so on; each
-    order of the tiles, of which the model can tell little, is a choice of its own."""
-    by_choice: dict[tuple[frozenset[str], object], list[Estimate]] = {}
+    """Those offered that differ in one choice, in turn the first of each choice, the second of each, and so on. Of the
+    walks each order of the tiles, of which the model can tell little, is a choice of its own for blocks that stay and
+    for those that come and go."""
+    by_choice: dict[tuple[frozenset[str], tuple[BlockOrder, bool] | None], list[Estimate]] = {}
     for each in offered:
         differing = choices(good, each.tiling)
         if len(differing) == 1:
-            own = each.tiling.raster if differing <= ORDER else None
-            by_choice.setdefault((differing, own), []).append(each)
+            order = (each.tiling.raster, each.tiling.workers is None) if differing == {"walk"} else None
+            by_choice.setdefault((differing, order), []).append(each)
     return _in_turn(by_choice.values())
 
 

@@ -169,8 +169,8 @@ class Tuner:
     ) -> tuple[Estimate, ...]:
         """The candidates of a shape, of which the model has an order, but for a share STEPS that is left for steps from
         the best of them: the default one, the model's first, what is kept of the shape most like it with what is a step
-        from that, and the rest as the model ranks them, so long as it expects no more than CUT times the best, unlike
-        ones first."""
+        from that, and the rest as the model ranks them, so long as it expects no more than CUT times the best, first
+        those that are unlike each other and what was taken before."""
         near = None if self.kept is None else self.kept.nearest(spec, target, sizes)
         taken = [each for each in order if each.tiling == default_tiling(spec, target)]
         taken.append(order[0])
@@ -179,18 +179,18 @@ class Tuner:
                 taken.append(estimate(spec, target, sizes, near.tiling, self.processor))
             taken += [each for each in order if differences(near.tiling, each.tiling) == 0]
             taken += [*one_step_from(near.tiling, order)][: self.count // STEPS]
-        close = [each for each in order if each.microseconds <= CUT * order[0].microseconds]
+        close = [each for each in (*taken, *order) if each.microseconds <= CUT * order[0].microseconds]
         return tuple(dict.fromkeys((*taken, *unlike(close), *close)))[: self.count - self.count // STEPS]
 
     def steps(self, spec: MatmulSpec, target: str, found: Tuning, order: Sequence[Estimate]) -> tuple[Estimate, ...]:
         """The best of what was measured, and as many others a step from it as are left to be made, as the model ranks
-        them, or with rings half as long, which no menu offers; nothing where there are none."""
+        them, or with rings half as long, which the menu may not offer; each once, nothing where there are none."""
         best = found.best
         if best is None:
             return ()
         half = evolve(best.tiling, depth=max(2, best.tiling.depth // 2))
-        offered = (*order, estimate(spec, target, found.sizes, half, self.processor))
+        offered = {each.tiling: each for each in (*order, estimate(spec, target, found.sizes, half, self.processor))}
         known = {trial.tiling for trial in found.trials}
-        near = [each for each in one_step_from(best.tiling, offered) if each.tiling not in known]
+        near = [each for each in one_step_from(best.tiling, offered.values()) if each.tiling not in known]
         steps = near[: self.count - len(known)]
         return (best.estimate, *steps) if steps else ()
