@@ -14,8 +14,8 @@ import pytest
 
 from ptxgen.compute import Compute, f16
 from ptxgen.kernels import Layout, Matmul, MatmulSpec, MatmulTiling
-from ptxgen.kernels.epilogue import Activate, Activation, Bias
-from ptxgen.kernels.generated import GeneratedKernel
+from ptxgen.kernels.launching.generated import GeneratedKernel
+from ptxgen.kernels.products.epilogue import Activate, Activation, Bias
 
 torch = pytest.importorskip("torch")
 ON_GPU = [

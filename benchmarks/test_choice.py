@@ -9,9 +9,9 @@ from pytest_benchmark.fixture import BenchmarkFixture
 
 from ptxgen.compute import f16
 from ptxgen.kernels import Layout, MatmulSpec, parse_epilogue
-from ptxgen.kernels.matmul_choice import chosen
-from ptxgen.kernels.matmul_menu import Sizes, menu_for
-from ptxgen.kernels.processors import processor_named
+from ptxgen.kernels.choosing.choice import chosen
+from ptxgen.kernels.choosing.menu import Sizes, menu_for
+from ptxgen.kernels.choosing.processors import processor_named
 
 SPEC = MatmulSpec(Layout.NT, output=f16, epilogue=parse_epilogue("bias,relu"))
 SHAPES = (

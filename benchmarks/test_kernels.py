@@ -18,7 +18,7 @@ from pytest_benchmark.fixture import BenchmarkFixture
 
 from ptxgen.emit import emit
 from ptxgen.kernels import Matmul, MatmulSpec, generate, matmul_compute, matmul_plan, parse_epilogue
-from ptxgen.kernels.matmul_tiling import MatmulTiling
+from ptxgen.kernels.products.tiling import MatmulTiling
 from ptxgen.plan import Fact, aligned, multiple
 
 SIMULATE_SECONDS = 1.5

@@ -15,7 +15,7 @@ from pytest_benchmark.fixture import BenchmarkFixture
 
 import ptxgen
 from ptxgen.kernels import Matmul, MatmulSpec
-from ptxgen.kernels.call import places, target_of
+from ptxgen.kernels.calling.call import places, target_of
 
 torch = pytest.importorskip("torch")
 

@@ -13,7 +13,7 @@ from pytest_benchmark.fixture import BenchmarkFixture
 from benchmarks.on_gpu import ON_GPU, Set, Side, calling, graph_of, launching, paired, torch, turns
 from ptxgen.compute import Element, bf16, e4m3, f16
 from ptxgen.kernels import Layout, Matmul, MatmulSpec, MatmulTiling, parse_epilogue
-from ptxgen.kernels.epilogue import Activate, Activation, Bias
+from ptxgen.kernels.products.epilogue import Activate, Activation, Bias
 from ptxgen.plan import grouped, sms
 
 pytestmark = ON_GPU

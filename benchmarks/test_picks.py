@@ -19,10 +19,10 @@ from benchmarks.on_gpu import ON_GPU, SIDES, SPEC, Set, check, graph_of, launchi
 from benchmarks.test_tuning import LEAST_GOOD_PICKS, LEAST_SHARE, PICKS_WITHIN, SHAPES
 from ptxgen.compute import Compute
 from ptxgen.kernels import Matmul, MatmulTiling
-from ptxgen.kernels.generated import GeneratedKernel
-from ptxgen.kernels.matmul_choice import ranked
-from ptxgen.kernels.matmul_menu import Sizes
-from ptxgen.kernels.processors import processor_for
+from ptxgen.kernels.choosing.choice import ranked
+from ptxgen.kernels.choosing.menu import Sizes
+from ptxgen.kernels.choosing.processors import processor_for
+from ptxgen.kernels.launching.generated import GeneratedKernel
 from ptxgen.tune import Tuner
 from ptxgen.tune.calibration import facts_for
 from ptxgen.tune.making import Made, Wanted, make

@@ -21,7 +21,7 @@ from ptxgen.compute import e4m3, f16
 from ptxgen.derive import derive
 from ptxgen.emit import emit
 from ptxgen.kernels import Layout, MatmulSpec, MatmulTiling, matmul_compute, matmul_plan, parse_epilogue
-from ptxgen.kernels.matmul_defaults import default_tiling
+from ptxgen.kernels.products.defaults import default_tiling
 from ptxgen.lower import lower
 from ptxgen.plan import Plan, aligned, multiple
 from ptxgen.tile import Program

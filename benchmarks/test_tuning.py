@@ -17,8 +17,8 @@ import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from benchmarks.on_gpu import ON_GPU, SIDES, SPEC, check, graph_of, ours_by, paired, sets_of, torch, turns
-from ptxgen.kernels.matmul_menu import Sizes
-from ptxgen.kernels.processors import processor_here
+from ptxgen.kernels.choosing.menu import Sizes
+from ptxgen.kernels.choosing.processors import processor_here
 from ptxgen.tune import Refusal, Tuner, Tuning
 from ptxgen.tune.on_device import OnGpu
 

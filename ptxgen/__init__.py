@@ -52,8 +52,8 @@ if TYPE_CHECKING:
     from ptxgen.errors import PtxgenError as PtxgenError
     from ptxgen.errors import PtxSyntaxError as PtxSyntaxError
     from ptxgen.errors import UnsupportedError as UnsupportedError
-    from ptxgen.kernels.call import grouped_matmul as grouped_matmul
-    from ptxgen.kernels.call import matmul as matmul
+    from ptxgen.kernels.calling.call import grouped_matmul as grouped_matmul
+    from ptxgen.kernels.calling.call import matmul as matmul
     from ptxgen.parse import parse as parse
     from ptxgen.runtime import Cubin as Cubin
     from ptxgen.runtime import assemble as assemble
@@ -76,7 +76,7 @@ _ROOMS = {
     "ptxgen.errors": _ERRORS,
     "ptxgen.build": "Kernel Module Value array pointer python sink",
     "ptxgen.emit": "Listing",
-    "ptxgen.kernels.call": "grouped_matmul matmul",
+    "ptxgen.kernels.calling.call": "grouped_matmul matmul",
     "ptxgen.runtime": "Cubin assemble load sass",
     "ptxgen.simulate": "Report",
     "ptxgen.verify": "VersionReport least_version",

@@ -12,7 +12,7 @@ from ptxgen.cli.outputs import write_text
 from ptxgen.cli.terminal import show
 from ptxgen.cli.texts import ABOUT, Parser, read_text
 from ptxgen.errors import KernelError
-from ptxgen.kernels.generated import build
+from ptxgen.kernels.launching.generated import build
 from ptxgen.tile.reading import read
 
 BUILD_COMMAND = "build"

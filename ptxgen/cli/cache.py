@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ptxgen.cli.texts import ABOUT, Parser
 from ptxgen.cli.unusable import Unusable
-from ptxgen.kernels import store
+from ptxgen.kernels.launching import store
 from ptxgen.tune import keeping
 
 

@@ -9,7 +9,7 @@ from typing import assert_never
 
 from ptxgen.cli.timeline import timelines
 from ptxgen.derive.part import Part
-from ptxgen.kernels.generated import GeneratedKernel
+from ptxgen.kernels.launching.generated import GeneratedKernel
 from ptxgen.tile import (
     Acquire,
     Advance,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ptxgen.derive.budgets import most_registers, register_count
 from ptxgen.errors import AssemblerError
-from ptxgen.kernels.generated import GeneratedKernel
+from ptxgen.kernels.launching.generated import GeneratedKernel
 from ptxgen.kernels.matmul import Matmul
 from ptxgen.kernels.variants import Variant
 from ptxgen.tile import Space

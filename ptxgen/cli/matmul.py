@@ -17,16 +17,16 @@ from ptxgen.cli.outputs import check_outputs, write_array, write_text
 from ptxgen.cli.parser import MatmulOptions
 from ptxgen.cli.unusable import Unusable
 from ptxgen.errors import KernelError
-from ptxgen.kernels.binding import arrays_in_memory, bind
-from ptxgen.kernels.generated import GeneratedKernel
+from ptxgen.kernels.launching.binding import arrays_in_memory, bind
+from ptxgen.kernels.launching.generated import GeneratedKernel
+from ptxgen.kernels.launching.settled import unsettled
+from ptxgen.kernels.launching.views import outline
 from ptxgen.kernels.matmul import Machine, Matmul, Outcome
-from ptxgen.kernels.matmul_case import Case
-from ptxgen.kernels.matmul_compute import MatmulSpec
-from ptxgen.kernels.matmul_defaults import default_tiling
-from ptxgen.kernels.matmul_needs import Conflict, conflicts, told_together
-from ptxgen.kernels.matmul_tiling import MatmulTiling
-from ptxgen.kernels.settled import unsettled
-from ptxgen.kernels.views import outline
+from ptxgen.kernels.products.case import Case
+from ptxgen.kernels.products.compute import MatmulSpec
+from ptxgen.kernels.products.defaults import default_tiling
+from ptxgen.kernels.products.needs import Conflict, conflicts, told_together
+from ptxgen.kernels.products.tiling import MatmulTiling
 from ptxgen.plan import Workers
 from ptxgen.runtime import compute_capability, device_count
 from ptxgen.testing import bounded

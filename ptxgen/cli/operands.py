@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from ptxgen.cli.parser import FILES, SCALARS, SIZES, MatmulOptions
 from ptxgen.cli.unusable import Unusable
 from ptxgen.compute import Array, ArrayKind, Compute, Element, bf16, f16, f32, f64
-from ptxgen.kernels.binding import LARGEST_SIZE, arrays_in_memory, bind
-from ptxgen.kernels.epilogue import Beta, Bias, Epilogue, Residual, operand_names
-from ptxgen.kernels.views import DTYPES, View, aligned_zeros, outline
+from ptxgen.kernels.launching.binding import LARGEST_SIZE, arrays_in_memory, bind
+from ptxgen.kernels.launching.views import DTYPES, View, aligned_zeros, outline
+from ptxgen.kernels.products.epilogue import Beta, Bias, Epilogue, Residual, operand_names
 from ptxgen.testing.formats import stored_as
 
 Loaded = Mapping[str, NDArray[Any]]

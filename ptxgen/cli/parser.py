@@ -12,9 +12,9 @@ from ptxgen.cli.products import PIECES_TOLD, add_epilogue, add_layout, add_sizes
 from ptxgen.cli.texts import ABOUT, Parser, add_text_commands
 from ptxgen.cli.types import ProductTypes, add_types, product_types
 from ptxgen.cli.unusable import Unusable
-from ptxgen.kernels.epilogue import Epilogue
-from ptxgen.kernels.matmul_compute import Layout
-from ptxgen.kernels.matmul_tiling import WARP_COUNTS
+from ptxgen.kernels.products.compute import Layout
+from ptxgen.kernels.products.epilogue import Epilogue
+from ptxgen.kernels.products.tiling import WARP_COUNTS
 from ptxgen.plan import Workers, sms
 
 FILES = {"A": "a", "B": "b", "bias": "bias", "row_bias": "row_bias", "R": "residual", "C": "c"}

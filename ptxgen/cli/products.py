@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 
 from ptxgen.cli.unusable import Unusable
-from ptxgen.kernels.epilogue import PIECES, Epilogue, parse_epilogue
-from ptxgen.kernels.matmul_compute import Layout
+from ptxgen.kernels.products.compute import Layout
+from ptxgen.kernels.products.epilogue import PIECES, Epilogue, parse_epilogue
 
 PIECES_TOLD = f"pieces of an epilogue: {', '.join(map(str, PIECES))}."
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
-from ptxgen.kernels.matmul_menu import Sizes
+from ptxgen.kernels.choosing.menu import Sizes
 
 Tell = Callable[[str, Sizes, int], None]
 

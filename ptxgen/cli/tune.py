@@ -12,12 +12,11 @@ from ptxgen.cli.pools import gpus, makers
 from ptxgen.cli.progress import progress
 from ptxgen.cli.tuning import TuneOptions
 from ptxgen.cli.unusable import Unusable
-from ptxgen.kernels.call import target_of
-from ptxgen.kernels.matmul_choice import chosen
-from ptxgen.kernels.matmul_compute import MatmulSpec
-from ptxgen.kernels.matmul_cost import explain
-from ptxgen.kernels.matmul_menu import Sizes
-from ptxgen.kernels.processors import (
+from ptxgen.kernels.calling.call import target_of
+from ptxgen.kernels.choosing.choice import chosen
+from ptxgen.kernels.choosing.cost import explain
+from ptxgen.kernels.choosing.menu import Sizes
+from ptxgen.kernels.choosing.processors import (
     FITTED,
     FITTED_OF_WARPS,
     PROCESSORS,
@@ -26,6 +25,7 @@ from ptxgen.kernels.processors import (
     processor_named,
     processor_of,
 )
+from ptxgen.kernels.products.compute import MatmulSpec
 from ptxgen.runtime import described
 from ptxgen.tune.calibration import Measurement, by_kind, fit, measure, read_measurements, written
 from ptxgen.tune.gate import Refusal

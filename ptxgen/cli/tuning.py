@@ -14,10 +14,10 @@ from ptxgen.cli.texts import ABOUT, Parser
 from ptxgen.cli.types import ProductTypes, add_types, product_types
 from ptxgen.cli.unusable import Unusable
 from ptxgen.compute import Element, bf16, f16, f32
-from ptxgen.kernels.binding import LARGEST_SIZE
-from ptxgen.kernels.epilogue import Beta, Bias, Epilogue, Keep, Residual, Total
-from ptxgen.kernels.matmul_compute import Layout
-from ptxgen.kernels.matmul_menu import Sizes
+from ptxgen.kernels.choosing.menu import Sizes
+from ptxgen.kernels.launching.binding import LARGEST_SIZE
+from ptxgen.kernels.products.compute import Layout
+from ptxgen.kernels.products.epilogue import Beta, Bias, Epilogue, Keep, Residual, Total
 
 TUNE_COMMAND = "tune"
 OPERANDS = {each.label: each for each in (f16, bf16, f32)}

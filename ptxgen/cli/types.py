@@ -8,8 +8,8 @@ from attrs import frozen
 
 from ptxgen.cli.unusable import Unusable
 from ptxgen.compute import Element, f32
-from ptxgen.kernels.epilogue import Epilogue
-from ptxgen.kernels.matmul_compute import USUAL_RESULTS, USUAL_SUMS, Layout, MatmulSpec, check_types
+from ptxgen.kernels.products.compute import USUAL_RESULTS, USUAL_SUMS, Layout, MatmulSpec, check_types
+from ptxgen.kernels.products.epilogue import Epilogue
 from ptxgen.plan.instructions import SUMS
 
 INPUTS: dict[str, Element] = {element.label: element for element in SUMS}

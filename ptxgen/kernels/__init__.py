@@ -2,14 +2,14 @@
 
 from ptxgen.kernels.chained import chained_compute, chained_plan
 from ptxgen.kernels.elementwise import epilogue_compute, epilogue_plan
-from ptxgen.kernels.epilogue import Epilogue, Piece, parse_epilogue
-from ptxgen.kernels.generated import GeneratedKernel, generate
+from ptxgen.kernels.launching.generated import GeneratedKernel, generate
 from ptxgen.kernels.matmul import Machine, Matmul, Outcome
-from ptxgen.kernels.matmul_compute import Grouping, Layout, MatmulSpec, matmul_compute
-from ptxgen.kernels.matmul_defaults import default_tiling
-from ptxgen.kernels.matmul_plan import matmul_plan
-from ptxgen.kernels.matmul_samples import menu
-from ptxgen.kernels.matmul_tiling import MatmulTiling
+from ptxgen.kernels.products.compute import Grouping, Layout, MatmulSpec, matmul_compute
+from ptxgen.kernels.products.defaults import default_tiling
+from ptxgen.kernels.products.epilogue import Epilogue, Piece, parse_epilogue
+from ptxgen.kernels.products.plan import matmul_plan
+from ptxgen.kernels.products.samples import menu
+from ptxgen.kernels.products.tiling import MatmulTiling
 from ptxgen.kernels.softmax import softmax_compute, softmax_plan
 from ptxgen.kernels.transpose import transpose_compute, transpose_plan
 from ptxgen.kernels.variants import Reach, Variant

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ptxgen.compute import Compute, ComputeBuilder, Element, ReductionOp, f16, f32
-from ptxgen.kernels.alignment import fits_boxes
-from ptxgen.kernels.generations import has_warpgroups
+from ptxgen.kernels.products.alignment import fits_boxes
+from ptxgen.kernels.products.generations import has_warpgroups
 from ptxgen.plan import (
     Fact,
     Plan,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ptxgen.compute import Compute, ComputeBuilder, Element, f16, f32
-from ptxgen.kernels.epilogue import Epilogue
-from ptxgen.kernels.matmul_compute import EpilogueArrays
+from ptxgen.kernels.products.compute import EpilogueArrays
+from ptxgen.kernels.products.epilogue import Epilogue
 from ptxgen.plan import Fact, Plan, blocks, st, warps
 
 

@@ -15,24 +15,24 @@ from isa.targets import UnknownTarget
 from isa.targets import target as target_named
 from ptxgen.compute import Array, ArrayKind, Compute, SourceLine, caller
 from ptxgen.errors import LaunchError, PlanError, UnsupportedError
-from ptxgen.kernels.apart import check_apart
-from ptxgen.kernels.binding import OWN_NAMES, Bound, arrays_in_memory, bind, facts_of
-from ptxgen.kernels.epilogue import Axis
-from ptxgen.kernels.generated import GeneratedKernel, generate, stored
-from ptxgen.kernels.matmul_by_warpgroups import by_warpgroups
-from ptxgen.kernels.matmul_choice import Tuned, chosen_tiling
-from ptxgen.kernels.matmul_compute import MatmulSpec, matmul_compute
-from ptxgen.kernels.matmul_defaults import default_tiling
-from ptxgen.kernels.matmul_menu import Sizes
-from ptxgen.kernels.matmul_needs import check_asked
-from ptxgen.kernels.matmul_plan import matmul_plan
-from ptxgen.kernels.matmul_tiling import MatmulTiling
-from ptxgen.kernels.processors import Processor, processor_here
-from ptxgen.kernels.settled import check_settled
-from ptxgen.kernels.stated_kinds import kind, measured
-from ptxgen.kernels.total import total_plan
+from ptxgen.kernels.choosing.choice import Tuned, chosen_tiling
+from ptxgen.kernels.choosing.menu import Sizes
+from ptxgen.kernels.choosing.processors import Processor, processor_here
+from ptxgen.kernels.launching.apart import check_apart
+from ptxgen.kernels.launching.binding import OWN_NAMES, Bound, arrays_in_memory, bind, facts_of
+from ptxgen.kernels.launching.generated import GeneratedKernel, generate, stored
+from ptxgen.kernels.launching.settled import check_settled
+from ptxgen.kernels.launching.views import DTYPES, aligned_zeros, outline
+from ptxgen.kernels.products.by_warpgroups import by_warpgroups
+from ptxgen.kernels.products.compute import MatmulSpec, matmul_compute
+from ptxgen.kernels.products.defaults import default_tiling
+from ptxgen.kernels.products.epilogue import Axis
+from ptxgen.kernels.products.needs import check_asked
+from ptxgen.kernels.products.plan import matmul_plan
+from ptxgen.kernels.products.stated_kinds import kind, measured
+from ptxgen.kernels.products.tiling import MatmulTiling
+from ptxgen.kernels.products.total import total_plan
 from ptxgen.kernels.variants import Variant, variant_of
-from ptxgen.kernels.views import DTYPES, aligned_zeros, outline
 from ptxgen.plan import Fact, MatrixInstruction, Plan
 from ptxgen.simulate import ALL_CHECKS, Check, Report
 
@@ -99,7 +99,7 @@ class Matmul:
     def fitted(self, arrays: Mapping[str, Any]) -> Matmul:
         """This product with the tiling that it is given for these arrays: its own, else what `tuned` knows of arguments
         that allow the same, else one chosen for their sizes, on `processor` or on the GPU that is here, or the first
-        known one of the target, by a model that runs nothing (`matmul_choice`): by warps where the arrays deny what
+        known one of the target, by a model that runs nothing (`choosing`): by warps where the arrays deny what
         warpgroups need."""
         if self.tiling is not None:
             return self

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ptxgen.compute import Compute, ComputeBuilder, Element, ReductionOp, exp, f16, f32, reciprocal
-from ptxgen.kernels.alignment import fits_boxes
+from ptxgen.kernels.products.alignment import fits_boxes
 from ptxgen.plan import Fact, Plan, blocks, fragments, ld, role, shared, st, swizzle, tensor, warps
 
 

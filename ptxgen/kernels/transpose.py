@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from ptxgen.compute import Compute, ComputeBuilder, Element, f16
 from ptxgen.errors import PlanError
-from ptxgen.kernels.alignment import fits_boxes
+from ptxgen.kernels.products.alignment import fits_boxes
 from ptxgen.plan import (
     Fact,
     Plan,

@@ -5,11 +5,11 @@ from __future__ import annotations
 from attrs import frozen
 
 from ptxgen.compute import Array, segmented_place
-from ptxgen.kernels.binding import WIDEST_ACCESS_BYTES, Bound, arrays_in_memory, is_reached
-from ptxgen.kernels.generations import has_warpgroups
-from ptxgen.kernels.matmul_by_warpgroups import by_warpgroups
-from ptxgen.kernels.matmul_compute import MatmulSpec
-from ptxgen.kernels.matmul_tiling import MatmulTiling
+from ptxgen.kernels.launching.binding import WIDEST_ACCESS_BYTES, Bound, arrays_in_memory, is_reached
+from ptxgen.kernels.products.by_warpgroups import by_warpgroups
+from ptxgen.kernels.products.compute import MatmulSpec
+from ptxgen.kernels.products.generations import has_warpgroups
+from ptxgen.kernels.products.tiling import MatmulTiling
 from ptxgen.plan import Assume, MatrixInstruction, MultiplyBy, Plan, Stage, Transport
 
 OPERANDS = ("A", "B")

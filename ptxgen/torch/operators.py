@@ -7,10 +7,10 @@ from typing import Any
 import torch
 
 from ptxgen.errors import LaunchError
-from ptxgen.kernels.asked import SPOKEN, Wish, element_named, usual_result
-from ptxgen.kernels.call import matmul as call
-from ptxgen.kernels.call import on_host
-from ptxgen.kernels.libraries import library_of, torch_types
+from ptxgen.kernels.calling.asked import SPOKEN, Wish, element_named, usual_result
+from ptxgen.kernels.calling.call import matmul as call
+from ptxgen.kernels.calling.call import on_host
+from ptxgen.kernels.calling.libraries import library_of, torch_types
 
 TYPES = {element.label: kind for element, kind in torch_types().items()}
 LABELS = {kind: label for label, kind in TYPES.items()}

@@ -16,15 +16,15 @@ from numpy.typing import NDArray
 from isa.targets import UnknownTarget
 from isa.targets import target as target_named
 from ptxgen.errors import DriverError, LaunchError
-from ptxgen.kernels.binding import bind, facts_of
-from ptxgen.kernels.generations import has_warpgroups
+from ptxgen.kernels.choosing.cost import estimate
+from ptxgen.kernels.choosing.menu import Sizes, menu_for
+from ptxgen.kernels.choosing.processors import FITTED, FITTED_OF_BOXED, FITTED_OF_WARPS, Processor
+from ptxgen.kernels.launching.binding import bind, facts_of
+from ptxgen.kernels.launching.views import outline
 from ptxgen.kernels.matmul import Matmul
-from ptxgen.kernels.matmul_compute import MatmulSpec
-from ptxgen.kernels.matmul_cost import estimate
-from ptxgen.kernels.matmul_menu import Sizes, menu_for
-from ptxgen.kernels.matmul_tiling import MatmulTiling
-from ptxgen.kernels.processors import FITTED, FITTED_OF_BOXED, FITTED_OF_WARPS, Processor
-from ptxgen.kernels.views import outline
+from ptxgen.kernels.products.compute import MatmulSpec
+from ptxgen.kernels.products.generations import has_warpgroups
+from ptxgen.kernels.products.tiling import MatmulTiling
 from ptxgen.plan import Fact
 from ptxgen.tune.making import Made, Wanted, make
 from ptxgen.tune.measuring import bench, shapes_of, turns

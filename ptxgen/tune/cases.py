@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 from polyhedral import var
 from ptxgen.compute import Array
 from ptxgen.derive import SumOrder
+from ptxgen.kernels.choosing.menu import Sizes
+from ptxgen.kernels.choosing.tiles import MOST_DEPTH
 from ptxgen.kernels.matmul import Matmul
-from ptxgen.kernels.matmul_compute import MatmulSpec
-from ptxgen.kernels.matmul_menu import Sizes
-from ptxgen.kernels.matmul_tiles import MOST_DEPTH
-from ptxgen.kernels.matmul_tiling import MatmulTiling
+from ptxgen.kernels.products.compute import MatmulSpec
+from ptxgen.kernels.products.tiling import MatmulTiling
 from ptxgen.plan import Aligned, Fact, Multiple
 from ptxgen.testing import Bounded, bounded
 from ptxgen.tune.measuring import SCALARS, drawn, outputs, shapes_of

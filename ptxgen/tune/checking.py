@@ -14,9 +14,9 @@ from attrs import define, evolve, field, frozen
 from numpy.typing import NDArray
 
 from ptxgen.derive import SumOrder
+from ptxgen.kernels.choosing.menu import Sizes
+from ptxgen.kernels.launching.views import DTYPES
 from ptxgen.kernels.matmul import Matmul
-from ptxgen.kernels.matmul_menu import Sizes
-from ptxgen.kernels.views import DTYPES
 from ptxgen.testing import Bounded
 from ptxgen.tune.cases import wanted
 from ptxgen.tune.gate import Sample

@@ -11,10 +11,10 @@ from attrs import field, frozen
 from numpy.typing import NDArray
 
 from ptxgen.errors import PtxgenError
-from ptxgen.kernels.matmul_compute import MatmulSpec
-from ptxgen.kernels.matmul_menu import Sizes
-from ptxgen.kernels.processors import Processor
-from ptxgen.kernels.views import DTYPES
+from ptxgen.kernels.choosing.menu import Sizes
+from ptxgen.kernels.choosing.processors import Processor
+from ptxgen.kernels.launching.views import DTYPES
+from ptxgen.kernels.products.compute import MatmulSpec
 from ptxgen.testing import Bounded
 from ptxgen.tune.cases import INPUTS, POISONS, Case
 

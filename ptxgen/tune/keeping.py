@@ -18,11 +18,11 @@ from typing import Any
 
 from attrs import define, field, frozen
 
-from ptxgen.kernels import store
-from ptxgen.kernels.matmul_compute import MatmulSpec
-from ptxgen.kernels.matmul_legal import is_legal
-from ptxgen.kernels.matmul_menu import Sizes
-from ptxgen.kernels.matmul_tiling import MatmulTiling
+from ptxgen.kernels.choosing.legal import is_legal
+from ptxgen.kernels.choosing.menu import Sizes
+from ptxgen.kernels.launching import store
+from ptxgen.kernels.products.compute import MatmulSpec
+from ptxgen.kernels.products.tiling import MatmulTiling
 from ptxgen.plan import Fact
 from ptxgen.tune.tilings import plain, tiling_of
 

@@ -10,12 +10,12 @@ from attrs import define, field, frozen
 from ptxgen.derive import SumOrder
 from ptxgen.emit import Listing
 from ptxgen.errors import AssemblerError, PtxgenError
-from ptxgen.kernels.entry import entry_of
-from ptxgen.kernels.generated import GeneratedKernel, generate
-from ptxgen.kernels.matmul_compute import MatmulSpec, matmul_compute
-from ptxgen.kernels.matmul_plan import matmul_plan
-from ptxgen.kernels.matmul_tiling import MatmulTiling
-from ptxgen.kernels.store import Kept
+from ptxgen.kernels.launching.entry import entry_of
+from ptxgen.kernels.launching.generated import GeneratedKernel, generate
+from ptxgen.kernels.launching.store import Kept
+from ptxgen.kernels.products.compute import MatmulSpec, matmul_compute
+from ptxgen.kernels.products.plan import matmul_plan
+from ptxgen.kernels.products.tiling import MatmulTiling
 from ptxgen.plan import Fact
 from ptxgen.runtime import Cubin, assemble, find_assembler
 from ptxgen.runtime.entries import read_headers

@@ -13,12 +13,12 @@ from attrs import field, frozen
 from numpy.typing import NDArray
 
 from ptxgen.compute import ArrayKind, Element
-from ptxgen.kernels.binding import arrays_in_memory
-from ptxgen.kernels.generated import GeneratedKernel
+from ptxgen.kernels.choosing.menu import Sizes
+from ptxgen.kernels.launching.binding import arrays_in_memory
+from ptxgen.kernels.launching.generated import GeneratedKernel
+from ptxgen.kernels.launching.views import DTYPES
 from ptxgen.kernels.matmul import Matmul
-from ptxgen.kernels.matmul_compute import MatmulSpec
-from ptxgen.kernels.matmul_menu import Sizes
-from ptxgen.kernels.views import DTYPES
+from ptxgen.kernels.products.compute import MatmulSpec
 from ptxgen.runtime import DeviceArray, Graph, laps_ms, record
 from ptxgen.testing.formats import stored_as
 

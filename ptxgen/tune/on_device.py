@@ -14,9 +14,9 @@ from typing import Any
 
 from attrs import define, evolve, field, frozen
 
-from ptxgen.kernels.matmul_compute import MatmulSpec
-from ptxgen.kernels.matmul_menu import Sizes
-from ptxgen.kernels.processors import Processor
+from ptxgen.kernels.choosing.menu import Sizes
+from ptxgen.kernels.choosing.processors import Processor
+from ptxgen.kernels.products.compute import MatmulSpec
 from ptxgen.tune.apart import Answering, Apart, Unanswered
 from ptxgen.tune.gate import Refusal, Stage, Timing, disagreements
 from ptxgen.tune.making import Made

@@ -6,9 +6,9 @@ from typing import TypeAlias
 
 from attrs import field, frozen
 
-from ptxgen.kernels.matmul_compute import MatmulSpec
-from ptxgen.kernels.matmul_menu import Sizes
-from ptxgen.kernels.processors import Processor
+from ptxgen.kernels.choosing.menu import Sizes
+from ptxgen.kernels.choosing.processors import Processor
+from ptxgen.kernels.products.compute import MatmulSpec
 from ptxgen.tune.gate import Refusal, Stage, Timing
 from ptxgen.tune.making import Made
 

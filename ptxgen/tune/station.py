@@ -12,10 +12,10 @@ from attrs import define, evolve, field, frozen
 from isa.targets import target as target_named
 from ptxgen.derive import SumOrder
 from ptxgen.errors import DriverError, InternalError, PtxgenError
-from ptxgen.kernels.generated import GeneratedKernel
-from ptxgen.kernels.matmul_compute import MatmulSpec
-from ptxgen.kernels.matmul_menu import Sizes
-from ptxgen.kernels.processors import Processor
+from ptxgen.kernels.choosing.menu import Sizes
+from ptxgen.kernels.choosing.processors import Processor
+from ptxgen.kernels.launching.generated import GeneratedKernel
+from ptxgen.kernels.products.compute import MatmulSpec
 from ptxgen.plan import Fact
 from ptxgen.runtime import DeviceArray, Graph, elapsed_ms
 from ptxgen.tune.apart import Tell

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import zip_longest
 
-from ptxgen.kernels.matmul_cost import Estimate
-from ptxgen.kernels.matmul_tiling import MatmulTiling
+from ptxgen.kernels.choosing.cost import Estimate
+from ptxgen.kernels.products.tiling import MatmulTiling
 from ptxgen.plan import BlockOrder
 from ptxgen.tune.tilings import plain
 

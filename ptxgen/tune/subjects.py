@@ -10,8 +10,8 @@ from attrs import define, field, frozen
 from numpy.typing import NDArray
 
 from ptxgen.errors import AssemblerError
-from ptxgen.kernels.generated import GeneratedKernel
-from ptxgen.kernels.views import View, view_of
+from ptxgen.kernels.launching.generated import GeneratedKernel
+from ptxgen.kernels.launching.views import View, view_of
 from ptxgen.runtime import DeviceArray
 from ptxgen.tune.gate import Built, Timing
 from ptxgen.tune.making import Made, assembled

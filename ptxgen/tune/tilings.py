@@ -7,7 +7,7 @@ from typing import Any
 from attrs import fields
 
 from ptxgen.errors import PlanError
-from ptxgen.kernels.matmul_tiling import MatmulTiling
+from ptxgen.kernels.products.tiling import MatmulTiling
 from ptxgen.plan import BlockOrder, Eviction, Workers
 
 

@@ -8,14 +8,14 @@ from typing import Any, Protocol
 
 from attrs import evolve, field, frozen
 
-from ptxgen.kernels.matmul_choice import ranked
-from ptxgen.kernels.matmul_compute import MatmulSpec
-from ptxgen.kernels.matmul_cost import Estimate, estimate
-from ptxgen.kernels.matmul_defaults import default_tiling
-from ptxgen.kernels.matmul_legal import is_legal
-from ptxgen.kernels.matmul_menu import Sizes
-from ptxgen.kernels.matmul_tiling import MatmulTiling
-from ptxgen.kernels.processors import Processor
+from ptxgen.kernels.choosing.choice import ranked
+from ptxgen.kernels.choosing.cost import Estimate, estimate
+from ptxgen.kernels.choosing.legal import is_legal
+from ptxgen.kernels.choosing.menu import Sizes
+from ptxgen.kernels.choosing.processors import Processor
+from ptxgen.kernels.products.compute import MatmulSpec
+from ptxgen.kernels.products.defaults import default_tiling
+from ptxgen.kernels.products.tiling import MatmulTiling
 from ptxgen.tune.calibration import facts_for
 from ptxgen.tune.gate import Refusal, Timing
 from ptxgen.tune.keeping import Best, Kept

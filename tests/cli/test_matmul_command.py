@@ -92,7 +92,7 @@ def test_explain_shows_every_stage(capsys: Printed) -> None:
     assert "flow A.shared -> A.fragments[1] (A.shared, distance 0)" in out
     assert "AB: i<M, j<N, k<K  ->  cta.i, cta.j, cta.k, i<128, j<128, k<32" in out
     ptx = out[places[-1] :].splitlines()
-    assert any(line.strip().startswith("mma.sync") and "matmul_by_warps.py:" in line for line in ptx)
+    assert any(line.strip().startswith("mma.sync") and "by_warps.py:" in line for line in ptx)
 
 
 def test_explain_names_the_dependences_of_every_barrier(capsys: Printed) -> None:

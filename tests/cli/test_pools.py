@@ -15,9 +15,9 @@ from attrs import frozen
 
 from ptxgen.cli import main
 from ptxgen.cli.pools import cores, gpus, makers
-from ptxgen.kernels.matmul_cost import estimate
-from ptxgen.kernels.matmul_defaults import default_tiling
-from ptxgen.kernels.matmul_menu import Sizes
+from ptxgen.kernels.choosing.cost import estimate
+from ptxgen.kernels.choosing.menu import Sizes
+from ptxgen.kernels.products.defaults import default_tiling
 from ptxgen.tune import Timing, Trial, Tuning
 from ptxgen.tune.apart import Apart, Tell
 from tests.runtime.conftest import driver  # noqa: F401

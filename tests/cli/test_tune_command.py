@@ -14,11 +14,11 @@ from ptxgen.cli import main
 from ptxgen.cli.tune import spec_of
 from ptxgen.cli.tuning import parse_tune_command, shapes_in
 from ptxgen.compute import Element
-from ptxgen.kernels.asked import Wish, asked
-from ptxgen.kernels.matmul_menu import Sizes
-from ptxgen.kernels.views import DTYPES, view_of
+from ptxgen.kernels.calling.asked import Wish, asked
+from ptxgen.kernels.choosing.menu import Sizes
+from ptxgen.kernels.launching.views import DTYPES, view_of
 from ptxgen.tune.calibration import Measurement, written
-from tests.kernels.measured import TARGET, measured
+from tests.kernels.choosing.measured import TARGET, measured
 from tests.runtime.conftest import driver  # noqa: F401
 from tests.runtime.fake_driver import FakeDriver
 

@@ -14,8 +14,8 @@ from ptxgen.compute import Compute, ComputeBuilder, Element, ReductionOp, f16, f
 from ptxgen.derive import derive
 from ptxgen.derive.pieces import Pieces
 from ptxgen.errors import PlanError
-from ptxgen.kernels.generated import GeneratedKernel, generate
-from ptxgen.kernels.views import aligned_zeros
+from ptxgen.kernels.launching.generated import GeneratedKernel, generate
+from ptxgen.kernels.launching.views import aligned_zeros
 from ptxgen.order.atoms import Join, Retire
 from ptxgen.plan import (
     By,

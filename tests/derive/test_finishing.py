@@ -11,8 +11,8 @@ import pytest
 from ptxgen.compute import Compute, ComputeBuilder, ReductionOp, f16, f32
 from ptxgen.derive import Derivation, derive
 from ptxgen.errors import PlanError
-from ptxgen.kernels.generated import generate
-from ptxgen.kernels.views import aligned_zeros
+from ptxgen.kernels.launching.generated import generate
+from ptxgen.kernels.launching.views import aligned_zeros
 from ptxgen.order.ops import Op
 from ptxgen.plan import (
     Plan,

@@ -24,10 +24,10 @@ from ptxgen.kernels import (
     transpose_compute,
     transpose_plan,
 )
-from ptxgen.kernels.binding import arrays_in_memory, bind, facts_of
-from ptxgen.kernels.generated import GeneratedKernel
-from ptxgen.kernels.launching import prepare
-from ptxgen.kernels.views import DTYPES
+from ptxgen.kernels.launching.binding import arrays_in_memory, bind, facts_of
+from ptxgen.kernels.launching.generated import GeneratedKernel
+from ptxgen.kernels.launching.launch import prepare
+from ptxgen.kernels.launching.views import DTYPES
 from ptxgen.runtime import DeviceArray, load
 from tests.kernels.cases import random_inputs
 

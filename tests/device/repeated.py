@@ -12,10 +12,10 @@ import pytest
 
 from ptxgen.errors import LaunchError
 from ptxgen.kernels import Layout, Machine, Matmul, MatmulSpec, MatmulTiling
-from ptxgen.kernels.generated import GeneratedKernel
-from ptxgen.kernels.launching import prepare
-from ptxgen.kernels.matmul_case import Case
-from ptxgen.kernels.matmul_needs import conflicts
+from ptxgen.kernels.launching.generated import GeneratedKernel
+from ptxgen.kernels.launching.launch import prepare
+from ptxgen.kernels.products.case import Case
+from ptxgen.kernels.products.needs import conflicts
 from ptxgen.runtime import load
 from tests.kernels.cases import bits, judge, random_inputs, scalars_of
 

@@ -10,7 +10,7 @@ import pytest
 import ptxgen
 from ptxgen import LaunchError
 from ptxgen.kernels import MatmulSpec, MatmulTiling, generate, matmul_compute, matmul_plan
-from ptxgen.kernels.call import target_of
+from ptxgen.kernels.calling.call import target_of
 
 SPEC = MatmulSpec()
 SIZES = ((1, 1, 1), (128, 256, 64), (257, 136, 72), (300, 77, 33), (512, 512, 1024))

@@ -10,7 +10,7 @@ from attrs import evolve
 
 from ptxgen.compute import f16, f32
 from ptxgen.kernels import Layout, Machine, Matmul, MatmulSpec, MatmulTiling, parse_epilogue
-from ptxgen.kernels.generated import generate
+from ptxgen.kernels.launching.generated import generate
 from ptxgen.runtime import compute_capability
 from tests.device.repeated import check_runs
 from tests.kernels.cases import bits, judge, random_inputs, scalars_of

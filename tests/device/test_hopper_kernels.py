@@ -19,8 +19,8 @@ from ptxgen.kernels import (
     softmax_plan,
     transpose_compute,
 )
-from ptxgen.kernels.binding import arrays_in_memory, bind, facts_of
 from ptxgen.kernels.chained import by_warpgroups
+from ptxgen.kernels.launching.binding import arrays_in_memory, bind, facts_of
 from ptxgen.kernels.transpose import by_boxes
 from ptxgen.plan import Fact, Plan, sms
 from ptxgen.runtime import compute_capability

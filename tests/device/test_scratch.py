@@ -11,8 +11,8 @@ import pytest
 from attrs import evolve
 
 from ptxgen.kernels import Layout, MatmulSpec, MatmulTiling, generate, matmul_compute, matmul_plan
-from ptxgen.kernels.binding import arrays_in_memory, bind, facts_of
-from ptxgen.kernels.generated import GeneratedKernel
+from ptxgen.kernels.launching.binding import arrays_in_memory, bind, facts_of
+from ptxgen.kernels.launching.generated import GeneratedKernel
 from ptxgen.plan import Fact, sms
 from ptxgen.runtime import compute_capability, record
 

@@ -12,11 +12,11 @@ from attrs import evolve
 
 from ptxgen.compute import bf16, e4m3, s8
 from ptxgen.kernels import Layout, MatmulSpec
-from ptxgen.kernels.call import target_of
-from ptxgen.kernels.epilogue import Activate, Activation, Bias
-from ptxgen.kernels.matmul_menu import Sizes
-from ptxgen.kernels.processors import Processor, processor_here
-from ptxgen.kernels.store import Kept
+from ptxgen.kernels.calling.call import target_of
+from ptxgen.kernels.choosing.menu import Sizes
+from ptxgen.kernels.choosing.processors import Processor, processor_here
+from ptxgen.kernels.launching.store import Kept
+from ptxgen.kernels.products.epilogue import Activate, Activation, Bias
 from ptxgen.plan import sms
 from ptxgen.tune import Refusal, Stage, Timing, Tuner
 from ptxgen.tune.gate import Gate

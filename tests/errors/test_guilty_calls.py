@@ -19,7 +19,7 @@ FOREIGN = {"TypeError": TypeError, "ValueError": ValueError}
 
 @pytest.fixture(autouse=True)
 def no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ptxgen.kernels.call.device_count", lambda: 0)
+    monkeypatch.setattr("ptxgen.kernels.calling.call.device_count", lambda: 0)
 
 
 def half(*shape: int) -> Any:

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from ptxgen.compute import ArrayKind, Compute
 from ptxgen.derive import SumOrder, Unsettled
 from ptxgen.kernels import GeneratedKernel, Layout, Matmul, MatmulSpec, MatmulTiling, Outcome, generate, matmul_compute
-from ptxgen.kernels.binding import arrays_in_memory, bind
-from ptxgen.kernels.views import DTYPES
+from ptxgen.kernels.launching.binding import arrays_in_memory, bind
+from ptxgen.kernels.launching.views import DTYPES
 from ptxgen.plan import (
     MatrixInstruction,
     Plan,

@@ -25,8 +25,8 @@ from ptxgen.kernels import (
     transpose_compute,
     transpose_plan,
 )
-from ptxgen.kernels.binding import arrays_in_memory, bind, facts_of
 from ptxgen.kernels.chained import by_warpgroups
+from ptxgen.kernels.launching.binding import arrays_in_memory, bind, facts_of
 from ptxgen.order.atoms import Advance, Arrive, Expect, Retire, Wait
 from ptxgen.order.synchronisation import Synchronisation
 from ptxgen.plan import Fact, Plan, Stage, Transport, aligned, multiple

@@ -13,8 +13,8 @@ import pytest
 from attrs import evolve
 
 from ptxgen.kernels import chained_compute, softmax_compute, transpose_compute
-from ptxgen.kernels.binding import arrays_in_memory, bind
-from ptxgen.kernels.generated import GeneratedKernel
+from ptxgen.kernels.launching.binding import arrays_in_memory, bind
+from ptxgen.kernels.launching.generated import GeneratedKernel
 from ptxgen.kernels.softmax import by_boxes as softmax_by_boxes
 from ptxgen.kernels.transpose import by_boxes as transposed_by_boxes
 from ptxgen.plan import Plan, blocks, st, warps

@@ -14,7 +14,7 @@ from ptxgen.compute import Element, bf16, e4m3, f16, f64, s8, tf32
 from ptxgen.derive import derive
 from ptxgen.kernels import Layout, Matmul, MatmulSpec, MatmulTiling, default_tiling, matmul_compute, matmul_plan
 from ptxgen.kernels import parse_epilogue as pieces
-from ptxgen.kernels.matmul_menu import Sizes, menu_for
+from ptxgen.kernels.choosing.menu import Sizes, menu_for
 from ptxgen.plan import Fact, Plan, Roles, Stage, Transport, grouped, multiple
 from ptxgen.tile import Arrive, Program, ProxyFence
 from ptxgen.tile.mutants import without_each_synchronisation

@@ -12,9 +12,9 @@ from ptxgen.compute import f16
 from ptxgen.derive import derive
 from ptxgen.errors import PlanError
 from ptxgen.kernels import Layout, Matmul, MatmulSpec, MatmulTiling, parse_epilogue
-from ptxgen.kernels.entry import entry_of
-from ptxgen.kernels.generated import GeneratedKernel, generate
-from ptxgen.kernels.launching import block_count
+from ptxgen.kernels.launching.entry import entry_of
+from ptxgen.kernels.launching.generated import GeneratedKernel, generate
+from ptxgen.kernels.launching.launch import block_count
 from ptxgen.order.atoms import Arrive, Commit, Expect, Fence, Retire, Side, Wait
 from ptxgen.order.ops import TouchKind
 from ptxgen.order.synchronisation import Synchronisation, Synchronised

@@ -15,9 +15,9 @@ from ptxgen.derive.part import Part, threads_of
 from ptxgen.derive.space import IndexSpace
 from ptxgen.errors import PlanError
 from ptxgen.kernels import Layout, Matmul, MatmulSpec, MatmulTiling, Outcome, parse_epilogue
-from ptxgen.kernels.binding import bind
-from ptxgen.kernels.entry import program_arrays
-from ptxgen.kernels.generated import GeneratedKernel
+from ptxgen.kernels.launching.binding import bind
+from ptxgen.kernels.launching.entry import program_arrays
+from ptxgen.kernels.launching.generated import GeneratedKernel
 from ptxgen.order.atoms import Commit, Retire
 from ptxgen.order.synchronisation import Synchronisation
 from ptxgen.plan import Drain, Plan

@@ -13,8 +13,8 @@ from ptxgen.compute import bf16, e4m3, f64, s8, tf32
 from ptxgen.derive import derive
 from ptxgen.errors import KernelError, UnsupportedError
 from ptxgen.kernels import Layout, Matmul, MatmulSpec, MatmulTiling, parse_epilogue
-from ptxgen.kernels.generated import build, generate
-from ptxgen.kernels.matmul_samples import menu
+from ptxgen.kernels.launching.generated import build, generate
+from ptxgen.kernels.products.samples import menu
 from ptxgen.plan import Fact, aligned, evict_first, evict_last, grouped, hilbert, multiple, sms
 from ptxgen.prove.trees import check_program
 from ptxgen.tile import Copy, Program, Space, show

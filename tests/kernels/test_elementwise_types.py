@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from ptxgen.compute import Element, bf16, e4m3, e5m2, f16, f32, f64, s8, s32, tf32, u8
 from ptxgen.kernels import epilogue_compute, epilogue_plan, generate, parse_epilogue
-from ptxgen.kernels.binding import arrays_in_memory, bind, facts_of
-from ptxgen.kernels.views import DTYPES, aligned_zeros
+from ptxgen.kernels.launching.binding import arrays_in_memory, bind, facts_of
+from ptxgen.kernels.launching.views import DTYPES, aligned_zeros
 from ptxgen.runtime import assemble
 from tests.kernels.cases import bits
 

@@ -11,7 +11,7 @@ from ptxgen.compute import Compute, ComputeBuilder, ReductionOp, f16, f32, recip
 from ptxgen.derive.part import threads_of
 from ptxgen.derive.space import IndexSpace
 from ptxgen.kernels import GeneratedKernel, generate
-from ptxgen.kernels.binding import arrays_in_memory, bind, facts_of
+from ptxgen.kernels.launching.binding import arrays_in_memory, bind, facts_of
 from ptxgen.plan import (
     Plan,
     blocks,

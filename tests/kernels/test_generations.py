@@ -9,8 +9,8 @@ from attrs import evolve
 from ptxgen.compute import Element, bf16, e4m3, f16, f32, f64, s8, s32, tf32, u8
 from ptxgen.errors import PlanError
 from ptxgen.kernels import Layout, Matmul, MatmulSpec, MatmulTiling, parse_epilogue
-from ptxgen.kernels.generations import generation_of
-from ptxgen.kernels.launching import prepare
+from ptxgen.kernels.launching.launch import prepare
+from ptxgen.kernels.products.generations import generation_of
 from ptxgen.plan import m8n8k4, m8n8k16, m16n8k8, m16n8k16, m16n8k32
 from ptxgen.simulate import simulator
 from ptxgen.tile import Carrier, Copy

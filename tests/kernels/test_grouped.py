@@ -28,11 +28,11 @@ from ptxgen.kernels import (
     matmul_plan,
     parse_epilogue,
 )
-from ptxgen.kernels.binding import arrays_in_memory, bind, facts_of
-from ptxgen.kernels.entry import entry_of, from_json, program_arrays, to_json
-from ptxgen.kernels.launching import prepare
-from ptxgen.kernels.matmul_menu import Sizes, menu_for
-from ptxgen.kernels.segments import bounded, most_tiles
+from ptxgen.kernels.choosing.menu import Sizes, menu_for
+from ptxgen.kernels.launching.binding import arrays_in_memory, bind, facts_of
+from ptxgen.kernels.launching.entry import entry_of, from_json, program_arrays, to_json
+from ptxgen.kernels.launching.launch import prepare
+from ptxgen.kernels.launching.segments import bounded, most_tiles
 from ptxgen.plan import BlockOrder, Plan, blocks, grouped, hilbert, sms, warps
 from ptxgen.prove.trees import check_program
 from ptxgen.runtime import assemble
@@ -300,7 +300,7 @@ def test_a_statement_that_multiplies_no_matrices() -> None:
 
 @pytest.fixture
 def no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ptxgen.kernels.call.device_count", lambda: 0)
+    monkeypatch.setattr("ptxgen.kernels.calling.call.device_count", lambda: 0)
 
 
 @pytest.mark.usefixtures("no_gpu")

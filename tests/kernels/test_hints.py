@@ -11,8 +11,8 @@ from attrs import evolve
 from isa.tensor_maps import TensorMap
 from ptxgen.errors import PlanError
 from ptxgen.kernels import Layout, Matmul, MatmulSpec, MatmulTiling, Outcome
-from ptxgen.kernels.entry import entry_of, from_json, to_json
-from ptxgen.kernels.launching import prepare
+from ptxgen.kernels.launching.entry import entry_of, from_json, to_json
+from ptxgen.kernels.launching.launch import prepare
 from ptxgen.plan import evict_first, evict_last
 from ptxgen.tile import show
 from tests.kernels.cases import bits, random_inputs, run_matmul

@@ -23,7 +23,7 @@ from ptxgen.kernels import (
     menu,
     parse_epilogue,
 )
-from ptxgen.kernels.binding import arrays_in_memory, bind, facts_of
+from ptxgen.kernels.launching.binding import arrays_in_memory, bind, facts_of
 from ptxgen.plan import BlockOrder
 from tests.kernels.cases import bits, judge, random_inputs, run_matmul, scalars_of
 

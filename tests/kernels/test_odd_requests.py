@@ -10,9 +10,9 @@ import ptxgen
 from ptxgen import LaunchError, PlanError
 from ptxgen.compute import f16
 from ptxgen.kernels.matmul import Matmul
-from ptxgen.kernels.matmul_compute import Layout, MatmulSpec, matmul_compute
-from ptxgen.kernels.matmul_defaults import default_tiling
-from ptxgen.kernels.matmul_tiling import MatmulTiling
+from ptxgen.kernels.products.compute import Layout, MatmulSpec, matmul_compute
+from ptxgen.kernels.products.defaults import default_tiling
+from ptxgen.kernels.products.tiling import MatmulTiling
 
 RNG = np.random.default_rng(6)
 
@@ -23,7 +23,7 @@ def halves(*shape: int) -> Any:
 
 @pytest.fixture(autouse=True)
 def no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ptxgen.kernels.call.device_count", lambda: 0)
+    monkeypatch.setattr("ptxgen.kernels.calling.call.device_count", lambda: 0)
 
 
 def agrees(target: str, layout: Layout, sizes: tuple[int, int, int], tiling: MatmulTiling) -> None:

@@ -14,7 +14,7 @@ import pytest
 from isa.types import b16
 from ptxgen.derive import derive
 from ptxgen.errors import KernelError, PlanError, UnsupportedError
-from ptxgen.kernels.generated import GeneratedKernel, build, generate
+from ptxgen.kernels.launching.generated import GeneratedKernel, build, generate
 from ptxgen.lower.by_hand import Hand
 from ptxgen.lower.pool import pooled
 from ptxgen.plan import Completes, Plan

@@ -21,7 +21,7 @@ from ptxgen.kernels import (
     transpose_compute,
     transpose_plan,
 )
-from ptxgen.kernels.binding import arrays_in_memory, bind, facts_of
+from ptxgen.kernels.launching.binding import arrays_in_memory, bind, facts_of
 from ptxgen.plan import Fact, Plan
 from ptxgen.simulate import Report
 from tests.kernels.cases import judge, random_inputs, scalars_of

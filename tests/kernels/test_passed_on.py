@@ -14,10 +14,10 @@ from ptxgen.compute import bf16, f16, f32
 from ptxgen.derive import Derivation
 from ptxgen.errors import PlanError
 from ptxgen.kernels import Layout, Matmul, MatmulSpec, MatmulTiling, matmul_compute, matmul_plan, parse_epilogue
-from ptxgen.kernels.entry import from_json, to_json
-from ptxgen.kernels.generated import generate
-from ptxgen.kernels.launching import prepare
-from ptxgen.kernels.workspaces import on_the_cpu, workspace_bytes
+from ptxgen.kernels.launching.entry import from_json, to_json
+from ptxgen.kernels.launching.generated import generate
+from ptxgen.kernels.launching.launch import prepare
+from ptxgen.kernels.launching.workspaces import on_the_cpu, workspace_bytes
 from ptxgen.order.atoms import Acquire, Release
 from ptxgen.order.synchronisation import Synchronised
 from ptxgen.order.threads import Threads

@@ -27,8 +27,8 @@ from ptxgen.kernels import (
     transpose_compute,
     transpose_plan,
 )
-from ptxgen.kernels.binding import arrays_in_memory, bind, facts_of
-from ptxgen.kernels.launching import BLOCKS_ON_THE_CPU, prepare
+from ptxgen.kernels.launching.binding import arrays_in_memory, bind, facts_of
+from ptxgen.kernels.launching.launch import BLOCKS_ON_THE_CPU, prepare
 from ptxgen.plan import Fact, Plan, Workers, grouped, sms
 from tests.derive.test_persistent_programs import persisted
 from tests.kernels.cases import bits, judge, random_inputs, run_matmul, scalars_of

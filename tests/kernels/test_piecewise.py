@@ -12,10 +12,10 @@ from attrs import evolve
 from ptxgen.compute import Element, bf16, f16, f32
 from ptxgen.errors import PlanError
 from ptxgen.kernels import Layout, Matmul, MatmulSpec, MatmulTiling, Outcome, parse_epilogue
-from ptxgen.kernels.binding import bind
-from ptxgen.kernels.entry import program_arrays
-from ptxgen.kernels.epilogue import PIECES, Keep, Residual
-from ptxgen.kernels.matmul_defaults import default_tiling
+from ptxgen.kernels.launching.binding import bind
+from ptxgen.kernels.launching.entry import program_arrays
+from ptxgen.kernels.products.defaults import default_tiling
+from ptxgen.kernels.products.epilogue import PIECES, Keep, Residual
 from ptxgen.plan import Drain, Finish, Stage
 from ptxgen.tile import Copy, Loop, Map, Node, Program, ProxyFence, RequirementKind
 from ptxgen.tile.machine import MachineFault, run

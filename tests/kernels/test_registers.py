@@ -8,8 +8,8 @@ import pytest
 
 from ptxgen.compute import Element, f16, f32
 from ptxgen.kernels import Layout, Matmul, MatmulSpec, parse_epilogue
-from ptxgen.kernels.binding import arrays_in_memory, bind, facts_of
-from ptxgen.kernels.views import DTYPES, outline
+from ptxgen.kernels.launching.binding import arrays_in_memory, bind, facts_of
+from ptxgen.kernels.launching.views import DTYPES, outline
 from ptxgen.plan import Fact
 
 Case = tuple[Layout, Element, Element, str, bool]

@@ -18,9 +18,9 @@ from ptxgen.derive.part import threads_of
 from ptxgen.derive.space import IndexSpace
 from ptxgen.errors import InternalError, PlanError
 from ptxgen.kernels import GeneratedKernel, chained_compute
-from ptxgen.kernels.binding import arrays_in_memory, bind
 from ptxgen.kernels.chained import by_warpgroups
-from ptxgen.kernels.generated import build
+from ptxgen.kernels.launching.binding import arrays_in_memory, bind
+from ptxgen.kernels.launching.generated import build
 from ptxgen.order.atoms import Arrive, Retire
 from ptxgen.plan import (
     Fact,

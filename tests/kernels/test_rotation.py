@@ -12,7 +12,7 @@ from ptxgen.compute import f32
 from ptxgen.errors import PlanError
 from ptxgen.kernels import chained_compute
 from ptxgen.kernels.chained import by_warpgroups
-from ptxgen.kernels.generated import build
+from ptxgen.kernels.launching.generated import build
 from ptxgen.plan import Plan, sms
 from ptxgen.prove.trees import check_program
 from ptxgen.tile import Arrive, Program, Wait, show

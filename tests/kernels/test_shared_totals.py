@@ -12,9 +12,9 @@ from attrs import evolve
 from ptxgen.compute import Element, f16, f32
 from ptxgen.errors import PlanError
 from ptxgen.kernels import Layout, Matmul, MatmulSpec, MatmulTiling, matmul_compute, matmul_plan, parse_epilogue
-from ptxgen.kernels.binding import bind
-from ptxgen.kernels.entry import program_arrays
-from ptxgen.kernels.matmul_legal import is_legal
+from ptxgen.kernels.choosing.legal import is_legal
+from ptxgen.kernels.launching.binding import bind
+from ptxgen.kernels.launching.entry import program_arrays
 from ptxgen.tile.machine import run
 from tests.kernels.cases import bits, random_inputs
 from tests.kernels.clusters import FACTS

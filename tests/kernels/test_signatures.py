@@ -14,7 +14,7 @@ from isa.numerics import Rounding
 from ptxgen.compute import Element, bf16, e4m3, f16, f32, f64, s8, tf32
 from ptxgen.derive import Blocks, Exact, Fused, SumOrder, Unpacked, Unsettled
 from ptxgen.kernels import GeneratedKernel, Layout, Matmul, MatmulSpec, MatmulTiling, matmul_compute
-from ptxgen.kernels.alignment import copies_words
+from ptxgen.kernels.products.alignment import copies_words
 from ptxgen.plan import Stage, Transport, m16n8k8
 from tests.kernels.cases import bits, by_instruction, random_inputs
 

@@ -14,7 +14,7 @@ from ptxgen.compute import Element, bf16, f16, f32, s8
 from ptxgen.derive import Derivation, derive
 from ptxgen.errors import PlanError
 from ptxgen.kernels import Layout, Matmul, MatmulSpec, MatmulTiling, matmul_compute, matmul_plan, parse_epilogue
-from ptxgen.kernels.generated import generate
+from ptxgen.kernels.launching.generated import generate
 from ptxgen.order.atoms import Arrive, ClusterArrive, ClusterWait
 from ptxgen.order.ops import Op, TouchKind
 from ptxgen.order.synchronisation import Synchronised

@@ -19,10 +19,10 @@ from ptxgen.compute import bf16, f16, f32, s8
 from ptxgen.derive import Derivation
 from ptxgen.errors import LaunchError, PlanError
 from ptxgen.kernels import Layout, Matmul, MatmulSpec, MatmulTiling, matmul_compute, matmul_plan, parse_epilogue
-from ptxgen.kernels.entry import Entry, entry_of, from_json, to_json
-from ptxgen.kernels.generated import generate
-from ptxgen.kernels.launching import block_count, prepare, workers_of
-from ptxgen.kernels.workspaces import on_the_cpu, workspace_bytes
+from ptxgen.kernels.launching.entry import Entry, entry_of, from_json, to_json
+from ptxgen.kernels.launching.generated import generate
+from ptxgen.kernels.launching.launch import block_count, prepare, workers_of
+from ptxgen.kernels.launching.workspaces import on_the_cpu, workspace_bytes
 from ptxgen.order.atoms import Acquire, Release
 from ptxgen.order.synchronisation import Synchronised
 from ptxgen.order.threads import Threads

@@ -15,10 +15,10 @@ from ptxgen.compute import Element, f32
 from ptxgen.derive import Derivation, derive
 from ptxgen.errors import KernelError, PlanError
 from ptxgen.kernels import Layout, Matmul, MatmulSpec, MatmulTiling, matmul_compute, matmul_plan, parse_epilogue
-from ptxgen.kernels.entry import from_json, to_json
-from ptxgen.kernels.generated import GeneratedKernel, build, generate
-from ptxgen.kernels.launching import prepare
-from ptxgen.kernels.workspaces import on_the_cpu, workspace_bytes
+from ptxgen.kernels.launching.entry import from_json, to_json
+from ptxgen.kernels.launching.generated import GeneratedKernel, build, generate
+from ptxgen.kernels.launching.launch import prepare
+from ptxgen.kernels.launching.workspaces import on_the_cpu, workspace_bytes
 from ptxgen.plan import Split, sms, stream_step, workspace
 from ptxgen.prove.passing import order_faults
 from ptxgen.prove.trees import check_program

@@ -14,8 +14,8 @@ from ptxgen.compute import Element, bf16, e4m3, f16, f32, s8, s32, tf32
 from ptxgen.derive import derive
 from ptxgen.errors import PlanError
 from ptxgen.kernels import Layout, Matmul, MatmulSpec, MatmulTiling, matmul_compute, matmul_plan, parse_epilogue
-from ptxgen.kernels.generated import GeneratedKernel, generate
-from ptxgen.kernels.matmul_by_warpgroups import by_warpgroups as by_warpgroups_or_why
+from ptxgen.kernels.launching.generated import GeneratedKernel, generate
+from ptxgen.kernels.products.by_warpgroups import by_warpgroups as by_warpgroups_or_why
 from ptxgen.plan import Drain, Fact, MultiplyBy, Plan, Tile, Workers, aligned, multiple, sms, wgmma
 from ptxgen.tile import Commit, RegisterFence, granule
 from ptxgen.tile.machine import MachineFault, run

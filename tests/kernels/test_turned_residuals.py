@@ -14,10 +14,10 @@ from attrs import evolve
 from ptxgen.derive import derive
 from ptxgen.errors import InternalError
 from ptxgen.kernels import Layout, Matmul, MatmulSpec, MatmulTiling, parse_epilogue
-from ptxgen.kernels.binding import bind
-from ptxgen.kernels.entry import program_arrays
-from ptxgen.kernels.generated import GeneratedKernel
-from ptxgen.kernels.matmul_legal import is_legal
+from ptxgen.kernels.choosing.legal import is_legal
+from ptxgen.kernels.launching.binding import bind
+from ptxgen.kernels.launching.entry import program_arrays
+from ptxgen.kernels.launching.generated import GeneratedKernel
 from ptxgen.plan import Turns, sms
 from ptxgen.prove.trees import check_program
 from ptxgen.tile import Arrive, Node, Program, Wait, show

@@ -11,7 +11,7 @@ from attrs import evolve
 from ptxgen.compute import f16
 from ptxgen.errors import PlanError
 from ptxgen.kernels import Layout, Matmul, MatmulSpec, MatmulTiling, parse_epilogue
-from ptxgen.kernels.generated import generate
+from ptxgen.kernels.launching.generated import generate
 from ptxgen.plan import Roles, grouped, role, sms
 from ptxgen.runtime import sass
 from ptxgen.tile import Advance, Arrive, ForEachItem, Node, Program, RegisterFence, Wait

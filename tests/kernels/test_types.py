@@ -15,7 +15,7 @@ from ptxgen.compute import Element, bf16, e4m3, e5m2, f16, f32, f64, s8, s32, tf
 from ptxgen.derive import derive
 from ptxgen.errors import PlanError
 from ptxgen.kernels import Layout, Matmul, MatmulSpec, MatmulTiling, matmul_compute, parse_epilogue
-from ptxgen.kernels.generations import generation_of
+from ptxgen.kernels.products.generations import generation_of
 from ptxgen.plan import (
     MatrixInstruction,
     Plan,

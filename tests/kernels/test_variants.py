@@ -70,7 +70,7 @@ def test_an_address_that_holds_accesses() -> None:
     ],
 )
 def test_tiles_that_no_warpgroup_takes(tiling: MatmulTiling, why: str) -> None:
-    from ptxgen.kernels.matmul_by_warpgroups import by_warpgroups
+    from ptxgen.kernels.products.by_warpgroups import by_warpgroups
     from ptxgen.plan import Plan
 
     spec = MatmulSpec(Layout.NT)

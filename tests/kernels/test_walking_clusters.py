@@ -9,9 +9,9 @@ import pytest
 from attrs import evolve
 
 from ptxgen.kernels import Layout, Matmul, MatmulSpec, MatmulTiling, default_tiling, parse_epilogue
-from ptxgen.kernels.entry import entry_of
-from ptxgen.kernels.generated import generate
-from ptxgen.kernels.launching import workers_of
+from ptxgen.kernels.launching.entry import entry_of
+from ptxgen.kernels.launching.generated import generate
+from ptxgen.kernels.launching.launch import workers_of
 from ptxgen.plan import grouped, sms
 from ptxgen.tile import RegisterFence, WorkList, show
 from ptxgen.tile.mutants import Mutant, without_each_synchronisation

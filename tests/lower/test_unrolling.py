@@ -11,7 +11,7 @@ from ptxgen.compute import f32
 from ptxgen.derive import derive
 from ptxgen.emit import emit
 from ptxgen.errors import UnsupportedError
-from ptxgen.kernels.generated import generate
+from ptxgen.kernels.launching.generated import generate
 from ptxgen.lower import lower
 from ptxgen.lower.unrolling import written_out
 from ptxgen.plan import Plan, Roles

@@ -11,7 +11,7 @@ from attrs import evolve, frozen
 
 from ptxgen.derive import Derivation, derive
 from ptxgen.kernels import Layout, MatmulSpec, MatmulTiling, matmul_compute, matmul_plan
-from ptxgen.kernels.epilogue import Residual
+from ptxgen.kernels.products.epilogue import Residual
 from ptxgen.plan import aligned, multiple, sms
 from ptxgen.tile import Program
 from ptxgen.tile.machine import MachineFault, run

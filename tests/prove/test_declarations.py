@@ -11,7 +11,7 @@ from attrs import evolve
 from ptxgen.derive import derive
 from ptxgen.errors import KernelError, Place
 from ptxgen.kernels import Layout, MatmulSpec, MatmulTiling, matmul_compute, matmul_plan
-from ptxgen.kernels.generated import build
+from ptxgen.kernels.launching.generated import build
 from ptxgen.prove.declarations import contradictions
 from ptxgen.tile import show
 from ptxgen.tile.reading import read

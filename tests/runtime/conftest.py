@@ -6,7 +6,9 @@ import cuda.bindings
 import cuda.bindings.driver
 import pytest
 
-from ptxgen.kernels import call, matmul, processors
+from ptxgen.kernels import matmul
+from ptxgen.kernels.calling import call
+from ptxgen.kernels.choosing import processors
 from ptxgen.runtime import scratch
 from ptxgen.runtime.driver import binding, primary_context
 from tests.runtime.fake_driver import FakeDriver

@@ -11,7 +11,7 @@ import pytest
 
 import ptxgen
 from ptxgen import LaunchError
-from ptxgen.kernels import libraries
+from ptxgen.kernels.calling import libraries
 from ptxgen.runtime import DeviceArray
 from tests.runtime.fake_driver import FakeDriver
 

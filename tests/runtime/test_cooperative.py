@@ -12,7 +12,7 @@ from attrs import evolve
 
 from ptxgen import LaunchError
 from ptxgen.kernels import Layout, MatmulSpec, MatmulTiling, generate, matmul_compute, matmul_plan
-from ptxgen.kernels.generated import GeneratedKernel
+from ptxgen.kernels.launching.generated import GeneratedKernel
 from ptxgen.plan import sms
 from ptxgen.runtime import DeviceArray, Scratch
 from tests.runtime.fake_driver import FakeDriver

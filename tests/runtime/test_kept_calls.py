@@ -12,7 +12,7 @@ import pytest
 import ptxgen
 from ptxgen import LaunchError
 from ptxgen.compute import f16
-from ptxgen.kernels import call as calls
+from ptxgen.kernels.calling import call as calls
 from ptxgen.runtime import DeviceArray
 from tests.runtime.fake_driver import FakeDriver
 
@@ -100,7 +100,7 @@ def test_many_threads_make_and_forget_calls(driver: FakeDriver, monkeypatch: pyt
 
 
 def test_a_library_is_known_once_for_all_its_types() -> None:
-    from ptxgen.kernels import libraries
+    from ptxgen.kernels.calling import libraries
 
     class Walking(dict[Any, Any]):
         """Iterated by one thread while others insert: any walk is one too many."""

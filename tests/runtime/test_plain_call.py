@@ -57,7 +57,7 @@ def test_every_array_is_looked_at_in_every_call(driver: FakeDriver, monkeypatch:
     """Also where a launch is kept for arrays alike: one may want a gradient now."""
     a, b = (DeviceArray.from_numpy(halves(64, 64)) for _ in range(2))
     seen: list[str] = []
-    monkeypatch.setattr("ptxgen.kernels.libraries.Library.check", lambda self, name, array: seen.append(name))
+    monkeypatch.setattr("ptxgen.kernels.calling.libraries.Library.check", lambda self, name, array: seen.append(name))
     for _ in range(2):
         ptxgen.matmul(a, b)
     assert seen == ["a", "b", "a", "b"]

@@ -11,7 +11,7 @@ from ptxgen import LaunchError
 
 torch = pytest.importorskip("torch")
 
-from ptxgen.kernels.libraries import library_of  # noqa: E402
+from ptxgen.kernels.calling.libraries import library_of  # noqa: E402
 from ptxgen.torch import matmul  # noqa: E402
 from tests.torch.gradients import ACTIVATIONS, check, drawn  # noqa: E402
 
@@ -21,7 +21,7 @@ LAYOUTS = ((False, False), (False, True), (True, False), (True, True))
 
 @pytest.fixture(autouse=True)
 def no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ptxgen.kernels.call.device_count", lambda: 0)
+    monkeypatch.setattr("ptxgen.kernels.calling.call.device_count", lambda: 0)
 
 
 # Type of the operands, wishes, type of the result, and its rounding.

@@ -19,10 +19,10 @@ from ptxgen.compute import f16
 from ptxgen.derive import Derivation, derive
 from ptxgen.errors import AssemblerError
 from ptxgen.kernels import Layout, MatmulSpec, MatmulTiling, matmul_compute, matmul_plan
-from ptxgen.kernels.epilogue import Activate, Activation, Bias
-from ptxgen.kernels.launching import prepare
-from ptxgen.kernels.matmul_menu import Sizes
-from ptxgen.kernels.processors import Processor, processor_named
+from ptxgen.kernels.choosing.menu import Sizes
+from ptxgen.kernels.choosing.processors import Processor, processor_named
+from ptxgen.kernels.launching.launch import prepare
+from ptxgen.kernels.products.epilogue import Activate, Activation, Bias
 from ptxgen.order.atoms import Advance, Arrive, Commit, Expect, Fence, Join, Retire, Side, Wait
 from ptxgen.order.synchronisation import Synchronisation, Synchronised
 from ptxgen.order.threads import Threads

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 
-from ptxgen.kernels.matmul_cost import estimate
-from ptxgen.kernels.matmul_legal import is_legal
-from ptxgen.kernels.matmul_menu import Sizes
+from ptxgen.kernels.choosing.cost import estimate
+from ptxgen.kernels.choosing.legal import is_legal
+from ptxgen.kernels.choosing.menu import Sizes
 from ptxgen.tune.calibration import Fit, Measurement, by_kind, fit, read_measurements, spread, written
-from tests.kernels.measured import SPEC, TARGET, measured
+from tests.kernels.choosing.measured import SPEC, TARGET, measured
 from tests.tune.spoiled import device
 
 SHAPES = tuple(measured())

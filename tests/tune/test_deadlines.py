@@ -17,7 +17,7 @@ from attrs import evolve
 
 from ptxgen.emit import Listing
 from ptxgen.errors import InternalError
-from ptxgen.kernels.matmul_menu import Sizes
+from ptxgen.kernels.choosing.menu import Sizes
 from ptxgen.runtime import Assembler, Cubin
 from ptxgen.tune.apart import Apart, Tell, Unanswered
 from ptxgen.tune.gate import Refusal, Stage, Timing

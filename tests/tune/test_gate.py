@@ -11,10 +11,10 @@ from attrs import evolve
 
 from ptxgen.compute import bf16, e4m3, f32, s8
 from ptxgen.kernels import Layout, MatmulSpec, MatmulTiling
-from ptxgen.kernels.binding import arrays_in_memory, bind
-from ptxgen.kernels.epilogue import Bias, Residual
+from ptxgen.kernels.choosing.menu import Sizes
+from ptxgen.kernels.launching.binding import arrays_in_memory, bind
 from ptxgen.kernels.matmul import Matmul
-from ptxgen.kernels.matmul_menu import Sizes
+from ptxgen.kernels.products.epilogue import Bias, Residual
 from ptxgen.plan import Fact, aligned, multiple
 from ptxgen.tune.calibration import facts_for
 from ptxgen.tune.cases import Case, guarded, sizes_around

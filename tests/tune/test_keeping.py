@@ -11,10 +11,11 @@ from attrs import evolve
 
 import ptxgen
 import ptxgen.tune
-from ptxgen.kernels import MatmulTiling, store
+from ptxgen.kernels import MatmulTiling
+from ptxgen.kernels.choosing.menu import Sizes
+from ptxgen.kernels.launching import store
+from ptxgen.kernels.launching.views import View, outline
 from ptxgen.kernels.matmul import Matmul
-from ptxgen.kernels.matmul_menu import Sizes
-from ptxgen.kernels.views import View, outline
 from ptxgen.plan import Fact, grouped, sms
 from ptxgen.tune import Best, Kept, Tuner, Tuning
 from ptxgen.tune.calibration import facts_for
@@ -131,7 +132,7 @@ def test_whoever_reads_while_others_write_finds_one_of_them_whole(home: Path) ->
 
 def test_sources_that_launch_and_judge_make_what_was_found_stale() -> None:
     found = {Path(each).name for root in ptxgen.__path__ for each in store._sources(root, NOT_ASKED)}
-    assert {"gate.py", "loading.py", "matmul_pace.py"} <= found
+    assert {"gate.py", "loading.py", "pace.py"} <= found
     assert not {"progress.py", "scheduler.py"} & found
 
 

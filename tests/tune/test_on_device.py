@@ -14,8 +14,8 @@ import ptxgen
 from ptxgen.build import Module, pointer
 from ptxgen.emit import Listing
 from ptxgen.errors import DriverError
-from ptxgen.kernels.generated import GeneratedKernel
-from ptxgen.kernels.matmul_menu import Sizes
+from ptxgen.kernels.choosing.menu import Sizes
+from ptxgen.kernels.launching.generated import GeneratedKernel
 from ptxgen.runtime import Assembler, Cubin, Graph, load, record
 from ptxgen.runtime.entries import read_headers
 from ptxgen.tune.cases import Case

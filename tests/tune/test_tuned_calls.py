@@ -12,10 +12,10 @@ from attrs import define, evolve
 import ptxgen
 import ptxgen.tune
 from ptxgen.kernels import MatmulSpec, MatmulTiling
-from ptxgen.kernels.asked import Wish
-from ptxgen.kernels.call import _made
-from ptxgen.kernels.libraries import library_of
-from ptxgen.kernels.matmul_menu import Sizes
+from ptxgen.kernels.calling.asked import Wish
+from ptxgen.kernels.calling.call import _made
+from ptxgen.kernels.calling.libraries import library_of
+from ptxgen.kernels.choosing.menu import Sizes
 from ptxgen.plan import sms
 from ptxgen.runtime import Assembler, Cubin, DeviceArray
 from ptxgen.runtime.entries import read_headers

@@ -14,9 +14,9 @@ import pytest
 from attrs import evolve, frozen
 
 from ptxgen.kernels import MatmulSpec, MatmulTiling, default_tiling
-from ptxgen.kernels.matmul_choice import ranked
-from ptxgen.kernels.matmul_cost import estimate
-from ptxgen.kernels.matmul_menu import Sizes, menu_for
+from ptxgen.kernels.choosing.choice import ranked
+from ptxgen.kernels.choosing.cost import estimate
+from ptxgen.kernels.choosing.menu import Sizes, menu_for
 from ptxgen.plan import Eviction, grouped, sms
 from ptxgen.tune import Best, Gate, Kept, Refusal, Stage, Timing, Tuner, Tuning
 from ptxgen.tune.calibration import facts_for

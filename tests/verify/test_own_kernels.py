@@ -22,9 +22,9 @@ from ptxgen.kernels import (
     transpose_compute,
     transpose_plan,
 )
-from ptxgen.kernels.matmul_defaults import default_tiling
-from ptxgen.kernels.matmul_samples import menu
-from ptxgen.kernels.matmul_tiling import MatmulTiling
+from ptxgen.kernels.products.defaults import default_tiling
+from ptxgen.kernels.products.samples import menu
+from ptxgen.kernels.products.tiling import MatmulTiling
 from ptxgen.plan import Fact, Plan, aligned, multiple
 from ptxgen.verify import verify
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ptxgen.kernels import Matmul, MatmulSpec, MatmulTiling
-from ptxgen.kernels.launching import prepare
+from ptxgen.kernels.launching.launch import prepare
 from ptxgen.parse import parse
 from tests.simulate.asynchronous import hopper
 from tests.simulate.asynchronous.pipelines import PIPELINES, Pipeline

@@ -1,0 +1,1 @@
+"""Which tiling a shape gets, told without running any (see README.md)."""
