@@ -1,6 +1,7 @@
 """The layers of the house: who may import whom."""
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -33,6 +34,16 @@ MAY_IMPORT: dict[str, set[str]] = {
     "ptxgen.lower": {"isa", "polyhedral", "ptxgen.compute", "ptxgen.ir", "ptxgen.build", "ptxgen.tile"},
     "ptxgen.runtime": {"isa", "ptxgen.ir", "ptxgen.emit"},
 }
+KERNELS = "ptxgen.kernels"
+# What each package of ptxgen.kernels may import of it beside itself, all of what stands above it or less: one way only.
+# `ptxgen.kernels` are the modules at its top. Its README.md has the same table.
+KERNELS_MAY_IMPORT: dict[str, set[str]] = {
+    "products": set(),
+    "launching": set(),
+    "choosing": {"products"},
+    "kernels": {"products", "launching", "choosing"},
+    "calling": {"products", "launching", "choosing", "kernels"},
+}
 TOP = {"ptxgen.kernels", "ptxgen.tune", "ptxgen.testing", "ptxgen.torch", "ptxgen.cli"}
 NUMPY_ROOMS = {"ptxgen.simulate", "ptxgen.runtime", "ptxgen.tile", *TOP}
 LOWEST = {"isa", "polyhedral"}
@@ -42,6 +53,12 @@ def room_of(module: str) -> str:
     """The room of a dotted module: `ptxgen.build` of `ptxgen.build.kernel`, `isa` of `isa.forms`."""
     parts = module.split(".")
     return parts[0] if parts[0] != "ptxgen" else ".".join(parts[:2])
+
+
+def package_of(module: str) -> str:
+    """The package of ptxgen.kernels that a dotted module of it belongs to."""
+    first = module.removeprefix(KERNELS).split(".")[1:2]
+    return first[0] if first and (ROOT / "ptxgen" / "kernels" / first[0]).is_dir() else "kernels"
 
 
 def sources() -> Iterator[tuple[str, Path]]:
@@ -60,8 +77,8 @@ def imported(path: Path) -> Iterator[tuple[int, str]]:
             here = path.relative_to(ROOT).parts[:-1]
             above = here[: len(here) - node.level + 1] if node.level else ()
             module = ".".join([*above, *([node.module] if node.module else [])])
-            if module == "ptxgen":
-                yield from ((node.lineno, f"ptxgen.{name.name}") for name in node.names)
+            if module in ("ptxgen", KERNELS):
+                yield from ((node.lineno, f"{module}.{name.name}") for name in node.names)
             else:
                 yield node.lineno, module
 
@@ -96,4 +113,34 @@ def test_numpy_and_cuda_stay_where_they_belong(room: str) -> None:
             first = module.split(".")[0]
             if (first == "numpy" and room not in NUMPY_ROOMS) or (first == "cuda" and room != "ptxgen.runtime"):
                 wrong.append(f"{path.relative_to(ROOT)}:{line} imports {module}")
+    assert not wrong, "\n".join(wrong)
+
+
+def packages_of_kernels() -> Iterator[tuple[str, Path]]:
+    for path in ROOMS[KERNELS]:
+        yield package_of(".".join(path.relative_to(ROOT).with_suffix("").parts)), path
+
+
+def test_the_packages_of_kernels_stand_in_one_order() -> None:
+    names = list(KERNELS_MAY_IMPORT)
+    assert {package for package, _ in packages_of_kernels()} == set(names)
+    assert all(KERNELS_MAY_IMPORT[name] <= set(names[:place]) for place, name in enumerate(names))
+
+
+def test_what_is_said_of_the_packages_of_kernels_is_this_table() -> None:
+    text = (ROOT / "ptxgen" / "kernels" / "README.md").read_text()
+    said = re.findall(r"^\| `(\w+)` \|.*\|(.*)\|$", text, re.MULTILINE)
+    assert [(name, set(re.findall(r"`(\w+)`", allowed))) for name, allowed in said] == [*KERNELS_MAY_IMPORT.items()]
+
+
+@pytest.mark.parametrize("package", KERNELS_MAY_IMPORT)
+def test_imports_of_kernels_go_one_way(package: str) -> None:
+    wrong = [
+        f"{path.relative_to(ROOT)}:{line} imports {module}"
+        for own, path in packages_of_kernels()
+        for line, module in imported(path)
+        if own == package
+        and room_of(module) == KERNELS
+        and package_of(module) not in KERNELS_MAY_IMPORT[package] | {package}
+    ]
     assert not wrong, "\n".join(wrong)
