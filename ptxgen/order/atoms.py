@@ -182,7 +182,7 @@ class FenceKind(Enum):
 
 @frozen
 class Fence:
-    """A fence in every thread of the role. `every_step`: at every index at which its body frees or fills a slot."""
+    """A fence in every thread of the role. `every_step`: at every index of the arrivals of its body and behind it."""
 
     kind: FenceKind
     every_step: bool = True
@@ -279,13 +279,15 @@ class RoleBody:
 @frozen
 class Ring:
     """Slots with a full and an empty barrier: the initial counts. Where those of the empty one are not the same in all
-    blocks of a cluster, `counts_by_rank` has them."""
+    blocks of a cluster, `counts_by_rank` has them. The rings `aside` count other tiles, so that one of theirs says
+    nothing of this ring's."""
 
     name: str
     depth: int
     full_count: int
     empty_count: int
     counts_by_rank: tuple[int, ...] = ()
+    aside: tuple[str, ...] = ()
 
 
 @frozen
@@ -295,7 +297,8 @@ class Obligation:
     `own` asks it of each thread (or collective) by itself, for registers; `fence` is one that the path must pass, in
     the source's thread or, where `remote`, in the sink's. `label` is the requirement in words. In a cluster it is asked
     for each of `ctas`: the source's block, the block whose tile both touch, the sink's block; without any, in each
-    block by itself. A tile that is `passed` on through memory is not in every step.
+    block by itself. A tile that is `passed` on through memory is not in every step. The rings `aside` count other tiles
+    than those of the ops.
     """
 
     source: str
@@ -308,6 +311,7 @@ class Obligation:
     remote: bool = False
     ctas: tuple[tuple[int, int, int], ...] = ()
     passed: bool = False
+    aside: tuple[str, ...] = ()
 
 
 @frozen

@@ -25,25 +25,19 @@ from ptxgen.order.atoms import (
     Retire,
     Wait,
 )
-from ptxgen.order.ops import Op, TouchKind
+from ptxgen.order.ops import Op
 from ptxgen.order.requirement import EventKind, Requirement
 from ptxgen.order.synchronisation import Synchronisation, Synchronised
 from ptxgen.order.threads import SEVERAL
-from ptxgen.prove.parts import Part, op_of, path_of
-from ptxgen.prove.programs import fence_of, rings_of, steps_between
+from ptxgen.prove.parts import Part, op_of
+from ptxgen.prove.programs import fence_of, fillings, rings_of, steps_between
 
 
 def uneven(synchronised: Synchronised, part: Part) -> Iterator[Finding]:
     """Rings that are not used as often as they are filled: at every index that is copied there is one announcement,
     one wait of each role, and one arrival, in the loop or behind it."""
     for name, buffers in rings_of(synchronised, part).items():
-        filled = [
-            op.domain
-            for op in synchronised.ops
-            if isinstance(op.mechanism.completes, Transaction)
-            and (op.role, path_of(op, len(op.time.loops))) in part.keys
-            and any(t.kind is TouchKind.WRITE and t.buffer.name in buffers for t in op.touches)
-        ]
+        filled = [op.domain for op in fillings(synchronised, part, buffers)]
         uses: dict[str, list[Set]] = {}
         for atom in part.synchronising:
             if not isinstance(atom.atom, Wait | Arrive | Expect) or atom.atom.ring != name:

@@ -36,7 +36,7 @@ from ptxgen.order.atoms import (
 from ptxgen.order.atoms import Edge as LoopEdge
 from ptxgen.order.clusters import Masks, ranks_in, reached
 from ptxgen.order.requirement import EventKind
-from ptxgen.prove.graph import Edge, Graph, Member, Why
+from ptxgen.prove.graph import Edge, Graph, Member, StandingFence, Why
 from ptxgen.prove.retiring import Seen, groups_seen
 
 _Node = tuple[int, Placed]
@@ -69,7 +69,7 @@ class _Builder:
         self.edges: list[Edge] = []
         self.issues: dict[tuple[str, int], list[tuple[Member, int]]] = {}
         self.completions: dict[tuple[str, EventKind, int, int], list[tuple[Member, int]]] = {}
-        self.fences: dict[tuple[Member, FenceKind, bool], list[int]] = {}
+        self.fences: dict[tuple[Member, FenceKind], list[StandingFence]] = {}
         self.waits: dict[tuple[str, Side, int], list[tuple[Member, int]]] = {}
         self.arrivals: dict[tuple[str, Side, int], list[int]] = {}
         self.joins: dict[tuple[int, int, int], int] = {}
@@ -176,7 +176,7 @@ class _Builder:
             case Passage():
                 self.passages.setdefault(atom, []).append((member, node))
             case Fence(kind=kind, every_step=every_step):
-                self.fences.setdefault((member, kind, every_step), []).append(node)
+                self.fences.setdefault((member, kind), []).append(StandingFence(node, every_step))
             case Wait(ring=ring, side=side):
                 self.wait(role, member, ring, side, node, tail=tail)
             case Arrive(ring=ring, side=side):

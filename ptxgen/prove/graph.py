@@ -66,6 +66,14 @@ class Cycle:
 
 
 @frozen(eq=False)
+class StandingFence:
+    """A fence of a thread: its node, and whether it stands at every index of which an arrival tells."""
+
+    node: int
+    every_step: bool
+
+
+@frozen(eq=False)
 class _Chains:
     """What leads on from each node, and of the nodes inside a chain the next one and the one before, with the way."""
 
@@ -77,7 +85,7 @@ class _Chains:
 @frozen(eq=False)
 class Graph:
     """Nodes by number and edges, and where things are: issues of ops and their completions in the tiles of a block,
-    fences of threads, those of every step apart, phases of the barriers of a block with their waits and arrivals; ops
+    fences of threads, phases of the barriers of a block with their waits and arrivals; ops
     are known by the block that issues them, completions also by that in whose tiles they are. Graphs of a program have
     a `number`.
 
@@ -89,7 +97,7 @@ class Graph:
     edges: tuple[Edge, ...]
     issues: dict[tuple[str, int], tuple[tuple[Member, int], ...]]
     completions: dict[tuple[str, EventKind, int, int], tuple[tuple[Member, int], ...]]
-    fences: dict[tuple[Member, FenceKind, bool], tuple[int, ...]]
+    fences: dict[tuple[Member, FenceKind], tuple[StandingFence, ...]]
     phases: dict[tuple[str, Side, int], int]
     waits: dict[tuple[str, Side, int], tuple[tuple[Member, int], ...]]
     arrivals: dict[tuple[str, Side, int], tuple[int, ...]]
@@ -111,9 +119,9 @@ class Graph:
         """
         return self._between(source, sink, limit, start, without)[0]
 
-    def used(self, source: int, sink: int, limit: int, start: int = 0) -> int:
+    def used(self, source: int, sink: int, limit: int, start: int = 0, without: int = 0) -> int:
         """The atoms without which one path of that least distance would not be there."""
-        return self._between(source, sink, limit, start, 0)[1]
+        return self._between(source, sink, limit, start, without)[1]
 
     def _between(self, source: int, sink: int, limit: int, start: int, without: int) -> tuple[int, int]:
         """Both. A path has no choice along a chain, whose nodes all lead to the next one alone: it is as long as from

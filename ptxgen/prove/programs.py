@@ -35,13 +35,16 @@ from ptxgen.prove.nested import passages
 from ptxgen.prove.parts import Key, Part, op_of, path_of
 from ptxgen.prove.turns import turns_between
 
+_Uses = Mapping[str, tuple[str, ...]]
+
 
 def program_of(synchronised: Synchronised, part: Part) -> AtomProgram:
     """The bodies as atoms in time steps, with the rings between them."""
     uses = rings_of(synchronised, part)
     roles = tuple(_role(synchronised, part, key, uses) for key in part.keys)
-    rings = tuple(_ring(synchronised, part, name, buffers) for name, buffers in uses.items())
-    obligations = (_obligation(synchronised, r, counted=bool(uses)) for r in part.requirements)
+    apart = _apart(synchronised, part, uses)
+    rings = tuple(_ring(synchronised, part, name, buffers, apart[name]) for name, buffers in uses.items())
+    obligations = (_obligation(synchronised, r, uses, apart) for r in part.requirements)
     turns = tuple(turn for role in roles for turn in turns_between(synchronised, part, role))
     program = AtomProgram(roles, rings, tuple(obligations), turns, cluster=_blocks(roles, part))
     return evolve(program, enter=synchronised.enter) if reaches_others(program) else program
@@ -65,14 +68,44 @@ def rings_of(synchronised: Synchronised, part: Part) -> dict[str, tuple[str, ...
     return {name: tuple(buffers) for name, buffers in found.items()}
 
 
-def _ring(synchronised: Synchronised, part: Part, name: str, buffers: tuple[str, ...]) -> Ring:
+def fillings(synchronised: Synchronised, part: Part, buffers: tuple[str, ...]) -> list[Op]:
+    """The ops of a part that fill these buffers by transactions."""
+    return [
+        op
+        for op in synchronised.ops
+        if isinstance(op.mechanism.completes, Transaction)
+        and (op.role, path_of(op, len(op.time.loops))) in part.keys
+        and any(touch.kind is TouchKind.WRITE and touch.buffer.name in buffers for touch in op.touches)
+    ]
+
+
+def _apart(synchronised: Synchronised, part: Part, uses: _Uses) -> dict[str, tuple[str, ...]]:
+    """Of each ring those that count other tiles: by another counter, or at other indices of its loops. The graph takes
+    all to have every index, so that what an arrival of one tells of the other's tiles may never have happened."""
+    counters = {use.name: use.counter for use in synchronised.rings}
+    filled = {
+        name: {op.time.loops: op.domain for op in fillings(synchronised, part, buffers)}
+        for name, buffers in uses.items()
+    }
+
+    def alike(one: str, other: str) -> bool:
+        if counters[one] != counters[other] or filled[one].keys() != filled[other].keys():
+            return False
+        return all(domain.equals(filled[other][loops]) for loops, domain in filled[one].items())
+
+    return {one: tuple(other for other in uses if other != one and not alike(one, other)) for one in uses}
+
+
+def _ring(synchronised: Synchronised, part: Part, name: str, buffers: tuple[str, ...], aside: tuple[str, ...]) -> Ring:
     """A ring with the counts that its barriers are given: one announcement, and what was counted of the readers."""
-    depth = next(r.buffer.depth for r in part.requirements if r.buffer.name in buffers)
+    depth = next((r.buffer.depth for r in part.requirements if r.buffer.name in buffers), None)
+    if depth is None:
+        raise InternalError(f"ring {name}: no requirement of the bodies that use it is about {', '.join(buffers)}")
     use = next(use for use in synchronised.rings if use.name == name)
-    return Ring(name, depth, 1, use.empty_count, use.counts_by_rank)
+    return Ring(name, depth, 1, use.empty_count, use.counts_by_rank, aside)
 
 
-def _role(synchronised: Synchronised, part: Part, key: Key, uses: Mapping[str, tuple[str, ...]]) -> RoleBody:
+def _role(synchronised: Synchronised, part: Part, key: Key, uses: _Uses) -> RoleBody:
     """A body: what the requirements name, a nested loop being one atom for what is complete at issue and one for what
     is not, and what stands between. A nested loop whose ops complete in groups closes them itself. Where rings count,
     atoms act for indices, else for steps in time."""
@@ -96,7 +129,7 @@ def _role(synchronised: Synchronised, part: Part, key: Key, uses: Mapping[str, t
         what = atom.atom
         if isinstance(what, Commit) and part.closes_for_outside(atom):
             what = evolve(what, for_outside=True)
-        if isinstance(what, Fence) and not _at_every_arrival(atom, part.atoms[key]):
+        if isinstance(what, Fence) and not _at_every_arrival(atom, (*part.atoms[key], *part.tails[key])):
             what = evolve(what, every_step=False)
         if isinstance(what, Join) and part.only_passes(atom):
             what = evolve(what, for_passing=True)
@@ -116,9 +149,10 @@ def _role(synchronised: Synchronised, part: Part, key: Key, uses: Mapping[str, t
     return RoleBody(role, threads.units, threads.threads, body, tail, depth > 0, alone, resumes=resumes, leave=leave)
 
 
-def _at_every_arrival(fence: Synchronisation, body: tuple[Synchronisation, ...]) -> bool:
-    """Whether a fence stands at every index at which its body arrives at a ring."""
-    return all(atom.domain.is_subset(fence.domain) for atom in body if isinstance(atom.atom, Arrive))
+def _at_every_arrival(fence: Synchronisation, atoms: tuple[Synchronisation, ...]) -> bool:
+    """Whether a fence stands at every index of these atoms that is told by an arrival, one of them at least."""
+    arrivals = [atom.domain for atom in atoms if isinstance(atom.atom, Arrive)]
+    return bool(arrivals) and all(domain.is_subset(fence.domain) for domain in arrivals)
 
 
 def _goes_on(part: Part) -> bool:
@@ -126,7 +160,7 @@ def _goes_on(part: Part) -> bool:
     return any(requirement.counter for requirement in part.requirements)
 
 
-def _issue(op: Op, depth: int, uses: Mapping[str, tuple[str, ...]]) -> Issue:
+def _issue(op: Op, depth: int, uses: _Uses) -> Issue:
     if isinstance(op.mechanism.completes, Transaction):
         for touch in op.touches:
             for ring, buffers in uses.items():
@@ -163,19 +197,24 @@ def _runs_on(op: Op, depth: int) -> bool:
     return depth < len(op.time.loops) and not isinstance(op.mechanism.completes, AtIssue)
 
 
-def _obligation(synchronised: Synchronised, requirement: Requirement, *, counted: bool) -> Obligation:
+def _obligation(
+    synchronised: Synchronised, requirement: Requirement, uses: _Uses, apart: Mapping[str, tuple[str, ...]]
+) -> Obligation:
     source, sink = op_of(synchronised, requirement.source), op_of(synchronised, requirement.sink)
     depth = len(requirement.loops)
+    own = next((name for name, buffers in uses.items() if requirement.buffer.name in buffers), None)
+    others = tuple(use.name for use in synchronised.rings if use.name in uses and use.counter != requirement.counter)
     return Obligation(
         _name(source, depth),
         requirement.source.kind,
         _name(sink, depth),
-        requirement.distance if counted else steps_between(source, sink, requirement),
+        requirement.distance if uses else steps_between(source, sink, requirement),
         str(requirement),
         fence_of(requirement),
         requirement.own,
         ctas=((0, 0, requirement.parts),) if requirement.parts else requirement.ctas,
         passed=bool(requirement.parts),
+        aside=others if own is None else apart[own],
     )
 
 

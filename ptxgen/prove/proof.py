@@ -34,7 +34,8 @@ def check_meetings(
 
     The event graph proves the steady state of each body, or of the bodies of several roles together. First and last
     steps are decided on the domains: no pair of instances may lie between meetings that do not exist, nor count on
-    groups that are not closed, nor may the uses of a ring differ from the arrivals at it (code `synchronisation.ends`).
+    groups that are not closed or fences that do not stand there, nor may the uses of a ring differ from the arrivals at
+    it (code `synchronisation.ends`).
     The numbers of tiles, counted on across work items, are judged apart (`counters.py`), and what ptxas makes of
     products in flight over a loop's end (`windows.py`), the turns of units that alternate (`turns.py`), and whether all
     blocks come to their cluster's barrier.

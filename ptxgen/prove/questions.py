@@ -21,25 +21,26 @@ Ends = tuple[tuple[Member, int], ...]
 
 @frozen(eq=False)
 class Way:
-    """From a node to another one, past one of `fences` where there must be one; with `at_once` past that of the
-    source's own index, as at a loop's ends there may be no other."""
+    """From a node to another one, past one of `fences` where there must be one; with `own_index` past that of the
+    source's own index, since those of later ones may stand behind the loop's end, where they come too late."""
 
     source: int
     sink: int
     fences: tuple[int, ...] | None = None
-    at_once: bool = False
+    own_index: bool = False
 
 
 @frozen(eq=False)
 class Question:
-    """Whether each of `ways` of a graph orders its ends at most `limit` steps apart; `told` says what is wrong where
-    they are so many steps apart. Of those with the same `subject` one is told."""
+    """Whether each of `ways` of a graph orders its ends at most `limit` steps apart, past none of the atoms `aside`;
+    `told` says what is wrong where they are so many steps apart. Of those with the same `subject` one is told."""
 
     graph: Graph
     ways: tuple[Way, ...]
     limit: int
     told: Callable[[int], Finding] = field(repr=False)
     subject: tuple[int, int] | None = None
+    aside: int = 0
 
     @property
     def apart(self) -> int:
@@ -52,6 +53,7 @@ class Question:
         graph, limit, owners = self.graph, self.limit, self.graph.owners
         if (owners[way.source] | owners[way.sink]) & without:
             return limit
+        without |= self.aside
         if way.fences is None:
             return graph.best(way.source, way.sink, limit, 0, without)
         fences = (fence for fence in way.fences if not owners[fence] & without)
@@ -61,22 +63,23 @@ class Question:
             default=FAR,
         )
 
-    def _to_fence(self, way: Way, fence: int, without: int = 0) -> int:
+    def _to_fence(self, way: Way, fence: int, without: int) -> int:
+        """How many steps behind the source a fence of the way stands; FAR where it does not, or at other indices."""
         steps = self.graph.best(way.source, fence, self.limit, 0, without)
-        if not way.at_once:
-            return steps
-        return 0 if steps <= 0 else FAR
+        if way.own_index:
+            return 0 if steps <= 0 else FAR
+        return steps
 
     def used(self, way: Way) -> int:
         """The atoms on which the length of a way stands, which is within the limit; without any other it still is."""
-        graph, limit = self.graph, self.limit
+        graph, limit, aside = self.graph, self.limit, self.aside
         if way.fences is None:
-            return graph.used(way.source, way.sink, limit)
+            return graph.used(way.source, way.sink, limit, 0, aside)
         for fence in way.fences:
-            steps = self._to_fence(way, fence)
-            if steps < FAR and graph.best(fence, way.sink, limit, steps) <= limit:
-                before, behind = graph.used(way.source, fence, limit), graph.used(fence, way.sink, limit, steps)
-                return graph.owners[fence] | before | behind
+            steps = self._to_fence(way, fence, aside)
+            if steps < FAR and graph.best(fence, way.sink, limit, steps, aside) <= limit:
+                before = graph.used(way.source, fence, limit, 0, aside)
+                return graph.owners[fence] | before | graph.used(fence, way.sink, limit, steps, aside)
         return 0
 
 
@@ -139,7 +142,16 @@ def _obligations(program: AtomProgram, graph: Graph, chosen: tuple[int, ...], wh
             issuers = graph.issues.get((obligation.source, first), ())
             ways = tuple(_ways(graph, obligation, sources, sinks, issuers, alternating))
             if ways or not sources or not sinks or obligation.distance < 0:
-                yield Question(graph, ways, obligation.distance, told, (graph.number, number))
+                aside = _atoms_of(program, obligation.aside)
+                yield Question(graph, ways, obligation.distance, told, (graph.number, number), aside)
+
+
+def _atoms_of(program: AtomProgram, rings: tuple[str, ...]) -> int:
+    """The atoms of some rings, by their bits."""
+    if not rings:
+        return 0
+    atoms = enumerate(placed.atom for role in program.roles for placed in role.atoms)
+    return sum(1 << n for n, atom in atoms if isinstance(atom, Wait | Arrive | Expect) and atom.ring in rings)
 
 
 def _uncovered(obligation: Obligation, where: str, line: Place | None, apart: int) -> Finding:
@@ -163,21 +175,18 @@ def _ways(
             if apart and source[0].role in alternating:
                 continue
             if not obligation.own or _same_owner(source[0], sink[0], sources, issuers):
-                fences = _fences(graph, obligation, source[0], sink[0])
-                yield Way(source[1], sink[1], fences, at_once=_releases(obligation, source[0], sink[0]))
+                yield _way(graph, obligation, source, sink)
 
 
-def _releases(obligation: Obligation, source: Member, sink: Member) -> bool:
-    """Whether a role tells another one by an arrival that it is done, for which it has a fence of its own."""
-    return obligation.fence is not None and source.role != sink.role and not obligation.remote
-
-
-def _fences(graph: Graph, obligation: Obligation, source: Member, sink: Member) -> tuple[int, ...] | None:
+def _way(graph: Graph, obligation: Obligation, source: tuple[Member, int], sink: tuple[Member, int]) -> Way:
+    """The way between two ends. Where a role tells another one by an arrival that it is done, the fence must be there
+    whenever the arrival is; of one role the ends of loops are looked at apart (`ends.py`)."""
     if obligation.fence is None:
-        return None
-    thread = sink if obligation.remote else source
-    kinds = (True,) if _releases(obligation, source, sink) else (True, False)
-    return tuple(n for every_step in kinds for n in graph.fences.get((thread, obligation.fence, every_step), ()))
+        return Way(source[1], sink[1])
+    fences = graph.fences.get((sink[0] if obligation.remote else source[0], obligation.fence), ())
+    between = source[0].role != sink[0].role and not obligation.remote
+    own = tuple(fence.node for fence in fences if fence.every_step or not between)
+    return Way(source[1], sink[1], own, own_index=between)
 
 
 def _same_owner(source: Member, sink: Member, sources: Ends, issuers: Ends) -> bool:
@@ -191,16 +200,16 @@ def _phases(program: AtomProgram, graph: Graph, chosen: tuple[int, ...]) -> Iter
     for ring in (ring for ring in program.rings if is_refilled(program, ring.name)):
         for side, cta in product(Side, chosen):
             phase = graph.phases[ring.name, side, cta]
-            lag = ring.depth if side is Side.EMPTY else 0
+            lag, aside = ring.depth if side is Side.EMPTY else 0, _atoms_of(program, ring.aside)
             for member, wait in graph.waits.get((ring.name, side, cta), ()):
                 seen = _phase(ring, side, member, "may still see the phase before the last one")
-                yield Question(graph, (Way(phase, wait),), ring.depth + lag, partial(_found, "seen", seen))
+                yield Question(graph, (Way(phase, wait),), ring.depth + lag, partial(_found, "seen", seen), aside=aside)
                 kept = _phase(ring, side, member, "may miss its phase: the next but one can complete")
-                yield Question(graph, (Way(wait, phase),), ring.depth - lag, partial(_found, "kept", kept))
+                yield Question(graph, (Way(wait, phase),), ring.depth - lag, partial(_found, "kept", kept), aside=aside)
             for arrival in graph.arrivals.get((ring.name, side, cta), ()):
                 text = f"{graph.label(arrival)}: may arrive before the phase of the slot's last use is complete"
                 told = partial(_found, "arrivals", f"ring {ring.name}, {side.value}: {text}")
-                yield Question(graph, (Way(phase, arrival),), ring.depth, told)
+                yield Question(graph, (Way(phase, arrival),), ring.depth, told, aside=aside)
 
 
 def is_refilled(program: AtomProgram, ring: str) -> bool:
@@ -232,4 +241,5 @@ def _handovers(program: AtomProgram) -> Iterator[Question]:
             if own:
                 text = "the unit that takes the next item may wait before the last item's phases are complete"
                 text = f"ring {name}, {side.value}, alternating role {role.name}: {text}; turns are wanted"
-                yield Question(graph, own, 1 + lag, partial(_found, "seen", text))
+                aside = _atoms_of(program, program.ring(name).aside)
+                yield Question(graph, own, 1 + lag, partial(_found, "seen", text), aside=aside)

@@ -114,20 +114,20 @@ def ring_atoms(
 
     The writer waits until the slot is free and announces the bytes before the first copy of a step. The reader waits
     for them before its first use, and releases the slot behind its last one: `window` steps later where its reads are
-    in flight, the last of them behind the loop. A tile outside all loops is filled once and never again. Where other
-    blocks release slots, the writer waits for the last of them behind its loop, or behind all work items. A tile that
-    stays while loops inside of its own read it is waited for before them, and released behind them, by each warp: where
-    those run no step, no product tells one warp of the others.
+    in flight, the last of them behind the loop. Behind what it reads by itself it has a fence. A tile outside all loops
+    is filled once and never again. Where other blocks release slots, the writer waits for the last of them behind its
+    loop, or behind all work items. A tile that stays while loops inside of its own read it is waited for before them,
+    and released behind them, by each warp: where those run no step, no product tells one warp of the others.
     """
     yield from _writing(use, ops, places)
     depth = len(ops[use.writers[0]].time.loops)
     order = _in_time(ops, places, use.readers, depth)
-    first, last = order[0], order[-1]
+    first = order[0]
     body = Body(ops[first].role, places.paths[first][:depth])
     wait = _atom(use, _around(use, ops, first), Wait(use.name, Side.FULL))
     yield RingAtoms(body, places.positions[first][depth], (wait,))
     if use.loop:
-        yield from _releasing(use, ops, places, last, is_complete=last in awaited)
+        yield from _releasing(use, ops, places, order, awaited)
 
 
 def _around(use: RingUse, ops: tuple[Op, ...], number: int) -> Op:
@@ -162,35 +162,46 @@ def _in_time(ops: tuple[Op, ...], places: Nest, numbers: tuple[int, ...], depth:
     return sorted(numbers, key=turn)
 
 
-def _releasing(use: RingUse, ops: tuple[Op, ...], places: Nest, last: int, *, is_complete: bool) -> Iterator[RingAtoms]:
+def _releasing(
+    use: RingUse, ops: tuple[Op, ...], places: Nest, order: list[int], awaited: frozenset[int]
+) -> Iterator[RingAtoms]:
+    """What frees a slot behind its readers, which come in this order: a fence behind the last of those that read by
+    themselves, the group of the last product that nobody awaits, and the arrival."""
+    last = order[-1]
     op = _around(use, ops, last)
     depth = len(op.time.loops)
-    body, behind = Body(op.role, places.paths[last][:depth]), places.positions[last][depth] + 1
-    match op.mechanism.completes:
-        case Group(kind=GroupKind.WGMMA) if op is not ops[last]:
-            yield RingAtoms(body, behind, (_atom(use, op, Arrive(use.name, Side.EMPTY, IssuedBy.WARP, use.masks)),))
-        case AtIssue():
-            freed = _atom(use, op, Arrive(use.name, Side.EMPTY, IssuedBy.WARP, use.masks))
-            fence = _atom(use, op, Fence(FenceKind.PROXY))
-            yield RingAtoms(body, behind, (fence, freed) if op.mechanism.reads is Proxy.GENERIC else (freed,))
-        case Group(kind=GroupKind.WGMMA) if is_complete:
-            release = Arrive(use.name, Side.EMPTY, IssuedBy.ELECTED, use.masks)
-            yield RingAtoms(body, behind, (_atom(use, op, release),))
-        case Group(kind=GroupKind.WGMMA):
-            yield from _releasing_products(use, op, body, behind)
-        case _:
-            raise UnsupportedError(f"{op} ({op.line}) reads {use.name} and completes by {op.mechanism.completes}")
-
-
-def _releasing_products(use: RingUse, op: Op, body: Body, behind: int) -> Iterator[RingAtoms]:
-    commit = _atom(use, op, Commit(GroupKind.WGMMA))
-    retire = _later(use, _atom(use, op, Retire(GroupKind.WGMMA, use.window)))
-    release = _atom(use, op, Arrive(use.name, Side.EMPTY, IssuedBy.ELECTED, use.masks))
-    yield RingAtoms(body, behind, (commit, retire, _later(use, release)))
-    if use.window:
-        place = body.path[-1][0]
+    release = _atom(use, op, Arrive(use.name, Side.EMPTY, _releasing_by(ops[last], op), use.masks))
+    found: dict[int, list[Synchronisation]] = {}
+    for number in [number for number in order if ops[number].mechanism.reads is Proxy.GENERIC][-1:]:
+        found[number] = [_atom(use, _around(use, ops, number), Fence(FenceKind.PROXY))]
+    products = [number for number in order if _is_product(ops[number]) and len(ops[number].time.loops) == depth]
+    in_flight = [number for number in products[-1:] if number not in awaited]
+    for number in in_flight:
+        found.setdefault(number, []).append(_atom(use, ops[number], Commit(GroupKind.WGMMA)))
+        retire = _later(use, _atom(use, ops[number], Retire(GroupKind.WGMMA, use.window)))
+        found.setdefault(last, []).append(retire)
+    found.setdefault(last, []).append(_later(use, release) if in_flight else release)
+    body = Body(op.role, places.paths[last][:depth])
+    for number, atoms in found.items():
+        yield RingAtoms(body, places.positions[number][depth] + 1, tuple(atoms))
+    if in_flight and use.window:
         outer = Body(body.role, body.path[:-1])
-        yield RingAtoms(outer, place + 1, (evolve(release, domain=_rest(use, op.domain), tail=True),))
+        rest = evolve(release, domain=_rest(use, op.domain), tail=True)
+        yield RingAtoms(outer, body.path[-1][0] + 1, (rest,))
+
+
+def _releasing_by(reader: Op, around: Op) -> IssuedBy:
+    """Who frees a slot behind its last reader: one thread behind a product, which all warps issue together, else each
+    warp for itself, as where loops inside may run no product."""
+    if _is_product(reader):
+        return IssuedBy.ELECTED if reader is around else IssuedBy.WARP
+    if isinstance(reader.mechanism.completes, AtIssue):
+        return IssuedBy.WARP
+    raise UnsupportedError(f"{reader} ({reader.line}) reads a ring and completes by {reader.mechanism.completes}")
+
+
+def _is_product(op: Op) -> bool:
+    return isinstance(op.mechanism.completes, Group) and op.mechanism.completes.kind is GroupKind.WGMMA
 
 
 def _later(use: RingUse, atom: Synchronisation) -> Synchronisation:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -31,6 +32,7 @@ from ptxgen.plan import (
     wgmma,
 )
 from ptxgen.prove.proof import check_meetings
+from ptxgen.prove.trees import check_program
 from tests.kernels.cases import judge
 from tests.kernels.test_boxed_kernels import given
 
@@ -152,6 +154,61 @@ def product_plan(plan: Plan) -> Plan:
     return plan.shift("A.fragments", "B.fragments", ahead=1, at="step.k").drain("D", through=None, by=st(8))
 
 
+def weighted(*, sum_first: bool) -> Compute:
+    """D = (A @ B)[i,j] * sum_k |X[i,k]|, the sum beside the product, before it or behind it in each step."""
+    c = ComputeBuilder("weighted")
+    i, j, k = c.dims(i="M", j="N", k="K")
+    a, b = c.input("A", f16, (i, k), ("lda", 1)), c.input("B", f16, (k, j), ("ldb", 1))
+    x, total = c.input("X", f16, (i, k), ("ldx", 1)), c.local("total", f32, (i,))
+    ab, d = c.local("AB", f32, (i, j)), c.output("D", f32, (i, j), ("ldd", 1))
+
+    def summed() -> None:
+        c.reduce(ReductionOp.ADD, total[i], relu(x[i, k]) + relu(x[i, k] * -1.0), (i, k), (k,))
+
+    if sum_first:
+        summed()
+    c.reduce(ReductionOp.ADD, ab[i, j], a[i, k] * b[k, j], (i, j, k), (k,))
+    if not sum_first:
+        summed()
+    c.define(d[i, j], ab[i, j] * total[i], (i, j))
+    return c.build()
+
+
+def weighted_plan(plan: Plan) -> Plan:
+    """One ring: warps read X from it by themselves, and a product that is still in flight A and B."""
+    plan = plan.tile("cta", i=64, j=64, k=64).persist("cta", workers=2)
+    plan = plan.tile("group", i=64).place("group", onto=warpgroups)
+    for name in ("A", "B", "X"):
+        plan = plan.stage(name, at="cta.k", into=shared(3, swizzle(128)), by=tensor)
+    plan = plan.stage("X", at="cta.k", into=fragments(1), by=ldmatrix(4))
+    plan = plan.roles(load=role("A.shared", "B.shared", "X.shared", warps=4), math=role())
+    plan = plan.multiply("AB", wgmma(64, f32), at="group", in_flight=1)
+    return plan.drain("D", through=None, by=st(8))
+
+
+def rated(*, weights_first: bool) -> Compute:
+    """Y = X * w / sum_j |X|, or X / sum_j |X| * w: of two loops over the rows both read X, and one the weights."""
+    c = ComputeBuilder("rated")
+    i, j = c.dims(i="M", j="N")
+    x, w = c.input("X", f32, (i, j), ("ldx", 1)), c.input("W", f32, (i, j), ("ldw", 1))
+    total, y = c.local("total", f32, (i,)), c.output("Y", f16, (i, j), ("ldy", 1))
+    size = relu(x[i, j]) + relu(x[i, j] * -1.0)
+    c.reduce(ReductionOp.ADD, total[i], size * w[i, j] if weights_first else size, (i, j), (j,))
+    rows = x[i, j] * reciprocal(total[i])
+    c.define(y[i, j], rows if weights_first else rows * w[i, j], (i, j))
+    return c.build()
+
+
+def rated_plan(plan: Plan, *, workers: int | None) -> Plan:
+    plan = plan.tile("cta", i=8, j=64)
+    plan = plan.persist("cta", workers=workers, dims=("i",)) if workers else plan.place("cta", onto=blocks, dims=("i",))
+    plan = plan.tile("warp", i=2).place("warp", onto=warps)
+    for name, depth in (("X", 3), ("W", 2)):
+        plan = plan.stage(name, at="cta.j", into=shared(depth, swizzle(128)), by=tensor)
+        plan = plan.stage(name, at="cta.j", into=fragments(1), by=ld(16))
+    return plan.roles(load=role("X.shared", "W.shared"), rows=role()).drain("Y", through=None, by=st(8))
+
+
 Program = tuple[Callable[[], Compute], Callable[[Plan], Plan], tuple[dict[str, int], ...], bool]
 PROGRAMS: dict[str, Program] = {
     "scaled": (scaled, scaled_plan, ({"M": 64, "N": 64}, {"M": 37, "N": 200}, {"M": 1, "N": 8}), True),
@@ -165,6 +222,25 @@ PROGRAMS: dict[str, Program] = {
         True,
     ),
     "product": (product, product_plan, ({"M": 64, "N": 64, "K": 64}, {"M": 72, "N": 136, "K": 328}), True),
+}
+PROGRAMS |= {
+    f"weighted, the sum {'before' if first else 'behind'}": (
+        partial(weighted, sum_first=first),
+        weighted_plan,
+        ({"M": 64, "N": 64, "K": 64}, {"M": 136, "N": 72, "K": 328}),
+        False,
+    )
+    for first in (True, False)
+}
+PROGRAMS |= {
+    f"rated, weights {'first' if first else 'last'}, {workers or 'no'} workers": (
+        partial(rated, weights_first=first),
+        partial(rated_plan, workers=workers),
+        ({"M": 8, "N": 64}, {"M": 29, "N": 264}),
+        False,
+    )
+    for first in (True, False)
+    for workers in (None, 3)
 }
 
 
@@ -194,6 +270,7 @@ def test_assembles_and_lacks_none_of_its_atoms(name: str) -> None:
     part = kernel.derivation.parts[0]
     threads = threads_of(IndexSpace(kernel.plan))
     assert check_meetings(part.synchronised, part.requirements, threads=threads).accepted
+    assert check_program(kernel.derivation.program).accepted
     for atom in part.synchronised.atoms:
         kept = tuple(other for other in part.synchronised.atoms if other is not atom)
         fewer = type(part.synchronised)(part.synchronised.ops, kept, part.synchronised.rings, part.synchronised.enter)
