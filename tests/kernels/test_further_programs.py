@@ -174,12 +174,12 @@ def weighted(*, sum_first: bool) -> Compute:
     return c.build()
 
 
-def weighted_plan(plan: Plan) -> Plan:
-    """One ring: warps read X from it by themselves, and a product that is still in flight A and B."""
+def weighted_plan(plan: Plan, depth: int = 3) -> Plan:
+    """One ring where X has the slots of A and B: warps read X from it by themselves, a product in flight A and B."""
     plan = plan.tile("cta", i=64, j=64, k=64).persist("cta", workers=2)
     plan = plan.tile("group", i=64).place("group", onto=warpgroups)
-    for name in ("A", "B", "X"):
-        plan = plan.stage(name, at="cta.k", into=shared(3, swizzle(128)), by=tensor)
+    for name, slots in (("A", 3), ("B", 3), ("X", depth)):
+        plan = plan.stage(name, at="cta.k", into=shared(slots, swizzle(128)), by=tensor)
     plan = plan.stage("X", at="cta.k", into=fragments(1), by=ldmatrix(4))
     plan = plan.roles(load=role("A.shared", "B.shared", "X.shared", warps=4), math=role())
     plan = plan.multiply("AB", wgmma(64, f32), at="group", in_flight=1)
