@@ -76,18 +76,7 @@ def launching(product: Launched) -> Side:
         for arrays in sets:
             own = {name: arrays[name] for name in wanted}
             kernel = product.kernel_for(own)
-            made = kernel.prepare(own)
-            launches.append(
-                kernel.loaded.prepare(
-                    *made.arguments,
-                    grid=made.blocks,
-                    block=made.threads,
-                    cluster=made.cluster,
-                    shared_bytes=made.shared_bytes,
-                    overlapped=made.overlapped,
-                    cooperative=made.cooperative,
-                )
-            )
+            launches.append(kernel.prepare(own).packed(kernel.loaded))
 
         def work() -> None:
             for launch in launches:

@@ -15,7 +15,7 @@ from pytest_benchmark.fixture import BenchmarkFixture
 
 import ptxgen
 from ptxgen.kernels import Matmul, MatmulSpec
-from ptxgen.kernels.calling.call import places, target_of
+from ptxgen.kernels.calling.call import target_of
 
 torch = pytest.importorskip("torch")
 
@@ -58,29 +58,14 @@ def test_a_prepared_launch_with_new_pointers(benchmark: BenchmarkFixture) -> Non
     """All places that hold an address are set, parameters and tensor maps, as the plain call does."""
     first, second = arrays(), arrays()
     kernel = Matmul(MatmulSpec(), target_of(0)).kernel_for(first)
-    ready = kernel.prepare(first)
-    launch = kernel.loaded.prepare(
-        *ready.arguments,
-        grid=ready.blocks,
-        block=ready.threads,
-        cluster=ready.cluster,
-        shared_bytes=ready.shared_bytes,
-        stream=torch.cuda.current_stream(),
-        overlapped=ready.overlapped,
-        cooperative=ready.cooperative,
-    )
-    words = launch.arguments.words
-    held_at = tuple((word, which) for which, name in enumerate("ABD") for word in places(kernel, launch, name))
-    assert {which for _, which in held_at} == {0, 1, 2}, "an array without a place would stay the first one"
-    addresses = [tuple(held[name].data_ptr() for name in "ABD") for held in (first, second)]
+    launch = kernel.prepared(first, stream=torch.cuda.current_stream())
+    assert {place.array for place in launch.places} == {0, 1, 2}, "an array without a place would stay the first one"
+    addresses = [tuple(held[name].data_ptr() for name in launch.names) for held in (first, second)]
     turn = [0]
 
     def work() -> None:
         turn[0] ^= 1
-        given = addresses[turn[0]]
-        for word, which in held_at:
-            words[word] = given[which]
-        launch()
+        launch.at(*addresses[turn[0]])
 
     for held in (second, first):
         work()
@@ -94,7 +79,7 @@ def test_a_prepared_launch_with_new_pointers(benchmark: BenchmarkFixture) -> Non
     check(second)
     benchmark.pedantic(work, rounds=1)
     benchmark.extra_info["microseconds"] = found
-    print(f"\nprepared launch with new pointers: {found:.2f} us, {len(held_at)} places of three arrays")
+    print(f"\nprepared launch with new pointers: {found:.2f} us, {len(launch.places)} places of three arrays")
     assert found <= PREPARED_MICROSECONDS
 
 

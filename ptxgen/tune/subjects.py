@@ -82,17 +82,7 @@ class OnDevice:
                 copies[id(memory)] = Copy.of(memory, self.device)
             here, copy = view_of(name, array), copies[id(memory)]
             views[name] = View(copy.address_of(here.address), here.dtype, here.shape, here.strides, copy)
-        launch = self.kernel.prepare(views, scalars, device=self.device)
-        if launch.blocks:
-            self.kernel.on_device(self.device)(
-                *launch.arguments,
-                grid=launch.blocks,
-                block=launch.threads,
-                cluster=launch.cluster,
-                shared_bytes=launch.shared_bytes,
-                overlapped=launch.overlapped,
-                cooperative=launch.cooperative,
-            )
+        self.kernel.prepare(views, scalars, device=self.device).once(self.kernel.on_device(self.device))
         for copy in copies.values():
             copy.read()
 

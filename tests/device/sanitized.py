@@ -66,15 +66,7 @@ def main(plan: str, fault: str | None = None) -> None:
     kernel = product.kernel_for(whole)
     text = FAULTS[fault](kernel.listing.text)
     assert text != kernel.listing.text, f"{plan} has nowhere for the fault {fault}"
-    launch = kernel.prepare(whole)
-    load(text)[kernel.entry.name](
-        *launch.arguments,
-        grid=launch.blocks,
-        block=launch.threads,
-        cluster=launch.cluster,
-        cooperative=launch.cooperative,
-        shared_bytes=launch.shared_bytes,
-    )
+    kernel.prepare(whole).once(load(text)[kernel.entry.name])
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ import pytest
 
 import ptxgen
 from ptxgen import LaunchError
-from ptxgen.kernels import MatmulSpec, MatmulTiling, generate, matmul_compute, matmul_plan
+from ptxgen.kernels import Matmul, MatmulSpec, MatmulTiling, generate, matmul_compute, matmul_plan
 from ptxgen.kernels.calling.call import target_of
 
 SPEC = MatmulSpec()
@@ -33,6 +33,20 @@ def test_tensors_of_torch(turned: tuple[bool, bool], size: tuple[int, int, int])
     out = torch.full((m, n), float("nan"), device="cuda")
     assert ptxgen.matmul(a, b, bias, "relu", out) is out
     assert float((out.double() - wanted).abs().max()) < 1e-4 * (1 + k**0.5)
+
+
+@pytest.mark.parametrize("size", SIZES[1:], ids=str)
+def test_a_prepared_launch_at_other_tensors(size: tuple[int, int, int]) -> None:
+    torch = pytest.importorskip("torch")
+    m, n, k = size
+    shapes = {"A": (m, k), "B": (k, n), "D": (m, n)}
+    sets = [{x: torch.randn(*shape, device="cuda").half() for x, shape in shapes.items()} for _ in range(3)]
+    launch = Matmul(SPEC, target_of(0)).kernel_for(sets[0]).prepared(sets[0], stream=torch.cuda.current_stream())
+    for held in (*sets, *sets[::-1]):
+        held["D"].fill_(float("nan"))
+        launch.at(*(held[name].data_ptr() for name in launch.names))
+        wanted = held["A"].double() @ held["B"].double()
+        assert float((held["D"].double() - wanted).abs().max()) < 2e-3 * (1 + k**0.5)
 
 
 TYPES = [

@@ -24,13 +24,12 @@ from ptxgen.kernels.calling.borrowed import Borrowed, borrow
 from ptxgen.kernels.calling.libraries import Key, Library, library_of
 from ptxgen.kernels.choosing.choice import Tuned, tuned_on
 from ptxgen.kernels.launching.apart import Placed, check_places, places_apart
-from ptxgen.kernels.launching.generated import GeneratedKernel
+from ptxgen.kernels.launching.prepared import places_of
 from ptxgen.kernels.launching.views import View, view_of
 from ptxgen.kernels.matmul import Machine, Matmul
 from ptxgen.kernels.products.compute import MatmulSpec
 from ptxgen.runtime import Launch, compute_capability, device_count
 from ptxgen.runtime.driver import stream_handle
-from ptxgen.tile import ParameterKind
 
 KEPT = 1024
 NEEDED = ("A", "B", "ends")
@@ -219,18 +218,9 @@ def _made(library: Library, arrays: Mapping[str, Any], wish: Wish, stream: objec
     ready = kernel.prepare(whole, device=device)
     if ready.blocks == 0:
         return Call(None, (), spec.output, kind, shape)
-    launch = kernel.on_device(device).prepare(
-        *ready.arguments,
-        grid=ready.blocks,
-        block=ready.threads,
-        cluster=ready.cluster,
-        shared_bytes=ready.shared_bytes,
-        stream=stream,
-        overlapped=ready.overlapped,
-        cooperative=ready.cooperative,
-    )
-    names = [*arrays, *({"D"} - set(arrays))]
-    held = ((word, which) for which, name in enumerate(names) for word in places(kernel, launch, name))
+    launch = ready.packed(kernel.on_device(device), stream)
+    names = (*arrays, *({"D"} - set(arrays)))
+    held = ((place.word, place.array) for place in places_of(kernel.entry, launch, names))
     return Call(launch, tuple(held), spec.output, kind, shape, apart)
 
 
@@ -243,15 +233,6 @@ def target_of(device: int) -> str:
     """The target that has all of a device: sm_90a for compute capability 9.0, as sm_90 lacks products of warpgroups."""
     major, minor = compute_capability(device)
     return f"sm_{major}{minor}a" if (major, minor) == (9, 0) else f"sm_{major}{minor}"
-
-
-def places(kernel: GeneratedKernel, launch: Launch, name: str) -> tuple[int, ...]:
-    """Where the address of an array stands in a launch, as indices of its `arguments.words`: its parameter, and the
-    tensor maps of it."""
-    parameters, boxes = kernel.entry.parameters, kernel.entry.boxes
-    numbers = [n for n, p in enumerate(parameters) if p.kind is ParameterKind.POINTER and p.name == name]
-    numbers += [len(parameters) + n for n, box in enumerate(boxes) if box.array == name]
-    return tuple(map(launch.word, numbers))
 
 
 def _of_numpy(arrays: Mapping[str, Any], wish: Wish) -> Any:

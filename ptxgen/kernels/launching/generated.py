@@ -14,7 +14,9 @@ from ptxgen.errors import AssemblerError, DriverError, Finding, KernelError, Lau
 from ptxgen.ir import Module
 from ptxgen.kernels.launching.entry import Entry, entry_of
 from ptxgen.kernels.launching.launch import BLOCKS_ON_THE_CPU, Launch, prepare
+from ptxgen.kernels.launching.prepared import PreparedLaunch, places_of
 from ptxgen.kernels.launching.store import Kept, find, keep
+from ptxgen.kernels.launching.views import is_on_device, view_of
 from ptxgen.kernels.launching.workspaces import on_a_device, on_the_cpu
 from ptxgen.lower import lower
 from ptxgen.plan import Plan
@@ -222,18 +224,28 @@ class GeneratedKernel:
 
         LaunchError for arguments that do not fit, DriverError where there is no driver.
         """
-        launch = self.prepare(arrays, scalars, sizes=sizes)
-        if launch.blocks:
-            self.loaded(
-                *launch.arguments,
-                grid=launch.blocks,
-                block=launch.threads,
-                cluster=launch.cluster,
-                shared_bytes=launch.shared_bytes,
-                stream=stream,
-                overlapped=launch.overlapped,
-                cooperative=launch.cooperative,
-            )
+        self.prepare(arrays, scalars, sizes=sizes).once(self.loaded, stream)
+
+    def prepared(
+        self,
+        arrays: Mapping[str, Any],
+        scalars: Mapping[str, float] | None = None,
+        *,
+        sizes: Mapping[str, int] | None = None,
+        stream: object = None,
+        device: int = 0,
+    ) -> PreparedLaunch:
+        """The launch on a stream of a device, packed: it may be made again and again, with these arrays of the device
+        or with others like them. LaunchError as `prepare`, and for arrays in the host's memory."""
+        for name, array in arrays.items():
+            if not is_on_device(view_of(name, array)):
+                raise LaunchError(f"{name} is in the host's memory: a launch that is prepared copies nothing")
+        launch = self.prepare(arrays, scalars, sizes=sizes, device=device)
+        names = tuple(arrays)
+        if not launch.blocks:
+            return PreparedLaunch(names, None)
+        packed = launch.packed(self.on_device(device), stream)
+        return PreparedLaunch(names, packed, places_of(self.entry, packed, names))
 
 
 def _taken_back(kernel: GeneratedKernel, notes: tuple[Finding, ...]) -> str:

@@ -17,7 +17,8 @@ from ptxgen.kernels.launching.entry import Entry
 from ptxgen.kernels.launching.segments import bounded, most_tiles
 from ptxgen.kernels.launching.views import View, is_on_device
 from ptxgen.kernels.launching.workspaces import on_the_cpu
-from ptxgen.runtime import Scratch
+from ptxgen.runtime import Launch as PackedLaunch
+from ptxgen.runtime import LoadedKernel, Scratch
 from ptxgen.tile import ParameterKind, TensorBox, Workspace
 
 MOST_BLOCKS = 2**31 - 1
@@ -46,6 +47,26 @@ class Launch:
     def workspace_bytes(self) -> int:
         """The bytes of device memory that the launch takes for itself beside its arrays."""
         return sum(each.byte_count for each in self.arguments if isinstance(each, Scratch))
+
+    def packed(self, kernel: LoadedKernel, stream: object = None) -> PackedLaunch:
+        """The launch for a stream of the device that the kernel is loaded on, to be made as often as one calls it."""
+        return kernel.prepare(
+            *self.arguments,
+            grid=self.blocks,
+            block=self.threads,
+            cluster=self.cluster,
+            shared_bytes=self.shared_bytes,
+            stream=stream,
+            overlapped=self.overlapped,
+            cooperative=self.cooperative,
+        )
+
+    def once(self, kernel: LoadedKernel, stream: object = None) -> None:
+        """Launches it; arrays in the host's memory are copied there and, when it is done, back."""
+        if self.blocks:
+            packed = self.packed(kernel, stream)
+            packed()
+            packed.placed.read_back()
 
 
 def prepare(
