@@ -163,18 +163,11 @@ def check_sleeps(product: Matmul) -> None:
     product({"A": a, "B": b, "D": first}, on=Machine.GPU)
     kernel = product.kernel_for({"A": a, "B": b, "D": again})
     launch = kernel.prepare({"A": a, "B": b, "D": again})
-    shape: Any = {
-        "grid": launch.blocks,
-        "block": launch.threads,
-        "cluster": launch.cluster,
-        "shared_bytes": launch.shared_bytes,
-        "cooperative": launch.cooperative,
-    }
     for seed in range(SEEDS):
-        slow = load(sleeping(kernel.listing.text, Random(seed)))[kernel.program.name]
+        slow = launch.packed(load(sleeping(kernel.listing.text, Random(seed)))[kernel.program.name])
         for _ in range(RUNS // SEEDS):
             again.fill_(float("nan"))
-            slow(*launch.arguments, **shape)
+            slow()
             assert torch.equal(again, first), seed
 
 
