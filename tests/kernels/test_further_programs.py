@@ -187,13 +187,13 @@ def weighted_plan(plan: Plan, depth: int = 3) -> Plan:
 
 
 def rated(*, weights_first: bool) -> Compute:
-    """Y = X * w / sum_j |X|, or X / sum_j |X| * w: of two loops over the rows both read X, and one the weights."""
+    """Y = X / sum_j |X * W|, or X / sum_j |X| * W: of two loops over the rows both read X, and one the weights."""
     c = ComputeBuilder("rated")
     i, j = c.dims(i="M", j="N")
     x, w = c.input("X", f32, (i, j), ("ldx", 1)), c.input("W", f32, (i, j), ("ldw", 1))
     total, y = c.local("total", f32, (i,)), c.output("Y", f16, (i, j), ("ldy", 1))
-    size = relu(x[i, j]) + relu(x[i, j] * -1.0)
-    c.reduce(ReductionOp.ADD, total[i], size * w[i, j] if weights_first else size, (i, j), (j,))
+    size, weight = (relu(array[i, j]) + relu(array[i, j] * -1.0) for array in (x, w))
+    c.reduce(ReductionOp.ADD, total[i], size * weight if weights_first else size, (i, j), (j,))
     rows = x[i, j] * reciprocal(total[i])
     c.define(y[i, j], rows if weights_first else rows * w[i, j], (i, j))
     return c.build()

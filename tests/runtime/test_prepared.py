@@ -63,7 +63,7 @@ def test_what_does_not_fit_is_refused_and_changes_nothing(driver: FakeDriver) ->
     seen = seen_by(driver, kernel)
     launch()
     a, b, d = addresses(second)
-    with pytest.raises(LaunchError, match=r"the kernel wants B aligned to 16 bytes, got 0x"):
+    with pytest.raises(LaunchError, match=r"the kernel was made for B aligned to 16 bytes, got 0x"):
         launch.at(a, b + 8, d)
     with pytest.raises(LaunchError, match=r"addresses are wanted of A, B, D, in this order, got 2"):
         launch.at(a, b)

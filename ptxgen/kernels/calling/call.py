@@ -220,8 +220,7 @@ def _made(library: Library, arrays: Mapping[str, Any], wish: Wish, stream: objec
         return Call(None, (), spec.output, kind, shape)
     launch = ready.packed(kernel.on_device(device), stream)
     names = (*arrays, *({"D"} - set(arrays)))
-    held = ((place.word, place.array) for place in places_of(kernel.entry, launch, names))
-    return Call(launch, tuple(held), spec.output, kind, shape, apart)
+    return Call(launch, places_of(kernel.entry, launch, names), spec.output, kind, shape, apart)
 
 
 def _product(spec: MatmulSpec, target: str, tuned: Tuned | None) -> Matmul:

@@ -14,7 +14,7 @@ from ptxgen.errors import AssemblerError, DriverError, Finding, KernelError, Lau
 from ptxgen.ir import Module
 from ptxgen.kernels.launching.entry import Entry, entry_of
 from ptxgen.kernels.launching.launch import BLOCKS_ON_THE_CPU, Launch, prepare
-from ptxgen.kernels.launching.prepared import PreparedLaunch, places_of
+from ptxgen.kernels.launching.prepared import PreparedLaunch, masks_of, places_of
 from ptxgen.kernels.launching.store import Kept, find, keep
 from ptxgen.kernels.launching.views import is_on_device, view_of
 from ptxgen.kernels.launching.workspaces import on_a_device, on_the_cpu
@@ -245,7 +245,7 @@ class GeneratedKernel:
         if not launch.blocks:
             return PreparedLaunch(names, None)
         packed = launch.packed(self.on_device(device), stream)
-        return PreparedLaunch(names, packed, places_of(self.entry, packed, names))
+        return PreparedLaunch(names, packed, masks_of(self.entry, names), places_of(self.entry, packed, names))
 
 
 def _taken_back(kernel: GeneratedKernel, notes: tuple[Finding, ...]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from attrs import field, frozen
@@ -17,27 +18,19 @@ MAPPED_ALIGNMENT = 16
 """Bytes of which the address in a tensor map is a multiple (CUDA Driver API, cuTensorMapEncodeTiled)."""
 
 
-@frozen
-class Place:
-    """A word of a launch's arguments that holds an address: that of array number `array`, whose low bits in `mask` are
-    zero."""
-
-    word: int
-    array: int
-    mask: int
-
-
 @frozen(eq=False)
 class PreparedLaunch:
     """A launch on its stream with its arguments packed, as many times as one likes, without waiting or checking again.
 
-    `names` are the arrays in the order in which `at` takes their addresses. No `launch` where there is nothing to do.
-    One thread at a time may use it; whoever captures it in a graph gives the graph the addresses of that moment.
+    `names` are the arrays in the order in which `at` takes their addresses, and `masks` the low bits that are zero in
+    each; `places` tell of each word of the arguments that holds an address which array's it is. No `launch` where there
+    is nothing to do. One thread at a time may use it; a graph that captures it keeps the addresses of that moment.
     """
 
     names: tuple[str, ...]
     launch: Launch | None = field(repr=False)
-    places: tuple[Place, ...] = field(default=(), repr=False)
+    masks: tuple[int, ...] = field(default=(), repr=False)
+    places: tuple[tuple[int, int], ...] = field(default=(), repr=False)
 
     def __call__(self) -> None:
         """Launches it with the arrays that it has."""
@@ -54,29 +47,38 @@ class PreparedLaunch:
         """
         if len(addresses) != len(self.names):
             raise LaunchError(f"addresses are wanted of {', '.join(self.names)}, in this order, got {len(addresses)}")
-        if self.launch is None:
-            return
-        for place in self.places:
-            if addresses[place.array] & place.mask:
-                name, address = self.names[place.array], addresses[place.array]
-                raise LaunchError(f"the kernel wants {name} aligned to {place.mask + 1} bytes, got {address:#x}")
-        words = self.launch.arguments.words
-        for place in self.places:
-            words[place.word] = addresses[place.array]
-        self.launch()
+        for address, mask in zip(addresses, self.masks, strict=False):
+            if address & mask:
+                raise self._misaligned(addresses)
+        if self.launch is not None:
+            words = self.launch.arguments.words
+            for word, array in self.places:
+                words[word] = addresses[array]
+            self.launch()
+
+    def _misaligned(self, addresses: Sequence[int]) -> LaunchError:
+        wrong = (
+            f"{name} aligned to {mask + 1} bytes, got {address:#x}"
+            for name, mask, address in zip(self.names, self.masks, addresses, strict=True)
+            if address & mask
+        )
+        return LaunchError(f"the kernel was made for {'; '.join(wrong)}")
 
 
-def places_of(entry: Entry, launch: Launch, names: tuple[str, ...]) -> tuple[Place, ...]:
-    """Where the addresses of these arrays stand in a launch: in their parameters and in tensor maps."""
-    parameters = entry.parameters
-    found = [
-        Place(launch.word(number), names.index(each.name), each.alignment - 1)
-        for number, each in enumerate(parameters)
-        if each.kind is ParameterKind.POINTER and each.name in names
-    ]
-    found += [
-        Place(launch.word(len(parameters) + number), names.index(box.array), MAPPED_ALIGNMENT - 1)
-        for number, box in enumerate(entry.boxes)
-        if box.array in names
-    ]
-    return tuple(found)
+def places_of(entry: Entry, launch: Launch, names: tuple[str, ...]) -> tuple[tuple[int, int], ...]:
+    """The words of a launch's arguments that hold addresses of these arrays, in parameters and in tensor maps, each
+    with the number of the array."""
+    found = [(number, each.name) for number, each in enumerate(entry.parameters) if each.kind is ParameterKind.POINTER]
+    found += [(len(entry.parameters) + number, box.array) for number, box in enumerate(entry.boxes)]
+    return tuple((launch.word(number), names.index(name)) for number, name in found if name in names)
+
+
+def masks_of(entry: Entry, names: tuple[str, ...]) -> tuple[int, ...]:
+    """The low bits that a kernel wants to be zero in the addresses of these arrays."""
+    aligned = dict.fromkeys(names, 1)
+    for each in entry.parameters:
+        if each.kind is ParameterKind.POINTER:
+            aligned[each.name] = each.alignment
+    for box in entry.boxes:
+        aligned[box.array] = max(aligned[box.array], MAPPED_ALIGNMENT)
+    return tuple(aligned[name] - 1 for name in names)
