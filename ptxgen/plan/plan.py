@@ -114,9 +114,9 @@ class Plan:
     def place(self, level: str, onto: Onto, raster: BlockOrder = rows, dims: Iterable[str] | None = None) -> Plan:
         """`for level.d` -> `level.d = block or warp index`, for the level's parallel dims (or the dims named).
 
-        Refuses when a dependence crosses between blocks, no dim is dealt, or an earlier step names a loop that would be
-        dealt. Between warps a dependence may cross through shared memory; a dim that a statement reduces is not dealt
-        to warps for that statement.
+        Refuses when a dependence crosses between blocks, an output lacks a dim of which blocks take several tiles, no
+        dim is dealt, or an earlier step names a loop that would be dealt. Between warps a dependence may cross through
+        shared memory; a dim that a statement reduces is not dealt to warps for that statement.
         """
         checks = self._checks(caller())
         chosen = checks.dealt(checks.placing(level, onto, raster), onto, dims)
