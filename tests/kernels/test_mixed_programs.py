@@ -14,16 +14,19 @@ from ptxgen.compute import Compute, f32
 from ptxgen.derive.part import threads_of
 from ptxgen.derive.space import IndexSpace
 from ptxgen.emit import emit
+from ptxgen.errors import PlanError
 from ptxgen.kernels import GeneratedKernel, generate
 from ptxgen.kernels.launching.binding import arrays_in_memory, bind, facts_of
 from ptxgen.order.atoms import Retire
 from ptxgen.plan import (
     Plan,
+    aligned,
     blocks,
     cp_async,
     fragments,
     ld,
     ldmatrix,
+    multiple,
     registers,
     role,
     shared,
@@ -121,3 +124,21 @@ def test_only_what_lies_apart_from_products_goes_without_a_fence() -> None:
     boxes = multiplied(plan, 2).drain("D", through=shared(1, swizzle(128)), by=tensor, pieces={"j": 32}, put=st(8))
     assert "allow" not in emit(generate(boxes).module).text
     assert "// ptxgen: allow proxy.fence" in emit(generate(by_rows(plan, 2)).module).text
+
+
+def test_a_product_and_warps_read_one_array_in_turn_only_as_two() -> None:
+    plan = multiplied(Plan(product(), TARGET), 2).stage("A", at="cta.k", into=fragments(1), by=ldmatrix(4))
+    words = (
+        r"reads A from shared memory by itself, and stage\(A, at=cta.k, into=fragments\(depth=1\), .* loads it: leave"
+    )
+    with pytest.raises(PlanError, match=words):
+        generate(plan.drain("D", through=None, by=st(8)))
+
+
+def test_words_are_copied_past_the_registers_only_where_extents_are_known_too() -> None:
+    compute = weighted(sum_first=True)
+    plan = Plan(compute, TARGET).assume(*(multiple(f"ld{name}", 8) for name in "abdx"))
+    plan = plan.assume(*aligned("A", "B", "D", "X", bytes=16))
+    with pytest.raises(PlanError, match=r"X.shared: cp.async .* assume more of its address, strides and extents"):
+        generate(by_groups(plan, 2))
+    generate(by_groups(plan.assume(multiple("K", 8)), 2))
