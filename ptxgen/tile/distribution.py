@@ -45,6 +45,10 @@ class Distribution:
     def __attrs_post_init__(self) -> None:
         if min(self.shape, default=1) < 1:
             raise CroppingError(f"a tile of {'x'.join(map(str, self.shape))} has no elements")
+        spans = [1 << coordinate_bits(extent) for extent in self.shape]
+        for image in (*self.values, *self.lanes, *self.warps):
+            if any(part >= span for part, span in zip(image, spans, strict=True)):
+                raise CroppingError(f"{image} lies outside of a tile of {'x'.join(map(str, self.shape))}")
         _, lanes, _ = self._counts
         if lanes < 1 << len(self.lanes):
             raise CroppingError(
