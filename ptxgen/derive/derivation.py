@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from attrs import field, frozen
 
+from isa.targets import UnknownTarget
+from isa.targets import target as target_named
 from polyhedral import Constraint
 from ptxgen.derive.budgets import check_budgets, check_products
 from ptxgen.derive.clusters import check_clusters, entered
@@ -20,7 +22,7 @@ from ptxgen.derive.space import IndexSpace
 from ptxgen.derive.splitting import check_split
 from ptxgen.derive.tickets import check_tickets, ticket_workspaces
 from ptxgen.derive.turning import check_units, of_units, own_buffers, unit_count
-from ptxgen.errors import InternalError, PlanError
+from ptxgen.errors import InternalError, PlanError, UnsupportedError
 from ptxgen.plan import Plan
 from ptxgen.prove.launches import launch_faults
 from ptxgen.prove.passing import order_faults
@@ -48,8 +50,12 @@ def derive(plan: Plan) -> Derivation:
     """The tile program of a plan, with its synchronisation derived and proved.
 
     PlanError, on the line of the step that asks for it, for what the target, the dependences or the budgets do not
-    allow.
+    allow; UnsupportedError for a target that nobody knows.
     """
+    try:
+        target_named(plan.target)
+    except UnknownTarget as error:
+        raise UnsupportedError(str(error)) from None
     space, facts = IndexSpace(plan), Facts.of(plan)
     check_split(space)
     check_tickets(space)

@@ -268,7 +268,7 @@ def copy_shared(
     if vector * width < LEAST_COPY_BYTES:
         raise PlanError(
             f"{step.op}: cp.async copies 4, 8 or 16 bytes at once, but only {vector * width} of {array.name} are known "
-            f"to be aligned neighbours; assume more of its address and strides, or stage it through registers",
+            f"to be aligned neighbours; assume more of its address, strides and extents, or go through registers",
             line=step.line,
         )
     check_instruction(draft, f"cp.async.{'cg' if vector * width == ROW_BYTES else 'ca'}.shared.global", step)

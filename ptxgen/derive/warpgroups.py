@@ -59,7 +59,13 @@ def _operand(draft: Draft, work: Product, access: Reach, path: Path) -> Buffer:
     """The ring of an operand; its copy goes to the role that the plan names for it."""
     chain = Chain.of(draft, access.array)
     step = chain.shared
-    if step is None or step.by.transport is not Transport.TENSOR or chain.fragments or chain.registers:
+    if chain.fragments:
+        raise PlanError(
+            f"{work.step.instruction} reads {access.array} from shared memory by itself, and {chain.fragments} loads "
+            f"it: leave that out, or let the statement that reads it so have an array of its own",
+            line=chain.fragments.line,
+        )
+    if step is None or step.by.transport is not Transport.TENSOR or chain.registers:
         raise PlanError(
             f"{work.step.instruction} reads {access.array} from shared memory as tensor copies lay it out: "
             f"stage({access.array}, into=shared(depth, swizzle(128)), by=tensor)",

@@ -24,7 +24,7 @@ from ptxgen.kernels.launching.generated import GeneratedKernel, generate, stored
 from ptxgen.kernels.launching.settled import check_settled
 from ptxgen.kernels.launching.views import DTYPES, aligned_zeros, outline
 from ptxgen.kernels.products.by_warpgroups import by_warpgroups
-from ptxgen.kernels.products.compute import MatmulSpec, matmul_compute
+from ptxgen.kernels.products.compute import MatmulSpec, check_types, matmul_compute
 from ptxgen.kernels.products.defaults import default_tiling
 from ptxgen.kernels.products.epilogue import Axis
 from ptxgen.kernels.products.needs import check_asked
@@ -60,9 +60,10 @@ class Outcome:
 class Matmul:
     """A matrix product with an epilogue on one target.
 
-    `tiling` is the plan's; None: what `tuned` knows for the sizes of the arrays, else one chosen for them. PlanError,
-    with all of them, for choices of a tiling that would not be carried out, of arrays that suit it, on the target; with
-    `chosen` by others, for arrays that may deny what it wants, nobody is told.
+    `tiling` is the plan's; None: what `tuned` knows for the sizes of the arrays, else one chosen for them. ValueError
+    for a spec whose types do not fit each other. PlanError, with all of them, for choices of a tiling that would not be
+    carried out, of arrays that suit it, on the target; with `chosen` by others, for arrays that may deny what it wants,
+    nobody is told.
 
     ```python
     Matmul(MatmulSpec(epilogue=parse_epilogue("bias,relu")))({"A": a, "B": b, "bias": bias}).arrays["D"]
@@ -88,6 +89,7 @@ class Matmul:
             target_named(self.target)
         except UnknownTarget as error:
             raise UnsupportedError(str(error)) from None
+        check_types(self.spec)
         if self.tiling is not None and not self.chosen:
             check_asked(self.spec, self.target, self.tiling, self._asked_at)
 

@@ -22,6 +22,7 @@ from ptxgen.lower.context import Context, RoleThreads, origin_of
 from ptxgen.lower.initial import early_reads
 from ptxgen.lower.nodes import lower_node
 from ptxgen.lower.pool import SharedPool, pooled
+from ptxgen.lower.proxies import APART, keeps_proxies_apart
 from ptxgen.lower.rings import name_warpgroup, start_barriers, tells_warpgroups
 from ptxgen.lower.segments import own_tile
 from ptxgen.lower.streaming import told_of_items
@@ -57,6 +58,8 @@ def lower(program: Program) -> ir.Module:
     """
     program = told_once(written_out(program))
     module = Module(program.target)
+    if keeps_proxies_apart(program):
+        module.comment(APART, heading=True)
     wanted = {each.name: _parameter_type(each) for each in program.parameters}
     maps = {box.name: array(b8, MAP_BYTES, align=MAP_ALIGNMENT) for box in program.boxes}
     with module.kernel(program.name, **wanted, **maps) as k:

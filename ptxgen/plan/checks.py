@@ -161,6 +161,8 @@ class Checks:
                 raise self.refused(f"place({tile.level!r}) names {dim!r} twice")
             if onto is Onto.BLOCKS or self._summed_everywhere(dim):
                 self._parallel(tile, dim, onto)
+            if onto is Onto.BLOCKS:
+                self._written_once(tile, dim)
         if not chosen:
             raise self.refused(f"level {tile.level!r} has no dim to deal: all are summed away")
         return chosen
@@ -208,6 +210,20 @@ class Checks:
                 declared = "its sum is not declared to be joined across them"
                 why = declared if dependence.set_aside else "a dependence crosses"
                 raise self.refused(f"{tile.level}.{dim} cannot be placed onto {onto.value}: {why}", witness)
+
+    def _written_once(self, tile: Tile, dim: str) -> None:
+        """No output of a statement without a dim of which blocks take several tiles: each would store its elements."""
+        extents = [own.extent for s in self.compute.statements for own in s.dims if own.name == dim]
+        if all(extent.is_constant and extent.constant <= tile.sizes[dim] for extent in extents):
+            return
+        for statement in self.compute.statements:
+            output = self.compute.array(statement.target.array).kind is ArrayKind.OUTPUT
+            if output and not self._has(statement.name, dim):
+                raise self.refused(
+                    f"{tile.level}.{dim} cannot be placed onto blocks: the statement that assigns {statement.name} has "
+                    f"no {dim}, and every tile along it would store the same elements; place other dims, dims=(...), "
+                    f"or assign {statement.name} in a kernel of its own"
+                )
 
     def _has(self, statement: object, dim: str) -> bool:
         return any(own.name == dim for own in self.compute.statement(str(statement)).dims)

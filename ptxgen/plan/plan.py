@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from types import NoneType
 from typing import Any
 
 from attrs import evolve, field, frozen
@@ -10,6 +11,7 @@ from attrs import evolve, field, frozen
 from ptxgen.compute import Array, Compute, SourceLine, caller
 from ptxgen.plan.block_orders import BlockOrder, rows
 from ptxgen.plan.by_hand import Completes, Issued
+from ptxgen.plan.checked import instance_of
 from ptxgen.plan.checks import Checks
 from ptxgen.plan.drains import drainable
 from ptxgen.plan.facts import Fact
@@ -71,8 +73,8 @@ class Plan:
     dependences do not allow. `str(plan)` prints every step with the loops before and after it.
     """
 
-    compute: Compute
-    target: str
+    compute: Compute = field(validator=instance_of(Compute, "a Compute, as the build() of a ComputeBuilder gives it"))
+    target: str = field(validator=instance_of(str, "the name of a target such as 'sm_90a'"))
     steps: tuple[Step, ...] = field(default=(), kw_only=True)
 
     def assume(self, *facts: Fact | Iterable[Fact]) -> Plan:
@@ -114,9 +116,9 @@ class Plan:
     def place(self, level: str, onto: Onto, raster: BlockOrder = rows, dims: Iterable[str] | None = None) -> Plan:
         """`for level.d` -> `level.d = block or warp index`, for the level's parallel dims (or the dims named).
 
-        Refuses when a dependence crosses between blocks, no dim is dealt, or an earlier step names a loop that would be
-        dealt. Between warps a dependence may cross through shared memory; a dim that a statement reduces is not dealt
-        to warps for that statement.
+        Refuses when a dependence crosses between blocks, an output lacks a dim of which blocks take several tiles, no
+        dim is dealt, or an earlier step names a loop that would be dealt. Between warps a dependence may cross through
+        shared memory; a dim that a statement reduces is not dealt to warps for that statement.
         """
         checks = self._checks(caller())
         chosen = checks.dealt(checks.placing(level, onto, raster), onto, dims)
@@ -295,6 +297,7 @@ class Plan:
         """
         checks = self._checks(caller())
         name = checks.array(array)
+        checks.word("pieces", pieces, (Mapping, NoneType), "extents by dim, as {'j': 32}, or None")
         sizes = tuple(pieces.items()) if pieces else ()
         step = Drain(name, by, checks.line, through, sizes, put)
         drainable(checks, step)

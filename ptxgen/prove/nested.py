@@ -11,7 +11,7 @@ from ptxgen.order.synchronisation import Synchronised
 
 Loops = tuple[tuple[int, str], ...]
 Key = tuple[str, Loops]
-BEFORE, BEHIND = -2, 3
+BEFORE, BEHIND = -2, 9
 
 
 def together(synchronised: Synchronised) -> Iterator[tuple[Key, Key]]:

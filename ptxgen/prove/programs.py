@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from attrs import evolve
 
-from isa.mechanisms import AtIssue, Group, Proxy, Transaction
+from isa.mechanisms import AtIssue, Group, GroupKind, Proxy, Transaction
 from ptxgen.errors import InternalError
 from ptxgen.order.atoms import (
     Arrive,
@@ -36,6 +36,7 @@ from ptxgen.prove.parts import Key, Part, op_of, path_of
 from ptxgen.prove.turns import turns_between
 
 _Uses = Mapping[str, tuple[str, ...]]
+_ORDERS = {None: 1} | {kind: 2 + 2 * number for number, kind in enumerate(GroupKind)}
 
 
 def program_of(synchronised: Synchronised, part: Part) -> AtomProgram:
@@ -107,8 +108,8 @@ def _ring(synchronised: Synchronised, part: Part, name: str, buffers: tuple[str,
 
 def _role(synchronised: Synchronised, part: Part, key: Key, uses: _Uses) -> RoleBody:
     """A body: what the requirements name, a nested loop being one atom for what is complete at issue and one for what
-    is not, and what stands between. A nested loop whose ops complete in groups closes them itself. Where rings count,
-    atoms act for indices, else for steps in time."""
+    is not of each kind, and what stands between. A nested loop whose ops complete in groups closes them itself. Where
+    rings count, atoms act for indices, else for steps in time."""
     role, path = key
     depth = len(path)
     placed: dict[tuple[int, int], Placed] = {}
@@ -117,14 +118,14 @@ def _role(synchronised: Synchronised, part: Part, key: Key, uses: _Uses) -> Role
             op = op_of(synchronised, event)
             if (op.role, path_of(op, depth)) != key:
                 continue
-            place, later = op.time.place[depth], int(_runs_on(op, depth))
+            place, order = op.time.place[depth], _order(op, depth)
             ahead = op.time.ahead[depth - 1] if uses and depth else 0
-            placed.setdefault((place, later), Placed(_issue(op, depth, uses), ahead, op.line))
-            if isinstance(op.mechanism.completes, Group) and later:
-                placed[place, 2] = Placed(Commit(op.mechanism.completes.kind))
+            placed.setdefault((place, order), Placed(_issue(op, depth, uses), ahead, op.line))
+            if isinstance(op.mechanism.completes, Group) and order:
+                placed[place, order + 1] = Placed(Commit(op.mechanism.completes.kind))
     for atom in part.atoms[key]:
         place = atom.time.place[depth]
-        if (place, 0) in placed or (place, 1) in placed:
+        if any((place, order) in placed for order in (0, *_ORDERS.values())):
             raise InternalError(f"{atom} stands at the place of an op")
         what = atom.atom
         if isinstance(what, Commit) and part.closes_for_outside(atom):
@@ -189,12 +190,20 @@ def _name(op: Op, depth: int) -> str:
     place = op.time.place[depth]
     if depth == len(op.time.loops):
         return f"{op} at {place}"
-    return f"loop {op.time.loops[depth]} at {place}" + (", in the background" if _runs_on(op, depth) else "")
+    loop = f"loop {op.time.loops[depth]} at {place}"
+    if not _order(op, depth):
+        return loop
+    completes = op.mechanism.completes
+    return f"{loop}, in the background" + (f" ({completes.kind.value})" if isinstance(completes, Group) else "")
 
 
-def _runs_on(op: Op, depth: int) -> bool:
-    """Whether an op of a nested loop may not be complete when it has been issued."""
-    return depth < len(op.time.loops) and not isinstance(op.mechanism.completes, AtIssue)
+def _order(op: Op, depth: int) -> int:
+    """Where an op stands among those of its place: of a nested loop what may not be complete when it has been issued
+    behind the rest, each kind of group by itself, since a wait for groups of one says nothing of another's."""
+    completes = op.mechanism.completes
+    if depth == len(op.time.loops) or isinstance(completes, AtIssue):
+        return 0
+    return _ORDERS[completes.kind if isinstance(completes, Group) else None]
 
 
 def _obligation(

@@ -34,7 +34,7 @@ class Distribution:
 
     `values[b]`, `lanes[b]`, `warps[b]` are the coordinates that bit b of the value index, lane number and warp number
     contributes. A zero contribution means that the bit only makes copies. CroppingError where the extents of `shape`
-    leave out others than the last values of each lane, or the last warps.
+    leave out others than the last values of each lane, or the last warps, or leave nothing.
     """
 
     shape: tuple[int, ...]
@@ -43,6 +43,12 @@ class Distribution:
     warps: tuple[Coordinate, ...]
 
     def __attrs_post_init__(self) -> None:
+        if min(self.shape, default=1) < 1:
+            raise CroppingError(f"a tile of {'x'.join(map(str, self.shape))} has no elements")
+        spans = [1 << coordinate_bits(extent) for extent in self.shape]
+        for image in (*self.values, *self.lanes, *self.warps):
+            if any(part >= span for part, span in zip(image, spans, strict=True)):
+                raise CroppingError(f"{image} lies outside of a tile of {'x'.join(map(str, self.shape))}")
         _, lanes, _ = self._counts
         if lanes < 1 << len(self.lanes):
             raise CroppingError(

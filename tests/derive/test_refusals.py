@@ -118,3 +118,8 @@ def test_sums_that_the_threads_of_a_large_block_do_not_start_with() -> None:
         PlanError, match=r"64x208 sums takes 104 registers and 26 beside them, each of 512 threads .* 128"
     ):
         Matmul(MatmulSpec(Layout.NT), "sm_90a", tiling).kernel(FACTS)
+
+
+def test_a_target_that_nobody_knows_is_named_with_those_there_are() -> None:
+    with pytest.raises(UnsupportedError, match="unknown target 'sm_7'; known: sm_50"):
+        derive(Plan(matmul(), "sm_7").tile("cta", i=64, j=64, k=16).place("cta", onto=blocks))

@@ -208,6 +208,8 @@ REFUSED: dict[str, MatmulSpec] = {
 def test_types_that_no_instruction_has_are_refused(words: str) -> None:
     with pytest.raises(ValueError, match=words):
         matmul_compute(REFUSED[words])
+    with pytest.raises(ValueError, match=words):
+        Matmul(REFUSED[words], "sm_89")
 
 
 def test_warpgroups_refuse_bytes_that_lie_across_k() -> None:

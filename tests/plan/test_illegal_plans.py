@@ -46,6 +46,17 @@ def running_sum() -> Compute:
     return c.build()
 
 
+def of_rows_too(columns: int | str = "N") -> Compute:
+    """A matrix doubled, and a vector as long as its rows are many."""
+    c = ComputeBuilder("rows_too")
+    i, j = c.dims(i="M", j=columns)
+    x, v = c.input("X", f32, (i, j), ("ldx", 1)), c.input("v", f32, (i,), (1,))
+    y, t = c.output("Y", f32, (i, j), ("ldy", 1)), c.output("T", f32, (i,), (1,))
+    c.define(y[i, j], x[i, j] * 2.0, (i, j))
+    c.define(t[i], v[i] * 2.0, (i,))
+    return c.build()
+
+
 def shift_of_fragments_alone() -> None:
     plan = multiplied(staged(tiled(matmul())))
     derive(plan.shift("A.fragments", "B.fragments", ahead=1, at="step.k"))  # refused
@@ -213,6 +224,14 @@ OTHERS = {
     "no such dim": (lambda: Plan(matmul(), "sm_70").tile("cta", z=8), "no statement has a dim 'z'; there are i, j, k"),
     "level twice": (lambda: tiled(matmul()).tile("cta", i=8), "level 'cta' is tiled already"),
     "no such level": (lambda: tiled(matmul()).place("block", onto=blocks), "no level 'block'; tiled levels are cta"),
+    "rows for each block of columns": (
+        lambda: Plan(of_rows_too(), "sm_70").tile("cta", i=16, j=64).place("cta", onto=blocks),
+        "cta.j cannot be placed onto blocks: the statement that assigns T has no j",
+    ),
+    "rows for each item of columns": (
+        lambda: Plan(of_rows_too(128), "sm_70").tile("cta", i=16, j=64).persist("cta", workers=2),
+        "cta.j cannot be placed onto blocks: the statement that assigns T has no j",
+    ),
     "placed twice": (lambda: tiled(matmul()).place("cta", onto=blocks), "level 'cta' is placed already"),
     "parametric unroll": (lambda: tiled(matmul()).unroll("cta.k"), "cta.k cannot be unrolled: its length depends"),
     "no such op": (lambda: tiled(matmul()).shift("A.shared", ahead=1, at="cta.k"), "no op 'A.shared' to shift"),
@@ -275,6 +294,11 @@ def test_names_two_instances(name: str) -> None:
     error = refused(case)
     assert len(error.instances) == 2
     assert error.instances[0] != error.instances[1]
+
+
+def test_an_output_may_lack_what_blocks_do_not_share_out() -> None:
+    Plan(of_rows_too(), "sm_70").tile("cta", i=16, j=64).place("cta", onto=blocks, dims=("i",))
+    Plan(of_rows_too(64), "sm_70").tile("cta", i=16, j=64).place("cta", onto=blocks)
 
 
 @pytest.mark.parametrize("name", [*ORDER, *OTHERS])

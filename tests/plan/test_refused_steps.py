@@ -171,6 +171,10 @@ NOTHING: dict[str, tuple[Callable[[], object], str]] = {
         lambda: undrained().drain("D", through=shared(), by=tensor, put=st(16)),
         "D.shared: tensor copies read swizzle(32), swizzle(64) or swizzle(128), not shared(depth=2, layout=free)",
     ),
+    "pieces that are no extents": (
+        lambda: undrained().drain("D", through=shared(), by=st(16), pieces=wrong(3), put=st(16)),
+        "pieces is extents by dim, as {'j': 32}, or None, got 3",
+    ),
     "pieces from registers": (
         lambda: undrained().drain("D", through=None, by=st(16), pieces={"i": 16}),
         "D: pieces and put are of a way through shared memory, and through is None",
@@ -330,6 +334,18 @@ def test_contradictions_are_those_found_by_counting(first: int) -> None:
         else:
             with pytest.raises(PlanError, match="at no sizes"):
                 plain().assume(facts)
+
+
+@pytest.mark.parametrize(
+    "compute, target, words",
+    [
+        (ComputeBuilder("unbuilt"), "sm_70", "compute is a Compute, as the build"),
+        (matmul(), 70, "target is the name of a target such as 'sm_90a', got 70"),
+    ],
+)
+def test_a_plan_is_of_a_compute_that_is_built_on_a_target_by_name(compute: Any, target: Any, words: str) -> None:
+    with pytest.raises(TypeError, match=words):
+        Plan(compute, target)
 
 
 def test_no_facts_are_no_step() -> None:

@@ -10,7 +10,7 @@ from ptxgen.prove.trees import check_program
 from ptxgen.tile import Program, When, show
 from ptxgen.tile.reading import read
 from ptxgen.tile.rewriting import replaced, spots
-from tests.prove.menu import HOPPER, PAIR, Planned
+from tests.prove.menu import BOXED, HOPPER, PAIR, Planned
 
 PLAIN = Planned("sm_90a", HOPPER)
 PARTS = Planned("sm_90a", evolve(HOPPER, split=3))
@@ -62,3 +62,12 @@ def test_tiles_of_their_own_are_stored(planned: Planned) -> None:
 def test_the_next_block_is_named() -> None:
     (finding,) = check_program(RACES["half a tile on"][1]).findings
     assert "stores to elements of D that the next block along cta.j stores to" in finding.message
+
+
+@pytest.mark.parametrize("planned", [PLAIN, Planned("sm_90", evolve(BOXED, drain=16, workers=1))], ids=range(2))
+def test_a_tile_that_the_grid_has_no_longer_is_told(planned: Planned) -> None:
+    text = show(planned.derivation.program)
+    line = next(each for each in text.splitlines(keepends=True) if each.startswith("  cta.i = 0 .. "))
+    (finding, *_) = check_program(read(text.replace(line, ""))).findings
+    assert "cta.i in " in finding.message
+    assert finding.code == "synchronisation.control"

@@ -175,3 +175,15 @@ def test_what_never_leaves_the_tile_is_not_cropped() -> None:
     """Corners of boxes: some bits of a tile, none of which come together above its extent."""
     corners = spread((192, 1), values=((64, 0),))
     assert corners.value_count == 2
+
+
+@pytest.mark.parametrize("shape", [(64, 0), (0, 8), (64, -8)])
+def test_a_tile_without_elements_is_refused(shape: tuple[int, int]) -> None:
+    with pytest.raises(CroppingError, match=f"a tile of {shape[0]}x{shape[1]} has no elements"):
+        Distribution(shape, ((0, 1), (8, 0)), LANES, ((16, 0), (32, 0)))
+
+
+@pytest.mark.parametrize("image", [(64, 0), (0, 8), (1 << 40, 0)])
+def test_an_image_outside_of_the_tile_is_refused(image: tuple[int, int]) -> None:
+    with pytest.raises(CroppingError, match=rf"\({image[0]}, {image[1]}\) lies outside of a tile of 64x8"):
+        Distribution((64, 8), ((0, 1), image), LANES, ((16, 0), (32, 0)))

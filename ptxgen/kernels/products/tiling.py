@@ -131,7 +131,7 @@ class MatmulTiling:
 
     def piece_columns(self, wished: int) -> int:
         """The columns of a piece in which warpgroups' results leave: those `wished`, or as many as divide the tile.
-        None where with `swap` all warpgroups are beside each other in a piece, and both its extents are no powers of
+        0 where with `swap` all warpgroups are beside each other in a piece, and both its extents are no powers of
         two."""
         both = self.swap and not is_power(self.i) and not is_power(self.j)
         return 0 if both else min(wished, granule(self.j))

@@ -65,7 +65,10 @@ def _first_faults(program: Program) -> Iterator[Finding]:
         seen.add(signature)
         run = executed(program, traces)
         faults = list(dict.fromkeys(run_faults(run)))
-        faults = faults or list(dict.fromkeys([*result_faults(run, case), *neighbour_faults(run, case, tracer)]))
+        try:
+            faults = faults or list(dict.fromkeys([*result_faults(run, case), *neighbour_faults(run, case, tracer)]))
+        except Untraceable as error:
+            faults = [error.finding]
         if faults:
             at = where(program.grid, case)
             yield from (evolve(fault, message=f"{fault.message} (at {at})") for fault in faults)
