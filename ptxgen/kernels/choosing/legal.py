@@ -6,6 +6,7 @@ from attrs import evolve
 
 from isa.limits import limits
 from isa.targets import target as target_named
+from ptxgen.compute import e4m3, e5m2
 from ptxgen.kernels.products.case import Case
 from ptxgen.kernels.products.compute import MatmulSpec
 from ptxgen.kernels.products.drain import BARRIERS_BYTES, DEPTH
@@ -118,13 +119,16 @@ def bytes_of_slabs(spec: MatmulSpec, tiling: MatmulTiling) -> tuple[int, int]:
 
 def registers_of(spec: MatmulSpec, tiling: MatmulTiling, *, by_groups: bool) -> int:
     """About how many registers a thread holds: its sums, and for warps the fragments of two steps, beside addresses, of
-    which there are few where boxes are brought."""
+    which there are few where boxes are brought. Where warps multiply e4m3 and e5m2, ptxas unpacks both steps' fragments
+    to f16 (seen in its code for sm_90)."""
     words = spec.summed.bits // 32 if spec.summed.bits >= 32 else 1
     twice = 2 if spec.promote else 1
     if by_groups:
         return HELD_BESIDE_SUMS + twice * words * sums_of(tiling, groups=True) // 128
     rows, columns = tiling.warp_tile
     fragments = tiling.fragment_depth * (rows + columns) * 32 * spec.input.byte_count // 128 // 2
+    if spec.input in (e4m3, e5m2):
+        fragments += 4 * fragments
     beside = HELD_BY_BOXED if tiling.boxed else HELD_BESIDE_SUMS
     return beside + twice * words * rows * columns // 32 + fragments
 
