@@ -235,3 +235,13 @@ def test_wrong_turns_are_refused(name: str) -> None:
     program = read(text)
     assert f"synchronisation.{code}" in check_program(program).codes
     assert clusters.faults(program, SEVERAL)
+
+
+def test_control_that_turns_far_away_is_refused_at_once() -> None:
+    """Sizes are laid out up to where loops and conditions turn, so that must not be a hundred million."""
+    bound = next(line.split("floor(")[1] for line in WALKING.splitlines() if "= 0 .. floor((K" in line)
+    far = WALKING.replace(f"floor({bound}", f"floor((K - 100000000){bound[bound.index(')') + 1 :]}", 1)
+    assert far != WALKING
+    verdict = check_program(read(far, "mine.tile"))
+    assert [finding.code for finding in verdict.findings] == ["synchronisation.control"]
+    assert "rounds of 64 away from K = 0, 1000 may be" in verdict.findings[0].message

@@ -13,7 +13,7 @@ from ptxgen.kernels.products.compute import Grouping
 from ptxgen.kernels.products.epilogue import Residual
 from ptxgen.kernels.products.generations import copies_tensors, has_overlapping_launches
 from ptxgen.kernels.products.groups import Denial, along_groups
-from ptxgen.kernels.products.rings import LEAST_SPAN_BYTES, least_span
+from ptxgen.kernels.products.rings import LEAST_SPAN_BYTES, MOST_SPAN_BYTES, least_span
 from ptxgen.kernels.products.split import IN_CLUSTERS, MOST_BLOCKS, joins_in_cluster
 from ptxgen.kernels.products.tiling import WARP_COUNTS
 from ptxgen.tile import is_power
@@ -40,6 +40,15 @@ def held_registers(case: Case) -> int:
 def registers_of_a_thread(case: Case) -> int:
     """The most registers that a thread of the target has."""
     return limits(target_named(case.target)).registers_per_thread
+
+
+def _rows_cut(case: Case) -> str:
+    """How many rows of terms there are where they are longer than swizzled spans and no power of two; else ""."""
+    tiling, layout = case.tiling, case.spec.layout
+    if not case.by_groups or tiling.k * case.spec.input.byte_count <= MOST_SPAN_BYTES:
+        return ""
+    rows = [tiling.i] * (not layout.a_transposed) + [tiling.j] * layout.b_transposed
+    return " and ".join(f"{count} rows" for count in rows if not is_power(count))
 
 
 def _joins_in_cluster(case: Case) -> bool:
@@ -100,6 +109,14 @@ WHOLE_CHAINS = Condition(
     lambda case: not case.spec.promote or case.tiling.k % case.spec.promote == 0,
     lambda case: f"sums are promoted in chains of {case.spec.promote} terms",
     lambda case: f"a multiple of {case.spec.promote}",
+)
+ROWS_IN_COLUMNS = Condition(
+    lambda case: not _rows_cut(case),
+    lambda case: (
+        f"rows of {case.tiling.k} terms are cut after {MOST_SPAN_BYTES} bytes, and the parts of {_rows_cut(case)} "
+        f"do not lie behind each other"
+    ),
+    lambda case: f"{MOST_SPAN_BYTES // case.spec.input.byte_count}, or powers of two",
 )
 FRAGMENTS_DIVIDE = Condition(
     lambda case: case.tiling.k // case.step % case.tiling.fragment_depth == 0,

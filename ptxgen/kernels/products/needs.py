@@ -52,7 +52,7 @@ NEEDS = (
     Need(OF.warps, (on.KNOWN_WARPS, on.FILLED_WARPS, on.HELD_BY_THREADS), always=True),
     Need(OF.i, (on.POWER_FOR_WARPS["i"],), always=True),
     Need(OF.j, (on.POWER_FOR_WARPS["j"],), always=True),
-    Need(OF.k, (on.POWER_FOR_WARPS["k"], on.WHOLE_STEPS, on.WHOLE_CHAINS), always=True),
+    Need(OF.k, (on.POWER_FOR_WARPS["k"], on.WHOLE_STEPS, on.WHOLE_CHAINS, on.ROWS_IN_COLUMNS), always=True),
     Need(OF.fragment_depth, (on.BY_WARPS, on.FRAGMENTS_DIVIDE)),
     Need(OF.workers, (on.CHAINS_OF_PASSING_BLOCKS,)),
     Need(OF.cluster, (on.BY_GROUPS, on.UNGROUPED, on.FEW_IN_CLUSTER)),

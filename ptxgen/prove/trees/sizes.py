@@ -41,6 +41,7 @@ LEAST_PERIOD = 1
 ROUNDS = 2
 FEW = 6
 MOST_NUMBERS = 16
+MOST_ROUNDS = 1000
 
 
 @frozen(eq=False)
@@ -150,11 +151,17 @@ def cases(program: Program) -> Iterator[Case]:
 
 
 def item_faults(program: Program) -> Iterator[Finding]:
-    """Control that tells more items apart than are laid out (code `synchronisation.control`)."""
-    number = Control.of(program).told_apart
-    if number > MOST_NUMBERS:
-        text = f"control asks for item number {number}: items up to number {MOST_NUMBERS} may be told apart"
+    """Control that tells more items apart than are laid out, or turns at larger sizes (`synchronisation.control`)."""
+    control = Control.of(program)
+    if control.told_apart > MOST_NUMBERS:
+        text = f"control asks for item number {control.told_apart}: items up to number {MOST_NUMBERS} may be told apart"
         yield Finding("synchronisation.control", Severity.ERROR, text)
+    for name in sizes_of(program):
+        own = _in_blocks(control.about(name), program)
+        rounds = _rounds_to_turn(name, own)
+        if rounds > MOST_ROUNDS:
+            text = f"control turns {rounds} rounds of {_period_of(name, own)} away from {name} = 0, {MOST_ROUNDS} may be"
+            yield Finding("synchronisation.control", Severity.ERROR, text)
 
 
 def sizes_of(program: Program) -> tuple[str, ...]:
@@ -169,13 +176,25 @@ def modulus_of(name: str, program: Program) -> int:
 
 def loop_values(name: str, own: list[Quotient], program: Program) -> list[int]:
     """Values of a size that loops run over, at which control differs, in ascending order."""
-    depth = deepest(program)
-    own = list(dict.fromkeys(q for each in own for q in _of_blocks(each, program.grid)))
-    period, modulus = lcm(*(_period(name, quotient) for quotient in own)), modulus_of(name, program)
-    rounds = 2 * depth + 2 + -(-max((abs(q.numerator.constant) for q in own), default=0) // period)
+    own = _in_blocks(own, program)
+    period, modulus = _period_of(name, own), modulus_of(name, program)
+    rounds = 2 * deepest(program) + 2 + _rounds_to_turn(name, own)
     residues = {0, 1, *(_turn(name, quotient, period) for quotient in own)}
     found = {-(-(turn * period + residue) // modulus) * modulus for turn in range(rounds + 1) for residue in residues}
     return sorted(found)
+
+
+def _in_blocks(own: list[Quotient], program: Program) -> list[Quotient]:
+    return list(dict.fromkeys(quotient for each in own for quotient in _of_blocks(each, program.grid)))
+
+
+def _period_of(name: str, own: list[Quotient]) -> int:
+    return lcm(*(_period(name, quotient) for quotient in own))
+
+
+def _rounds_to_turn(name: str, own: list[Quotient]) -> int:
+    """After how many periods of a size the last expression has turned by its constant."""
+    return -(-max((abs(quotient.numerator.constant) for quotient in own), default=0) // _period_of(name, own))
 
 
 def deepest(program: Program) -> int:

@@ -4,6 +4,7 @@ would not have been."""
 from __future__ import annotations
 
 import re
+from itertools import product
 from linecache import getline
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from attrs import evolve, fields
 
 from ptxgen.compute import f16, f32
+from ptxgen.derive import derive
 from ptxgen.errors import PlanError, PtxgenError
 from ptxgen.kernels import Layout, Matmul, MatmulSpec, MatmulTiling, default_tiling, generate
 from ptxgen.kernels.choosing.menu import Sizes, menu_for
@@ -111,6 +113,27 @@ def try_some(seed: int, count: int) -> tuple[int, int]:
             check_carried_out(spec, target, tiling)
             carried += 1
     return carried, refused
+
+
+@pytest.mark.parametrize("layout", Layout)
+def test_rows_of_terms_that_are_cut_are_powers_of_two_in_number(layout: Layout) -> None:
+    """Where rows are longer than 128 bytes: what is refused could not be derived, and nothing else is."""
+    refused = 0
+    for (i, j, warps), k in product(((64, 96, 4), (64, 64, 4), (192, 64, 12), (64, 192, 4)), (64, 128)):
+        spec, tiling = MatmulSpec(layout), MatmulTiling(i=i, j=j, k=k, warps=warps, depth=1, isolate=False)
+        found = [each.name for each in found_in(spec, "sm_90a", tiling)]
+        plan = planned(spec, "sm_90a", tiling)
+        assert found == ([] if plan is not None and derives(plan) else ["k"])
+        refused += bool(found)
+    assert refused == {"nn": 1, "nt": 3, "tn": 0, "tt": 2}[layout.value]
+
+
+def derives(plan: Plan) -> bool:
+    try:
+        derive(plan)
+    except PtxgenError:
+        return False
+    return True
 
 
 def test_each_choice_is_carried_out_or_refused() -> None:
