@@ -160,7 +160,8 @@ def item_faults(program: Program) -> Iterator[Finding]:
         own = _in_blocks(control.about(name), program)
         rounds = _rounds_to_turn(name, own)
         if rounds > MOST_ROUNDS:
-            text = f"control turns {rounds} rounds of {_period_of(name, own)} away from {name} = 0, {MOST_ROUNDS} may be"
+            away = f"{rounds} rounds of {_period_of(name, own)} away from {name} = 0"
+            text = f"control turns {away}, {MOST_ROUNDS} may be"
             yield Finding("synchronisation.control", Severity.ERROR, text)
 
 
