@@ -65,7 +65,7 @@ def test_a_prepared_launch_with_new_pointers(benchmark: BenchmarkFixture) -> Non
 
     def work() -> None:
         turn[0] ^= 1
-        launch.at(*addresses[turn[0]])
+        launch.at(addresses[turn[0]])
 
     for held in (second, first):
         work()

@@ -300,8 +300,9 @@ class DirectLaunch:
             own,
         )
 
-    def __call__(self) -> int:
-        """Launches in the primary context of the device; the driver's status, 0 where all is well."""
+    def perform(self) -> int:
+        """Launches in the primary context of the device; the driver's status, 0 where all is well. A method, since
+        calling an object takes longer."""
         self.current(self.into)
         if self.found.value != self.context:
             with on_device(self.device):
@@ -332,10 +333,13 @@ class Launch:
     direct: DirectLaunch = field(repr=False)
 
     def __call__(self) -> None:
-        status = self.direct()
+        status = self.direct.perform()
         if status:
-            status = binding().CUresult(status)
-            raise DriverError(f"kernel {self.kernel.name}: {reason(status)}")
+            raise self.refused(status)
+
+    def refused(self, status: int) -> DriverError:
+        """What to raise where the driver's status is not 0."""
+        return DriverError(f"kernel {self.kernel.name}: {reason(binding().CUresult(status))}")
 
     def slot(self, number: int) -> ctypes.c_uint64:
         """The place in the argument block where the address of argument `number`, counted from 0, is kept: its `value`

@@ -44,7 +44,7 @@ def test_a_prepared_launch_at_other_tensors(size: tuple[int, int, int]) -> None:
     launch = Matmul(SPEC, target_of(0)).kernel_for(sets[0]).prepared(sets[0], stream=torch.cuda.current_stream())
     for held in (*sets, *sets[::-1]):
         held["D"].fill_(float("nan"))
-        launch.at(*(held[name].data_ptr() for name in launch.names))
+        launch.at([held[name].data_ptr() for name in launch.names])
         wanted = held["A"].double() @ held["B"].double()
         assert float((held["D"].double() - wanted).abs().max()) < 2e-3 * (1 + k**0.5)
 

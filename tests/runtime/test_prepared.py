@@ -47,9 +47,9 @@ def test_each_place_of_an_array_is_set(driver: FakeDriver) -> None:
     assert launch.names == ("A", "B", "D")
     seen = seen_by(driver, kernel)
     launch()
-    launch.at(*addresses(second))
+    launch.at(addresses(second))
     launch()
-    launch.at(*addresses(first))
+    launch.at(addresses(first))
     other = dict(zip(addresses(first), addresses(second), strict=True))
     moved = [other.get(word, word) for word in seen[0]]
     assert seen == [seen[0], moved, moved, seen[0]]
@@ -64,9 +64,9 @@ def test_what_does_not_fit_is_refused_and_changes_nothing(driver: FakeDriver) ->
     launch()
     a, b, d = addresses(second)
     with pytest.raises(LaunchError, match=r"the kernel was made for B aligned to 16 bytes, got 0x"):
-        launch.at(a, b + 8, d)
+        launch.at((a, b + 8, d))
     with pytest.raises(LaunchError, match=r"addresses are wanted of A, B, D, in this order, got 2"):
-        launch.at(a, b)
+        launch.at((a, b))
     assert len(seen) == 1
     launch()
     assert seen[1] == seen[0]
@@ -83,5 +83,5 @@ def test_nothing_is_launched_where_there_is_nothing_to_do(driver: FakeDriver) ->
     given = held(0)
     launch = kernel_for(given).prepared(given)
     launch()
-    launch.at(*addresses(given))
+    launch.at(addresses(given))
     assert driver.launches == []

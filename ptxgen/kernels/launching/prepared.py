@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
+from operator import and_, or_
 from typing import TYPE_CHECKING
 
 from attrs import field, frozen
@@ -31,14 +33,20 @@ class PreparedLaunch:
     launch: Launch | None = field(repr=False)
     masks: tuple[int, ...] = field(default=(), repr=False)
     places: tuple[tuple[int, int], ...] = field(default=(), repr=False)
+    _mask: int = field(init=False, repr=False)
+
+    @_mask.default
+    def _any_of_the_masks(self) -> int:
+        return reduce(or_, self.masks, 0)
 
     def __call__(self) -> None:
         """Launches it with the arrays that it has."""
         if self.launch is not None:
             self.launch()
 
-    def at(self, *addresses: int) -> None:
-        """Launches it with arrays at these addresses, a few microseconds of the host's time, and keeps them.
+    def at(self, addresses: Sequence[int]) -> None:
+        """Launches it with arrays at these addresses, one for each name, in a few microseconds of the host's time, and
+        keeps them.
 
         Their types, extents and strides are those of the arrays that it was prepared for, and as then none that is
         written may share memory with another one; nobody looks. LaunchError for as many addresses as there are no
@@ -47,14 +55,20 @@ class PreparedLaunch:
         """
         if len(addresses) != len(self.names):
             raise LaunchError(f"addresses are wanted of {', '.join(self.names)}, in this order, got {len(addresses)}")
-        for address, mask in zip(addresses, self.masks, strict=False):
-            if address & mask:
-                raise self._misaligned(addresses)
-        if self.launch is not None:
-            words = self.launch.arguments.words
-            for word, array in self.places:
-                words[word] = addresses[array]
-            self.launch()
+        low = 0
+        for address in addresses:
+            low |= address
+        if low & self._mask and any(map(and_, addresses, self.masks)):
+            raise self._misaligned(addresses)
+        launch = self.launch
+        if launch is None:
+            return
+        words = launch.arguments.words
+        for word, array in self.places:
+            words[word] = addresses[array]
+        status = launch.direct.perform()
+        if status:
+            raise launch.refused(status)
 
     def _misaligned(self, addresses: Sequence[int]) -> LaunchError:
         wrong = (
