@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from typing import Any
 
 import numpy as np
@@ -109,6 +110,13 @@ def element_of(view: View) -> Element | None:
     return view.element or _TOLD.get(view.dtype)
 
 
+def _is_masked(given: Any) -> bool:
+    """Whether an array is one of `numpy.ma`, which takes longer to import than a kernel from the store does, and which
+    whoever has such an array has imported."""
+    masked = sys.modules.get("numpy.ma")
+    return masked is not None and isinstance(given, masked.MaskedArray)
+
+
 def view_of(name: str, given: Any) -> View:
     """The view of a numpy array, or of anything with `__cuda_array_interface__`; a view is its own.
 
@@ -116,7 +124,7 @@ def view_of(name: str, given: Any) -> View:
     """
     if isinstance(given, View):
         return given
-    if isinstance(given, np.ma.MaskedArray):
+    if _is_masked(given):
         raise LaunchError(f"{name} is a masked array, whose mask no kernel sees: fill it first")
     if isinstance(given, np.ndarray):
         owner = given.view(f"u{given.itemsize}") if given.dtype in _EXTENSIONS else given
