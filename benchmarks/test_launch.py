@@ -28,6 +28,8 @@ pytestmark = [
 ]
 ROUNDS, CALLS = 20, 500
 PREPARED_MICROSECONDS, PLAIN_MICROSECONDS = 5.0, 15.0
+USUAL_MICROSECONDS = 12.0
+"""What a call of `torch.mm` takes on the hosts that the bounds are for; slower ones are given their share more."""
 IN_A_GRAPH, GRAPH_MICROSECONDS = 50, 1.0
 
 
@@ -42,6 +44,17 @@ def microseconds(work: Callable[[], Any]) -> float:
         best = min(best, (perf_counter() - begin) / CALLS)
     torch.cuda.synchronize()
     return 1e6 * best
+
+
+def of_torch() -> float:
+    """What a call of `torch.mm` takes on this host."""
+    held = arrays()
+    return microseconds(lambda: torch.mm(held["A"], held["B"]))
+
+
+def bound(usual: float, of_torch: float) -> float:
+    """A bound where a call of torch takes so many microseconds."""
+    return usual * max(1.0, of_torch / USUAL_MICROSECONDS)
 
 
 def arrays() -> dict[str, Any]:
@@ -70,7 +83,7 @@ def test_a_prepared_launch_with_new_pointers(benchmark: BenchmarkFixture) -> Non
     for held in (second, first):
         work()
         check(held)
-    found = microseconds(work)
+    found, other = microseconds(work), of_torch()
     for held in (first, second):
         held["D"].fill_(float("nan"))
     for _ in range(2):
@@ -78,9 +91,10 @@ def test_a_prepared_launch_with_new_pointers(benchmark: BenchmarkFixture) -> Non
     check(first)
     check(second)
     benchmark.pedantic(work, rounds=1)
-    benchmark.extra_info["microseconds"] = found
-    print(f"\nprepared launch with new pointers: {found:.2f} us, {len(launch.places)} places of three arrays")
-    assert found <= PREPARED_MICROSECONDS
+    benchmark.extra_info.update({"microseconds": found, "torch": other})
+    told = f"{len(launch.places)} places of three arrays, torch.mm: {other:.2f} us"
+    print(f"\nprepared launch with new pointers: {found:.2f} us, {told}")
+    assert found <= bound(PREPARED_MICROSECONDS, other)
 
 
 def test_the_plain_call(benchmark: BenchmarkFixture) -> None:
@@ -89,16 +103,12 @@ def test_the_plain_call(benchmark: BenchmarkFixture) -> None:
     def work() -> Any:
         return ptxgen.matmul(held["A"], held["B"])
 
-    def theirs() -> Any:
-        return torch.mm(held["A"], held["B"])
-
     work()
-    theirs()
-    found, other = microseconds(work), microseconds(theirs)
+    found, other = microseconds(work), of_torch()
     benchmark.pedantic(work, rounds=1)
     benchmark.extra_info.update({"microseconds": found, "torch": other})
     print(f"\nptxgen.matmul: {found:.2f} us, torch.mm: {other:.2f} us")
-    assert found <= PLAIN_MICROSECONDS
+    assert found <= bound(PLAIN_MICROSECONDS, other)
 
 
 def test_nothing_in_a_graph(benchmark: BenchmarkFixture) -> None:
