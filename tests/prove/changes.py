@@ -15,7 +15,7 @@ from ptxgen.derive.counting import counting
 from ptxgen.derive.declarations import rings_of
 from ptxgen.derive.derivation import role_names, roles_of
 from ptxgen.derive.items import walking
-from ptxgen.derive.part import Part, context
+from ptxgen.derive.part import Part, context, threads_of
 from ptxgen.derive.scanning import scan_program
 from ptxgen.derive.space import IndexSpace
 from ptxgen.order.atoms import (
@@ -33,6 +33,7 @@ from ptxgen.order.atoms import (
 )
 from ptxgen.order.ops import Op
 from ptxgen.order.synchronisation import Synchronisation, Synchronised
+from ptxgen.prove.proof import check_meetings
 from ptxgen.tile import Program, When
 from ptxgen.tile.trees import flattened
 
@@ -49,6 +50,12 @@ class Change:
 
     def __str__(self) -> str:
         return f"{self.what} {self.how}"
+
+
+def judged(derivation: Derivation, result: Synchronised, number: int = 0) -> tuple[str, ...]:
+    """What the checker of atoms finds where they are these in a part of a derivation."""
+    threads = threads_of(IndexSpace(derivation.plan))
+    return check_meetings(result, derivation.parts[number].requirements, needless=False, threads=threads).codes
 
 
 def changes(synchronised: Synchronised) -> Iterator[Change]:

@@ -10,17 +10,14 @@ from attrs import evolve
 
 from polyhedral import Set, var
 from ptxgen.derive import Derivation, derive
-from ptxgen.derive.part import threads_of
-from ptxgen.derive.space import IndexSpace
 from ptxgen.order.atoms import Arrive, Expect, Fence, FenceKind, Wait
 from ptxgen.order.ops import Op
 from ptxgen.order.synchronisation import Synchronisation, Synchronised
 from ptxgen.plan import Plan, aligned, multiple
 from ptxgen.plan.facts import Fact
-from ptxgen.prove.proof import check_meetings
 from ptxgen.prove.trees import check_program
 from tests.kernels.test_further_programs import rated, rated_plan, weighted, weighted_plan
-from tests.prove.changes import changes, program_with
+from tests.prove.changes import changes, judged, program_with
 
 LOOP, COVERED = "cta.k", "synchronisation.covered"
 
@@ -37,11 +34,6 @@ def with_weights(depth: int) -> Derivation:
 def with_rates(*, weights_first: bool, workers: int | None) -> Derivation:
     plan = Plan(rated(weights_first=weights_first), "sm_90a").assume(*facts("XWY"))
     return derive(rated_plan(plan, workers=workers))
-
-
-def codes(derivation: Derivation, result: Synchronised) -> tuple[str, ...]:
-    threads = threads_of(IndexSpace(derivation.plan))
-    return check_meetings(result, derivation.parts[0].requirements, needless=False, threads=threads).codes
 
 
 def fences(given: Synchronised) -> list[Synchronisation]:
@@ -67,11 +59,11 @@ def cut(given: Synchronised) -> Iterator[Synchronised]:
 @pytest.mark.parametrize("depth", [3, 4], ids=["one ring", "two rings"])
 def test_a_fence_that_some_step_lacks_is_refused_where_releases_follow_the_loop(depth: int) -> None:
     derivation = with_weights(depth)
-    assert not codes(derivation, derivation.parts[0].synchronised)
+    assert not judged(derivation, derivation.parts[0].synchronised)
     results = [*cut(derivation.parts[0].synchronised)]
     assert results
     for result in results:
-        assert codes(derivation, result)
+        assert judged(derivation, result)
 
 
 @pytest.mark.parametrize("workers", [None, 3])
@@ -82,7 +74,7 @@ def test_what_is_accepted_of_changed_fences_the_judge_of_trees_accepts(
     derivation = with_rates(weights_first=weights_first, workers=workers)
     given = derivation.parts[0].synchronised
     others = [change.result for change in changes(given) if "proxy fence" in change.what]
-    verdicts = [(codes(derivation, other), other) for other in (*others, *cut(given))]
+    verdicts = [(judged(derivation, other), other) for other in (*others, *cut(given))]
     assert sum(1 for found, _ in verdicts if found) > len(fences(given))
     for found, other in verdicts:
         assert found or check_program(program_with(derivation, 0, other)).accepted
@@ -120,6 +112,6 @@ def test_a_ring_with_fewer_steps_frees_no_slots_of_another_one() -> None:
     where A and B have fewer, nothing does."""
     derivation = with_weights(4)
     given = derivation.parts[0].synchronised
-    assert not codes(derivation, behind_its_release(given))
-    assert COVERED not in codes(derivation, shorter(given, 2))
-    assert COVERED in codes(derivation, shorter(behind_its_release(given), 2))
+    assert not judged(derivation, behind_its_release(given))
+    assert COVERED not in judged(derivation, shorter(given, 2))
+    assert COVERED in judged(derivation, shorter(behind_its_release(given), 2))

@@ -127,10 +127,9 @@ def registers_of(spec: MatmulSpec, tiling: MatmulTiling, *, by_groups: bool) -> 
         return HELD_BESIDE_SUMS + twice * words * sums_of(tiling, groups=True) // 128
     rows, columns = tiling.warp_tile
     fragments = tiling.fragment_depth * (rows + columns) * 32 * spec.input.byte_count // 128 // 2
-    if spec.input in (e4m3, e5m2):
-        fragments += 4 * fragments
+    unpacked = 4 * fragments if spec.input in (e4m3, e5m2) else 0
     beside = HELD_BY_BOXED if tiling.boxed else HELD_BESIDE_SUMS
-    return beside + twice * words * rows * columns // 32 + fragments
+    return beside + twice * words * rows * columns // 32 + fragments + unpacked
 
 
 def sums_of(tiling: MatmulTiling, groups: bool) -> int:
