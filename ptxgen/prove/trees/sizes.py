@@ -83,6 +83,11 @@ class Control:
         return frozenset(name for affine in found for name in affine.names)
 
     @property
+    def looping(self) -> frozenset[str]:
+        """What loops run over."""
+        return frozenset(name for quotient in self.quotients for name in quotient.numerator.names)
+
+    @property
     def told_apart(self) -> int:
         """Up to what number control tells items from each other by their number alone."""
         found = (*(quotient.numerator for quotient in self.quotients), *self.conditions)
@@ -129,13 +134,12 @@ def cases(program: Program) -> Iterator[Case]:
     """The sizes and items to look at, small ones first. Of several sizes that loops run over one at a time is large,
     and of several segments the first."""
     control = Control.of(program)
-    looping = {name for q in control.quotients for name in q.numerator.names}
     many: dict[str, list[int]] = {}
     few: dict[str, list[int]] = {}
     ends = () if program.grid.segments is None else (program.grid.segments.end,)
     for name in (*sizes_of(program), *ends):
         turning = control.turning(name)
-        if name in looping:
+        if name in control.looping:
             many[name] = loop_values(name, control.about(name), program)
             few[name] = many[name][:FEW]
         else:
@@ -156,7 +160,7 @@ def item_faults(program: Program) -> Iterator[Finding]:
     if control.told_apart > MOST_NUMBERS:
         text = f"control asks for item number {control.told_apart}: items up to number {MOST_NUMBERS} may be told apart"
         yield Finding("synchronisation.control", Severity.ERROR, text)
-    for name in sizes_of(program):
+    for name in (name for name in sizes_of(program) if name in control.looping):
         own = _in_blocks(control.about(name), program)
         rounds = _rounds_to_turn(name, own)
         if rounds > MOST_ROUNDS:
